@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { Results } from "./results.ts";
+
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const run = promisify(execFile);
+
+test("a short run prints one JSON object, with every delivery there and in order", { timeout: 120_000 }, async () => {
+	const args = ["--quick", "--seconds", "0.2", "--webhooks", "1", "--fanout", "1", "--json"];
+	const { stdout } = await run(process.execPath, [MAIN, ...args]);
+	const results = JSON.parse(stdout) as Results;
+	expect(results.limit_per_s).toBeGreaterThan(0);
+	expect(results.runs).toHaveLength(1);
+	expect(results.runs[0]).toMatchObject({ engine: "sqlite", webhooks: 1, fanout: 1, out_of_order: 0, missing: 0 });
+	expect(results.runs[0]!.deliveries).toBeGreaterThan(0);
+	expect(results.runs[0]!.per_s).toBeGreaterThan(0);
+	expect(results.runs[0]!.ratio).toBeGreaterThan(0);
+	expect(results.latency_ms!.p50).toBeGreaterThan(0);
+	expect(results.latency_ms!.p99).toBeGreaterThanOrEqual(results.latency_ms!.p50);
+	expect(results.machine.cpus).toBeGreaterThan(0);
+});
+
+test("a wrong option ends with 2 and says what would be right", async () => {
+	const failure = run(process.execPath, [MAIN, "--database", "postgres"]);
+	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("only sqlite") });
+});

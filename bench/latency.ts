@@ -1,0 +1,110 @@
+import { EVENT_TYPE } from "./payload.ts";
+import type { Progress } from "./progress.ts";
+import type { Receiver } from "./receiver.ts";
+import type { Latency } from "./results.ts";
+import type { ServiceOptions } from "./service.ts";
+import { received, setStage } from "./stage.ts";
+import { runInProcess } from "./worker-process.ts";
+import type { Workspace } from "./workspace.ts";
+
+const EVENTS_PER_S = 100;
+/** Events to warm up with, at the same rate. */
+const WARM_UP_EVENTS = 200;
+
+/** A steady stream of single events to one address. */
+export interface PacedTask {
+	readonly origin: string;
+	/** PEM file with the authority of an https origin's certificate. */
+	readonly caFile: string | null;
+	readonly path: string;
+	readonly headers: Readonly<Record<string, string>>;
+	/** Whether an envelope is posted, as to a receiver, or an event's input, as to the API. */
+	readonly enveloped: boolean;
+	readonly perSecond: number;
+	readonly count: number;
+	readonly firstNumber: number;
+}
+
+/**
+ * The time from publishing an event over the API until its receiver has it, at 100 events a second for so many seconds,
+ * one webhook; beside it, that of a bare request from the same client straight to the receiver.
+ */
+export async function measureLatency(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	seconds: number,
+	progress: Progress,
+): Promise<Latency> {
+	const count = Math.ceil(EVENTS_PER_S * seconds);
+	progress.start(`latency at ${EVENTS_PER_S} events/s: bare requests`);
+	const bare = await stream(workspace, receiver, count, {
+		origin: receiver.origin,
+		caFile: receiver.caFile,
+		path: `/w${receiver.takePaths(1)}`,
+		headers: bareHeaders(),
+		enveloped: true,
+	});
+	progress.start(`latency at ${EVENTS_PER_S} events/s`);
+	const stage = await setStage(workspace, receiver, options, { webhooks: 1, fanout: 1 });
+	try {
+		const { api } = stage.service;
+		const all = async (expected: number) => received(stage, expected, (done) => progress.update(done, expected));
+		const through = await stream(
+			workspace,
+			receiver,
+			count,
+			{
+				origin: api.origin,
+				caFile: null,
+				path: `/v1/projects/${stage.projectIds[0]}/events`,
+				headers: { authorization: `Bearer ${api.key}` },
+				enveloped: false,
+			},
+			all,
+		);
+		progress.finish(`p50 ${through.p50.toFixed(2)} ms, p99 ${through.p99.toFixed(2)} ms`);
+		return { ...through, bare };
+	} finally {
+		await stage.service.stop();
+	}
+}
+
+type Address = Pick<PacedTask, "origin" | "caFile" | "path" | "headers" | "enveloped">;
+
+async function stream(
+	workspace: Workspace,
+	receiver: Receiver,
+	count: number,
+	address: Address,
+	arrived: (expected: number) => Promise<void> = async () => {},
+): Promise<{ p50: number; p99: number }> {
+	const send = async (events: number, firstNumber: number) => {
+		await receiver.reset();
+		const task: PacedTask = { ...address, perSecond: EVENTS_PER_S, count: events, firstNumber };
+		await Promise.all([runInProcess<PacedTask, null>(workspace, "./paced-process.ts", task), arrived(events)]);
+	};
+	await send(WARM_UP_EVENTS, 0);
+	await send(count, WARM_UP_EVENTS);
+	const { latencies } = await receiver.read();
+	return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
+}
+
+/** The smallest value that at least the share `q` of the values do not exceed, rounded to microseconds. */
+function quantile(values: readonly number[], q: number): number {
+	const sorted = values.toSorted((a, b) => a - b);
+	const value = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
+	if (value === undefined) throw new Error("No delivery arrived while latency was measured.");
+	return Number(value.toFixed(3));
+}
+
+/** Headers of the same size as a signed request's; the receiver of the benchmarks does not check them. */
+function bareHeaders(): Record<string, string> {
+	return {
+		"User-Agent": "Service-Webhooks/1.0",
+		"X-Service-Event": EVENT_TYPE,
+		"X-Service-Event-Id": "evt_00000000000000000000000000",
+		"X-Service-Signature": "0".repeat(64),
+		"X-Service-Timestamp": "1767225600",
+	};
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm run bench`: how many deliveries a second the service makes, every step durable, as a share of what this machine
+ * can send at all; its latency and its memory. Options in options.ts, what comes out in results.ts.
+ */
+import { measureLatency } from "./latency.ts";
+import { measureLimit } from "./limit.ts";
+import { describeMachine } from "./machine.ts";
+import { measureMemory } from "./memory.ts";
+import { HELP, OptionError, type Options, readOptions } from "./options.ts";
+import { Progress } from "./progress.ts";
+import { Receiver } from "./receiver.ts";
+import { formatReport } from "./report.ts";
+import type { Results, ThroughputRun } from "./results.ts";
+import { measureThroughput } from "./throughput.ts";
+import { Workspace } from "./workspace.ts";
+
+/** The limit needs less time than the rest, as nothing is set up for it. */
+const LIMIT_SHARE = 1 / 4;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+	const options = readArguments(args);
+	if (typeof options === "number") return options;
+	const workspace = new Workspace();
+	process.once("exit", () => workspace.dispose());
+	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+	try {
+		const results = await measure(workspace, options);
+		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));
+		return results.runs.every((run) => run.out_of_order === 0 && run.missing === 0) ? 0 : 1;
+	} catch (error) {
+		process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+		return 1;
+	} finally {
+		workspace.dispose();
+	}
+}
+
+/** The exit code if there is nothing to measure. */
+function readArguments(args: readonly string[]): Options | number {
+	try {
+		const options = readOptions(args);
+		if (!options.help) return options;
+		process.stdout.write(HELP);
+		return 0;
+	} catch (error) {
+		if (!(error instanceof OptionError)) throw error;
+		process.stderr.write(`${error.message}\nSee npm run bench -- --help.\n`);
+		return 2;
+	}
+}
+
+async function measure(workspace: Workspace, options: Options): Promise<Results> {
+	const progress = new Progress();
+	const receiver = await Receiver.start(workspace);
+	const { seconds } = options;
+	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder };
+	const limit = await measureLimit(workspace, receiver, seconds * LIMIT_SHARE, progress);
+	const runs: ThroughputRun[] = [];
+	for (const shape of options.shapes) {
+		runs.push(await measureThroughput(workspace, receiver, service, shape, seconds, limit.perSecond, progress));
+	}
+	const latency = await measureLatency(workspace, receiver, service, seconds, progress);
+	const memory = options.memory ? await measureMemory(workspace, receiver, service, seconds, progress) : null;
+	return {
+		limit_per_s: Math.round(limit.perSecond),
+		runs,
+		latency_ms: latency,
+		...(memory === null ? {} : { memory_mb: memory }),
+		machine: describeMachine(),
+	};
+}

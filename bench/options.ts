@@ -1,0 +1,99 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export const HELP = `Measures how much of the machine's limit the service reaches, and prints a table.
+
+Usage: npm run bench -- [options]
+
+  --webhooks LIST  how many webhooks, for example 1,100 (default 1,100,1000)
+  --fanout LIST    to how many webhooks each event goes (default 1,10); only where it divides the webhooks
+  --seconds N      about how long each measurement takes (default 12)
+  --quick          short measurements, 2 seconds each
+  --memory         also the memory with a million events waiting
+  --all            everything, memory too
+  --database NAME  the engine; only sqlite so far
+  --profile DIR    also write CPU profiles of the service's threads to DIR (this slows it down)
+  --json           print one JSON object instead of the table
+  --help
+
+Progress goes to standard error. Exits with 1 if any delivery was missing or out of order, 2 on a wrong option.
+`;
+
+const MAX_WEBHOOKS = 10_000;
+const MAX_FANOUT = 100;
+const MAX_SECONDS = 120;
+const FULL_SECONDS = 12;
+const QUICK_SECONDS = 2;
+
+export interface Options {
+	readonly help: boolean;
+	readonly json: boolean;
+	readonly memory: boolean;
+	readonly seconds: number;
+	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
+	readonly profileFolder: string | null;
+}
+
+/** A wrong option; the message says which and what would be right. */
+export class OptionError extends Error {}
+
+/** Throws an {@link OptionError}. */
+export function readOptions(args: readonly string[]): Options {
+	const values = parse(args);
+	if ((values.database ?? "sqlite") !== "sqlite") {
+		throw new OptionError(`--database ${values.database}: only sqlite can be measured so far.`);
+	}
+	const webhooks = readList("webhooks", values.webhooks ?? "1,100,1000", MAX_WEBHOOKS);
+	const fanouts = readList("fanout", values.fanout ?? "1,10", MAX_FANOUT);
+	const shapes = webhooks.flatMap((count) =>
+		fanouts.filter((fanout) => count % fanout === 0).map((fanout) => ({ webhooks: count, fanout })),
+	);
+	if (shapes.length === 0) throw new OptionError("--fanout: no number of webhooks can be divided by any of these.");
+	return {
+		help: values.help ?? false,
+		json: values.json ?? false,
+		memory: (values.memory ?? false) || (values.all ?? false),
+		seconds: readSeconds(values.seconds, values.quick ?? false),
+		shapes,
+		profileFolder: values.profile === undefined ? null : resolve(values.profile),
+	};
+}
+
+function parse(args: readonly string[]) {
+	const flag = { type: "boolean" } as const;
+	const text = { type: "string" } as const;
+	try {
+		return parseArgs({
+			args: [...args],
+			options: {
+				webhooks: text,
+				fanout: text,
+				seconds: text,
+				quick: flag,
+				memory: flag,
+				all: flag,
+				database: text,
+				profile: text,
+				json: flag,
+				help: flag,
+			},
+		}).values;
+	} catch (error) {
+		throw new OptionError(error instanceof Error ? error.message : String(error), { cause: error });
+	}
+}
+
+function readList(name: string, text: string, max: number): number[] {
+	return text.split(",").map((item) => {
+		const value = Number(item);
+		if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+		throw new OptionError(`--${name} ${text}: give whole numbers from 1 to ${max}, separated by commas.`);
+	});
+}
+
+function readSeconds(text: string | undefined, quick: boolean): number {
+	if (text === undefined) return quick ? QUICK_SECONDS : FULL_SECONDS;
+	const seconds = Number(text);
+	if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+	throw new OptionError(`--seconds ${text}: give a number above 0, at most ${MAX_SECONDS}.`);
+}

@@ -1,0 +1,36 @@
+/** Posts single events at a steady rate, whether or not the ones before were answered. */
+import { readFileSync } from "node:fs";
+import { Pool } from "undici";
+import type { PacedTask } from "./latency.ts";
+import { envelope, eventData, eventInput, now } from "./payload.ts";
+import { doTask } from "./worker-process.ts";
+
+/** Connections to begin with; enough that no event waits for the answer to another. */
+const CONNECTIONS = 16;
+
+doTask<PacedTask, null>(async (task) => {
+	const connect = task.caFile === null ? {} : { ca: readFileSync(task.caFile) };
+	const pool = new Pool(task.origin, { connections: CONNECTIONS, connect });
+	const begin = performance.now();
+	const posts: Promise<void>[] = [];
+	for (let sent = 0; sent < task.count; sent++) {
+		const due = begin + (sent * 1_000) / task.perSecond - performance.now();
+		if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
+		posts.push(post(pool, task, task.firstNumber + sent));
+	}
+	await Promise.all(posts);
+	await pool.close();
+	return null;
+});
+
+async function post(pool: Pool, task: PacedTask, n: number): Promise<void> {
+	const data = eventData(n, now());
+	const answer = await pool.request({
+		method: "POST",
+		path: task.path,
+		headers: { ...task.headers, "content-type": "application/json" },
+		body: task.enveloped ? envelope(data) : eventInput(data),
+	});
+	const text = await answer.body.text();
+	if (answer.statusCode >= 300) throw new Error(`POST ${task.path} was answered with ${answer.statusCode}: ${text}`);
+}

@@ -1,0 +1,39 @@
+/** The type of the events that are published. */
+export const EVENT_TYPE = "delivery.success";
+
+/** The size of an event's envelope as it is delivered, bytes; the digits of its number make it vary by a few. */
+export const ENVELOPE_BYTES = 1_024;
+
+const EVENT_ID = `evt_${"0".repeat(26)}`;
+const PROJECT_ID = `proj_${"0".repeat(26)}`;
+const CREATED_AT = "2026-01-01T00:00:00.000Z";
+const PAD = "x".repeat(ENVELOPE_BYTES - envelope(dataOf(10_000, 1_767_225_600_000, "")).length);
+
+/** The time of this machine in milliseconds since the Unix epoch, in steps of a microsecond or less. */
+export function now(): number {
+	return performance.timeOrigin + performance.now();
+}
+
+/** An event's data: its number among those of its webhook, the time it was published, and padding to 1 KB in all. */
+export function eventData(n: number, at: number): string {
+	return dataOf(n, at, PAD);
+}
+
+/** The same without padding. */
+export function smallEventData(n: number, at: number): string {
+	return dataOf(n, at, "");
+}
+
+/** What is posted to publish one event. */
+export function eventInput(data: string): string {
+	return `{"type":"${EVENT_TYPE}","data":${data}}`;
+}
+
+/** An envelope of the size and shape that the service delivers. */
+export function envelope(data: string): string {
+	return `{"id":"${EVENT_ID}","type":"${EVENT_TYPE}","created_at":"${CREATED_AT}","project_id":"${PROJECT_ID}","data":${data}}`;
+}
+
+function dataOf(n: number, at: number, pad: string): string {
+	return `{"n":${n},"at":${at.toFixed(3)},"pad":"${pad}"}`;
+}

@@ -1,0 +1,33 @@
+import pc from "picocolors";
+
+const BAR_WIDTH = 24;
+
+/** Says on standard error what is being measured and how far it is; redraws its line only on a terminal. */
+export class Progress {
+	readonly #out: NodeJS.WriteStream;
+	#title = "";
+
+	constructor(out: NodeJS.WriteStream = process.stderr) {
+		this.#out = out;
+	}
+
+	start(title: string): void {
+		this.#title = title;
+		this.#draw(pc.dim("…"));
+	}
+
+	update(done: number, total: number): void {
+		const filled = total === 0 ? BAR_WIDTH : Math.round((Math.min(done, total) / total) * BAR_WIDTH);
+		const bar = "█".repeat(filled) + pc.dim("░".repeat(BAR_WIDTH - filled));
+		this.#draw(`${bar} ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`);
+	}
+
+	finish(summary: string): void {
+		if (this.#out.isTTY) this.#out.write("\r\x1b[K");
+		this.#out.write(`${pc.green("✓")} ${this.#title}: ${summary}\n`);
+	}
+
+	#draw(state: string): void {
+		if (this.#out.isTTY) this.#out.write(`\r\x1b[K  ${this.#title} ${state}`);
+	}
+}

@@ -1,0 +1,57 @@
+/** Publishes events over the HTTP API, in batches as fast as they are taken. */
+import { Pool } from "undici";
+import { eventData, eventInput, now, smallEventData } from "./payload.ts";
+import type { PublishTask } from "./publisher.ts";
+import { doTask } from "./worker-process.ts";
+
+doTask<PublishTask, null>(async (task) => {
+	const pool = new Pool(task.origin, { connections: task.inFlight });
+	const batches = planBatches(task);
+	const work = async () => {
+		for (const batch of batches) await post(pool, task, batch);
+	};
+	await Promise.all(Array.from({ length: task.inFlight }, work));
+	await pool.close();
+	return null;
+});
+
+interface Batch {
+	readonly projectId: string;
+	readonly first: number;
+	readonly count: number;
+}
+
+/**
+ * Round by round, one batch for each project. A project's batches must not overtake each other, as they are numbered:
+ * the next one waits for the one before it.
+ */
+function* planBatches({ projectIds, eventsPerProject, firstNumber, batch }: PublishTask): Generator<Batch> {
+	for (let done = 0; done < eventsPerProject; done += batch) {
+		const count = Math.min(batch, eventsPerProject - done);
+		for (const projectId of projectIds) yield { projectId, first: firstNumber + done, count };
+	}
+}
+
+const last = new Map<string, Promise<void>>();
+
+async function post(pool: Pool, task: PublishTask, batch: Batch): Promise<void> {
+	const before = last.get(batch.projectId);
+	const posted = Promise.resolve(before).then(() => postNow(pool, task, batch));
+	last.set(batch.projectId, posted);
+	await posted;
+}
+
+async function postNow(pool: Pool, task: PublishTask, { projectId, first, count }: Batch): Promise<void> {
+	const data = task.small ? smallEventData : eventData;
+	const at = now();
+	let events = "";
+	for (let n = first; n < first + count; n++) events += `${n === first ? "" : ","}${eventInput(data(n, at))}`;
+	const { statusCode, body } = await pool.request({
+		method: "POST",
+		path: `/v1/projects/${projectId}/events`,
+		headers: { authorization: `Bearer ${task.key}`, "content-type": "application/json" },
+		body: `{"events":[${events}]}`,
+	});
+	if (statusCode === 202) await body.dump({ limit: Number.MAX_SAFE_INTEGER });
+	else throw new Error(`Publishing was answered with ${statusCode}: ${await body.text()}`);
+}

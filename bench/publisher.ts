@@ -1,0 +1,39 @@
+import type { Api } from "./api.ts";
+import { runInProcess } from "./worker-process.ts";
+import type { Workspace } from "./workspace.ts";
+
+const MAX_BATCH = 1_000;
+/** Events that a round over all projects publishes, so that many webhooks have work from early on. */
+const ROUND_EVENTS = 10_000;
+const MIN_BATCH = 50;
+/** Enough that publishing never waits for a commit alone and is not what is measured. */
+const MAX_IN_FLIGHT = 32;
+
+export interface PublishTask {
+	readonly origin: string;
+	readonly key: string;
+	readonly projectIds: readonly string[];
+	readonly eventsPerProject: number;
+	/** The number in each project's first event; it counts up from there. */
+	readonly firstNumber: number;
+	/** Events in a request. */
+	readonly batch: number;
+	/** Requests under way at once. */
+	readonly inFlight: number;
+	/** Without padding to 1 KB. */
+	readonly small: boolean;
+}
+
+export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small">;
+
+/** Publishes over the API from a process of its own. Resolves when everything was answered. */
+export async function publish(workspace: Workspace, api: Api, publication: Publication): Promise<void> {
+	const projects = publication.projectIds.length;
+	await runInProcess<PublishTask, null>(workspace, "./publish-process.ts", {
+		...publication,
+		origin: api.origin,
+		key: api.key,
+		batch: Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.floor(ROUND_EVENTS / projects))),
+		inFlight: Math.min(MAX_IN_FLIGHT, projects),
+	});
+}

@@ -1,0 +1,52 @@
+/** What a run of the benchmarks measured, as `--json` prints it. */
+export interface Results {
+	/** Signed 1 KB POSTs per second of undici `dispatch` alone, nothing stored: what the rest is compared with. */
+	readonly limit_per_s: number;
+	readonly runs: readonly ThroughputRun[];
+	readonly latency_ms?: Latency;
+	readonly memory_mb?: Memory;
+	readonly machine: Machine;
+}
+
+/** The whole path, from publishing over the API to the receiver, every step durable. */
+export interface ThroughputRun {
+	readonly engine: "sqlite";
+	readonly webhooks: number;
+	/** How many webhooks each event goes to. */
+	readonly fanout: number;
+	readonly deliveries: number;
+	/** Deliveries per second from the first receipt to the last. */
+	readonly per_s: number;
+	/** `per_s` over `limit_per_s`. */
+	readonly ratio: number;
+	/** User and system time of the service process for each delivery, microseconds. Null where there is no /proc. */
+	readonly cpu_us: number | null;
+	/** First arrivals with a lower number than one that the webhook had seen before. */
+	readonly out_of_order: number;
+	/** Deliveries that did not arrive. */
+	readonly missing: number;
+}
+
+/** From before the publishing request was sent until the receiver had the delivery, milliseconds. */
+export interface Latency {
+	readonly p50: number;
+	readonly p99: number;
+	/** The same client straight to the receiver, for comparison. */
+	readonly bare: { readonly p50: number; readonly p99: number };
+}
+
+/** Resident memory of the service process, MB (10⁶ bytes). */
+export interface Memory {
+	readonly idle: number;
+	readonly million_waiting: number;
+	/** The most that was seen while the events that waited were being delivered. */
+	readonly draining: number;
+}
+
+export interface Machine {
+	readonly cpus: number;
+	readonly cpu: string;
+	readonly memory_gb: number;
+	readonly platform: string;
+	readonly node: string;
+}

@@ -1,0 +1,137 @@
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Api } from "./api.ts";
+import type { Workspace } from "./workspace.ts";
+
+const PROGRAM = fileURLToPath(new URL("../packages/cli/bin/posthorn.mjs", import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 20;
+/** Lines of the service's log that an error quotes. */
+const LOG_LINES = 20;
+
+export interface ServiceOptions {
+	/** PEM file with the receiver's certificate authority. */
+	readonly caFile: string;
+	/** A folder for CPU profiles of the service's threads; null for none. */
+	readonly profileFolder: string | null;
+}
+
+/** `posthorn serve` as people run it, on a database of its own and otherwise with its default settings. */
+export class Service {
+	readonly api: Api;
+	readonly pid: number;
+	readonly #child: ChildProcess;
+	readonly #logFile: string;
+
+	private constructor(child: ChildProcess, api: Api, logFile: string) {
+		if (child.pid === undefined) throw new Error(`${PROGRAM} could not be started.`);
+		this.pid = child.pid;
+		this.api = api;
+		this.#child = child;
+		this.#logFile = logFile;
+	}
+
+	/** Resolves when the service is ready; rejects with the end of its log if it is not so in time. */
+	static async start(workspace: Workspace, options: ServiceOptions): Promise<Service> {
+		const folder = workspace.makeFolder("service");
+		const logFile = join(folder, "service.log");
+		const key = randomBytes(24).toString("hex");
+		const port = await freePort();
+		const log = openSync(logFile, "w");
+		const profile = options.profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileFolder}`];
+		const child = workspace.spawn(process.execPath, [...profile, PROGRAM, "serve"], {
+			cwd: folder,
+			stdio: ["ignore", log, log],
+			env: {
+				...withoutSettings(process.env),
+				POSTHORN_HOST: "127.0.0.1",
+				POSTHORN_PORT: String(port),
+				POSTHORN_DATABASE_URL: `sqlite:${join(folder, "posthorn.db")}`,
+				POSTHORN_OPERATOR_KEY: key,
+				POSTHORN_EGRESS_ALLOW: "127.0.0.0/8",
+				POSTHORN_EGRESS_CA_FILE: options.caFile,
+				POSTHORN_LOG_LEVEL: "warn",
+			},
+		});
+		closeSync(log);
+		const service = new Service(child, new Api(`http://127.0.0.1:${port}`, key), logFile);
+		await service.#ready();
+		return service;
+	}
+
+	/** User and system time that the process has used so far, microseconds. Null where there is no /proc. */
+	cpuMicros(): number | null {
+		const stat = readProc(this.pid, "stat");
+		if (stat === null) return null;
+		// The second field, the command in brackets, may hold spaces. Fields 14 and 15 count ticks of 10 ms.
+		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+		return (Number(fields[11]) + Number(fields[12])) * 10_000;
+	}
+
+	/** Resident memory of the process, MB (10⁶ bytes). Null where there is no /proc. */
+	residentMb(): number | null {
+		const kibibytes = readProc(this.pid, "status")?.match(/^VmRSS:\s+(\d+) kB$/m)?.[1];
+		return kibibytes === undefined ? null : (Number(kibibytes) * 1_024) / 1e6;
+	}
+
+	get isRunning(): boolean {
+		return this.#child.exitCode === null && this.#child.signalCode === null;
+	}
+
+	/** An error with the end of the service's log. */
+	failure(what: string): Error {
+		const lines = readFileSync(this.#logFile, "utf8").trimEnd().split("\n").slice(-LOG_LINES);
+		return new Error(`${what} The end of its log:\n${lines.join("\n")}`);
+	}
+
+	/** Asks the service to end and waits for it. */
+	async stop(): Promise<void> {
+		await this.api.close();
+		if (!this.isRunning) return;
+		const exited = once(this.#child, "exit");
+		this.#child.kill("SIGTERM");
+		const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+		await exited;
+		clearTimeout(timer);
+	}
+
+	async #ready(): Promise<void> {
+		const deadline = performance.now() + START_TIMEOUT_MS;
+		let refusal = "";
+		while (this.isRunning && performance.now() < deadline) {
+			try {
+				if (await this.api.isReady()) return;
+			} catch (error) {
+				refusal = String(error);
+			}
+			await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+		}
+		throw this.failure(`The service was not ready within ${START_TIMEOUT_MS / 1_000} s (${refusal}).`);
+	}
+}
+
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+	return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("POSTHORN_")));
+}
+
+function readProc(pid: number, file: string): string | null {
+	if (process.platform !== "linux") return null;
+	return readFileSync(`/proc/${pid}/${file}`, "utf8");
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const address = server.address();
+	server.close();
+	await once(server, "close");
+	if (address === null || typeof address === "string") throw new Error("No free port on 127.0.0.1.");
+	return address.port;
+}

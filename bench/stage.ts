@@ -1,0 +1,66 @@
+import { EVENT_TYPE } from "./payload.ts";
+import { type Publication, publish } from "./publisher.ts";
+import type { Receiver } from "./receiver.ts";
+import { Service, type ServiceOptions } from "./service.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** How often the receiver is asked how far it is. */
+const POLL_MS = 50;
+/** Without a single receipt for so long the rest counts as missing. */
+const STALLED_MS = 20_000;
+
+/** A service with its projects and webhooks, and how many events each project has had. */
+export interface Stage {
+	readonly service: Service;
+	readonly receiver: Receiver;
+	readonly workspace: Workspace;
+	readonly projectIds: readonly string[];
+	/** As many for each project as an event goes to. */
+	readonly webhooks: readonly { readonly projectId: string; readonly id: string }[];
+	published: number;
+}
+
+/** Starts a service of its own and registers `fanout` webhooks for each project, each with a path of its own. */
+export async function setStage(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	{ webhooks, fanout }: { readonly webhooks: number; readonly fanout: number },
+): Promise<Stage> {
+	const service = await Service.start(workspace, options);
+	const { api } = service;
+	const projectIds = await api.setUp(webhooks / fanout, (index) => api.createProject(`bench ${index}`));
+	const firstPath = receiver.takePaths(webhooks);
+	const registered = await api.setUp(webhooks, async (index) => {
+		const projectId = projectIds[Math.floor(index / fanout)]!;
+		const id = await api.createWebhook(projectId, `${receiver.origin}/w${firstPath + index}`, [EVENT_TYPE]);
+		return { projectId, id };
+	});
+	return { service, receiver, workspace, projectIds, webhooks: registered, published: 0 };
+}
+
+/** Publishes the next events of every project. Resolves when all were answered. */
+export async function publishNext(stage: Stage, eventsPerProject: number, small = false): Promise<void> {
+	const publication: Publication = {
+		projectIds: stage.projectIds,
+		eventsPerProject,
+		firstNumber: stage.published,
+		small,
+	};
+	stage.published += eventsPerProject;
+	await publish(stage.workspace, stage.service.api, publication);
+}
+
+/** Waits until the receiver has so many deliveries since its last reset, or gets none any more. */
+export async function received(stage: Stage, expected: number, onCount: (count: number) => void): Promise<void> {
+	let count = 0;
+	let since = performance.now();
+	while (count < expected && performance.now() - since < STALLED_MS) {
+		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+		if (!stage.service.isRunning) throw stage.service.failure("The service ended while it was measured.");
+		const { distinct } = await stage.receiver.read();
+		if (distinct > count) since = performance.now();
+		count = distinct;
+		onCount(count);
+	}
+}

@@ -1,0 +1,80 @@
+import type { Progress } from "./progress.ts";
+import type { Receiver } from "./receiver.ts";
+import type { ThroughputRun } from "./results.ts";
+import type { ServiceOptions } from "./service.ts";
+import { publishNext, received, type Stage, setStage } from "./stage.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Deliveries to warm up with for each second that is then measured. */
+const WARM_UP_PER_S = 1_000;
+const MAX_DELIVERIES = 500_000;
+/** The warm-up begins cold, so that the rate it shows is below what follows. */
+const WARMING = 1.5;
+
+/**
+ * Deliveries a second on the whole path: events are published over the API in batches while the service delivers them,
+ * to `webhooks` webhooks of which each event goes to `fanout`. The work is set so that it takes about `seconds`.
+ */
+export async function measureThroughput(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	shape: { readonly webhooks: number; readonly fanout: number },
+	seconds: number,
+	limitPerSecond: number,
+	progress: Progress,
+): Promise<ThroughputRun> {
+	const { webhooks, fanout } = shape;
+	progress.start(`durable, webhooks ${webhooks}, one event to ${fanout}: setting up`);
+	const stage = await setStage(workspace, receiver, options, shape);
+	try {
+		progress.start(`durable, webhooks ${webhooks}, one event to ${fanout}`);
+		const warm = await work(stage, Math.ceil((WARM_UP_PER_S * seconds) / webhooks), () => {});
+		const events = Math.min(MAX_DELIVERIES, warm.perSecond * WARMING * seconds) / webhooks;
+		const reading = await work(stage, Math.max(2, Math.ceil(events)), (done, all) => progress.update(done, all));
+		progress.finish(`${Math.round(reading.perSecond)}/s over ${reading.deliveries} deliveries`);
+		return {
+			engine: "sqlite",
+			webhooks,
+			fanout,
+			deliveries: reading.deliveries,
+			per_s: Math.round(reading.perSecond),
+			ratio: Number((reading.perSecond / limitPerSecond).toFixed(3)),
+			cpu_us: reading.cpuMicros === null ? null : Number(reading.cpuMicros.toFixed(1)),
+			out_of_order: warm.outOfOrder + reading.outOfOrder,
+			missing: warm.missing + reading.missing,
+		};
+	} finally {
+		await stage.service.stop();
+	}
+}
+
+interface WorkReading {
+	readonly deliveries: number;
+	readonly perSecond: number;
+	/** Of the service process for each delivery. */
+	readonly cpuMicros: number | null;
+	readonly outOfOrder: number;
+	readonly missing: number;
+}
+
+async function work(
+	stage: Stage,
+	eventsPerProject: number,
+	onCount: (done: number, all: number) => void,
+): Promise<WorkReading> {
+	const expected = eventsPerProject * stage.webhooks.length;
+	await stage.receiver.reset();
+	const cpuBefore = stage.service.cpuMicros();
+	const published = publishNext(stage, eventsPerProject);
+	await Promise.all([published, received(stage, expected, (count) => onCount(count, expected))]);
+	const cpuAfter = stage.service.cpuMicros();
+	const { distinct, outOfOrder, spanMs } = await stage.receiver.read();
+	return {
+		deliveries: distinct,
+		perSecond: spanMs > 0 ? (distinct - 1) / (spanMs / 1_000) : 0,
+		cpuMicros: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / Math.max(1, distinct),
+		outOfOrder,
+		missing: expected - distinct,
+	};
+}

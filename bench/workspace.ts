@@ -1,0 +1,45 @@
+import { type ChildProcess, type ForkOptions, fork, type SpawnOptions, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** In the repository, so that databases lie on its disk and not in a file system in memory, as /tmp often is. */
+const CACHE = fileURLToPath(new URL("../.cache/", import.meta.url));
+
+/** The temporary folder of a run and the processes it started. What is left of either goes with {@link dispose}. */
+export class Workspace {
+	readonly folder: string;
+	readonly #children = new Set<ChildProcess>();
+
+	constructor() {
+		mkdirSync(CACHE, { recursive: true });
+		this.folder = mkdtempSync(join(CACHE, "bench-"));
+	}
+
+	/** A new folder in the temporary one. */
+	makeFolder(name: string): string {
+		return mkdtempSync(join(this.folder, `${name}-`));
+	}
+
+	/** Starts a process of this program's own, with a channel for messages. */
+	fork(file: string, args: readonly string[] = [], options: ForkOptions = {}): ChildProcess {
+		return this.#keep(fork(file, args, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"], ...options }));
+	}
+
+	spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+		return this.#keep(spawn(command, args, options));
+	}
+
+	/** Kills every process that still runs, and removes the folder. May be called twice. */
+	dispose(): void {
+		for (const child of this.#children) child.kill("SIGKILL");
+		this.#children.clear();
+		rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+	}
+
+	#keep(child: ChildProcess): ChildProcess {
+		this.#children.add(child);
+		child.once("exit", () => this.#children.delete(child));
+		return child;
+	}
+}

@@ -1,0 +1,131 @@
+/** The parts of the service's answers that the demonstration uses. */
+export interface Project {
+	readonly id: string;
+	readonly name: string;
+}
+
+export interface Webhook {
+	readonly id: string;
+	readonly url: string;
+	readonly description: string;
+	readonly events: readonly string[];
+}
+
+export interface Published {
+	readonly id: string;
+	readonly seq: number;
+	readonly type: string;
+}
+
+export interface Attempt {
+	readonly id: string;
+	readonly webhook_id: string;
+	readonly event_id: string;
+	readonly event_type: string;
+	readonly attempt: number;
+	readonly replay: number;
+	readonly url: string;
+	readonly request_headers: Readonly<Record<string, string>>;
+	readonly status_code: number | null;
+	readonly error: string | null;
+	readonly response_ms: number;
+	readonly status: "delivered" | "retrying" | "failed";
+	readonly next_retry_at: string | null;
+	readonly started_at: string;
+}
+
+interface Page<T> {
+	readonly data: readonly T[];
+	readonly next_cursor: string | null;
+}
+
+/** The service answered with an error, did not answer, or answered with something else than JSON. */
+export class ApiError extends Error {
+	override readonly name = "ApiError";
+}
+
+export interface Api {
+	createProject(name: string): Promise<Project>;
+	listEventTypes(): Promise<string[]>;
+	createWebhook(projectId: string, input: NewWebhook): Promise<Webhook & { readonly secret: string }>;
+	publish(projectId: string, event: { type: string; data: unknown }): Promise<Published>;
+	/** Everything in the delivery log that was started at `since` or later, newest first. */
+	attemptsSince(projectId: string, since: Date): Promise<Attempt[]>;
+	/** Whether the service says that it can serve; false also while nothing listens yet. */
+	isReady(): Promise<boolean>;
+}
+
+export interface NewWebhook {
+	readonly url: string;
+	readonly description: string;
+	readonly events: readonly string[];
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 1_000;
+const PAGE_LIMIT = 200;
+
+/** A client of the service's HTTP API. Every call but `isReady` throws an `ApiError` when it did not succeed. */
+export function connectApi(baseUrl: string, key: string): Api {
+	return {
+		createProject: (name) => call("POST", "/v1/projects", { name }),
+		async listEventTypes() {
+			return (await call<readonly { type: string }[]>("GET", "/v1/event-types")).map(({ type }) => type);
+		},
+		createWebhook: (projectId, input) => call("POST", `/v1/projects/${projectId}/webhooks`, input),
+		publish: (projectId, event) => call("POST", `/v1/projects/${projectId}/events`, event),
+		async attemptsSince(projectId, since) {
+			const attempts: Attempt[] = [];
+			const query = new URLSearchParams({ since: since.toISOString(), limit: String(PAGE_LIMIT) });
+			for (;;) {
+				const page = await call<Page<Attempt>>("GET", `/v1/projects/${projectId}/attempts?${query}`);
+				attempts.push(...page.data);
+				if (page.next_cursor === null) return attempts;
+				query.set("cursor", page.next_cursor);
+			}
+		},
+		async isReady() {
+			try {
+				const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+				await response.arrayBuffer();
+				return response.ok;
+			} catch (error) {
+				// What fetch throws when nothing listens yet, or is too slow to answer.
+				if (error instanceof TypeError || error instanceof DOMException) return false;
+				throw error;
+			}
+		},
+	};
+
+	async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+		const what = `${method} ${baseUrl}${path}`;
+		const headers: Record<string, string> = { authorization: `Bearer ${key}`, accept: "application/json" };
+		if (body !== undefined) headers["content-type"] = "application/json";
+		let response: Response;
+		let text: string;
+		try {
+			const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+			response = await fetch(what.slice(method.length + 1), {
+				method,
+				headers,
+				signal,
+				...(body === undefined ? {} : { body: JSON.stringify(body) }),
+			});
+			text = await response.text();
+		} catch (error) {
+			throw new ApiError(`${what} got no answer: ${reason(error)}`, { cause: error });
+		}
+		if (!response.ok) throw new ApiError(`${what} was answered with ${response.status}: ${text}`);
+		try {
+			return JSON.parse(text) as T;
+		} catch (error) {
+			throw new ApiError(`${what} was answered with something else than JSON: ${text}`, { cause: error });
+		}
+	}
+}
+
+/** `fetch` says only "fetch failed" and keeps why in the cause. */
+function reason(error: unknown): string {
+	if (!(error instanceof Error)) return String(error);
+	return error.cause instanceof Error ? error.cause.message : error.message;
+}

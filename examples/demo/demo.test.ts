@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+
+interface Run {
+	readonly code: number | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+/** Runs the demonstration as a person would; `onOutput` sees the standard output as it grows. */
+async function demo(
+	args: readonly string[],
+	onOutput?: (soFar: string, kill: (signal: NodeJS.Signals) => void) => void,
+): Promise<Run> {
+	const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+	onTestFinished(() => void child.kill("SIGTERM"));
+	let stdout = "";
+	child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+		stdout += chunk;
+		onOutput?.(stdout, (signal) => child.kill(signal));
+	});
+	const [stderr] = await Promise.all([text(child.stderr), once(child, "close")]);
+	return { code: child.exitCode, stdout, stderr };
+}
+
+function summaryOf(stdout: string): Map<string, string> {
+	const rows = stdout.slice(stdout.lastIndexOf("\nSummary\n")).matchAll(/^ {2}(\S.*?) {2,}(.+)$/gm);
+	return new Map(Array.from(rows, ([, name, value]) => [name ?? "", value ?? ""]));
+}
+
+test("delivers everything that the store publishes, retried where refused, and verified by the receivers", async () => {
+	const { code, stdout, stderr } = await demo(["--events", "20", "--speed", "20", "--seed", "5"]);
+
+	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+	const summary = summaryOf(stdout);
+	expect(summary.get("published")).toBe("20 events");
+	const [, delivered, deliveries] = /^(\d+) of (\d+) deliveries/.exec(summary.get("delivered") ?? "") ?? [];
+	// Accounting gets every event, Chat notices some of them.
+	expect(Number(deliveries)).toBeGreaterThan(20);
+	expect(delivered).toBe(deliveries);
+	expect(summary.get("verified")).toBe(`${deliveries} of ${deliveries}, by the receivers' own check`);
+	expect(summary.get("retrying")).toBe("0");
+	expect(summary.get("failed")).toBe("0");
+	expect(summary.get("signature failures")).toBe("0");
+	expect(stdout).toContain("Everything published was delivered and verified.");
+	expect(stdout).not.toContain("NOT VERIFIED");
+	// The seed makes Chat notices refuse some of the requests, and every first attempt but those is logged as delivered.
+	expect(stdout).toMatch(/↻ retrying .+ attempt 1 of 8 /);
+	expect(stdout).toMatch(/✔ delivered .+ attempt 2 of 8 .+ verified ✓/);
+}, 90_000);
+
+test.skipIf(process.platform === "win32")(
+	"stops in order when it is asked to",
+	async () => {
+		let asked = false;
+		const { code, stdout, stderr } = await demo(["--speed", "5"], (soFar, kill) => {
+			if (asked || !soFar.includes("✔ delivered")) return;
+			asked = true;
+			kill("SIGTERM");
+		});
+
+		expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+		expect(stdout).toContain("Stopping:");
+		expect(summaryOf(stdout).get("signature failures")).toBe("0");
+	},
+	60_000,
+);
+
+test("says what is wrong with its options", async () => {
+	const { code, stderr } = await demo(["--events", "none"]);
+
+	expect(code).toBe(2);
+	expect(stderr).toContain('--events must be a number from 1 to 9007199254740991, not "none".');
+});
+
+test("shows why the service could not start", async () => {
+	const taken = createServer();
+	await once(taken.listen(0, "127.0.0.1"), "listening");
+	onTestFinished(() => void taken.close());
+	const address = taken.address();
+	if (address === null || typeof address === "string") throw new Error("The listening port is not known.");
+
+	const { code, stderr } = await demo(["--port", String(address.port)]);
+
+	expect(code).toBe(1);
+	expect(stderr).toMatch(/The service ended by itself\. It ended with exit code \d+, after printing:\n.*\S/);
+}, 60_000);

@@ -1,0 +1,66 @@
+import type { Project, Webhook } from "./api.ts";
+
+export interface HeaderContext {
+	readonly baseUrl: string;
+	readonly key: string;
+	readonly project: Project;
+	readonly webhooks: readonly { readonly webhook: Webhook; readonly manner: string }[];
+	/** The webhook that the commands for a single webhook are about. */
+	readonly example: Webhook;
+	readonly retryDelays: readonly number[];
+	readonly attemptTimeout: number;
+	readonly seed: number;
+}
+
+/** What a person needs to know before the feed begins, with commands to copy. `bold` and `dim` mark up a text. */
+export function header(context: HeaderContext, bold: (text: string) => string, dim: (text: string) => string): string {
+	const { baseUrl, key, project, webhooks, example, seed } = context;
+	const projectUrl = `${baseUrl}/v1/projects/${project.id}`;
+	const rows: readonly (readonly [string, string])[] = [
+		["API", `${baseUrl}/v1`],
+		["Reference", `${baseUrl}/docs   (OpenAPI: ${baseUrl}/openapi.json)`],
+		["Project", `${project.id}   (${project.name})`],
+		["Operator key", key],
+		...webhooks.map(
+			({ webhook, manner }) => [webhook.description, `${webhook.id} → ${webhook.url}   ${manner}`] as const,
+		),
+	];
+	const commands: readonly (readonly [string, string])[] = [
+		["Publish an event", `--json '${JSON.stringify(EVENT)}' ${projectUrl}/events`],
+		["List attempts that failed", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
+		["List webhooks", `${projectUrl}/webhooks`],
+		["Send a test event", `--json '{"type":"purchase.completed"}' ${projectUrl}/webhooks/${example.id}/test`],
+		["Replay what was dead-lettered", `--json '{"status":"failed"}' ${projectUrl}/webhooks/${example.id}/replay`],
+	];
+	const curl = `curl -H 'Authorization: Bearer ${key}'`;
+	return [
+		bold("Posthorn: a store's events, delivered to webhooks"),
+		"A made-up store publishes what happens in it; the real service signs it and delivers it over HTTPS to two",
+		"receivers on this computer, each of which checks every signature. All you see below is read from the API.",
+		"",
+		...rows.map(([name, value]) => `  ${bold(name.padEnd(14))}${value}`),
+		"",
+		`  To let you see retries soon, they come after ${shortened(context)}`,
+		`  Seed of this run: ${seed}. Stop with Ctrl-C.`,
+		"",
+		bold("Try it, in another terminal:"),
+		...commands.flatMap(([name, rest]) => [dim(`  # ${name}`), `  ${curl} ${rest}`]),
+		"",
+	].join("\n");
+}
+
+const EVENT = {
+	type: "purchase.completed",
+	data: {
+		order_id: "ord_1",
+		customer_email: "you@example.com",
+		amount_cents: 1999,
+		currency: "EUR",
+		items: [{ name: "VIP rank, 30 days", quantity: 1 }],
+	},
+};
+
+function shortened({ retryDelays, attemptTimeout }: HeaderContext): string {
+	const delays = `${retryDelays.join(", ")} s here (30 s to 1 h by default);`;
+	return `${delays}\n  an attempt may take ${attemptTimeout} s (15 s by default).`;
+}

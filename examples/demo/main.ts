@@ -1,0 +1,134 @@
+/** Posthorn at work, on screen: a client of the real service, with a made-up store and two real receivers. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import picocolors from "picocolors";
+import { ApiError, connectApi } from "./api.ts";
+import { type Feed, openFeed } from "./feed.ts";
+import { header } from "./header.ts";
+import { HELP, OptionError, type Options, readOptions } from "./options.ts";
+import { startReceivers } from "./receivers.ts";
+import { sell } from "./sale.ts";
+import { choosePort, type Service, startService, waitUntilReady } from "./service.ts";
+import { openTally } from "./totals.ts";
+
+/** Seconds. Attempts are one more than there are delays. */
+const RETRY_DELAYS = [2, 4, 8, 15, 30, 60, 120];
+const ATTEMPT_TIMEOUT = 3;
+
+/** How much later than a failed call the end of the service may be heard of. */
+const DEATH_NEWS_MS = 1_000;
+
+const stopping = new AbortController();
+
+async function demonstrate(options: Options, feed: Feed, colours: boolean): Promise<void> {
+	const closers: (() => Promise<void>)[] = [];
+	try {
+		const folder = await mkdtemp(join(tmpdir(), "posthorn-demo-"));
+		closers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+		const receivers = await startReceivers(folder, options.seed, ATTEMPT_TIMEOUT);
+		closers.push(() => receivers.close());
+
+		const port = options.port ?? (await choosePort());
+		const operatorKey = `demo-operator-${randomBytes(16).toString("hex")}`;
+		const { caFile } = receivers;
+		const service = startService({
+			port,
+			folder,
+			operatorKey,
+			caFile,
+			retryDelays: RETRY_DELAYS,
+			attemptTimeout: ATTEMPT_TIMEOUT,
+		});
+		const killIfLeft = (): void => service.kill();
+		process.once("exit", killIfLeft);
+		closers.push(async () => {
+			await service.stop();
+			process.off("exit", killIfLeft);
+		});
+
+		const baseUrl = `http://127.0.0.1:${port}`;
+		await whileAlive(service, async (over) => {
+			const api = connectApi(baseUrl, operatorKey);
+			await waitUntilReady(service, api.isReady, AbortSignal.any([over, stopping.signal]));
+			const project = await api.createProject("Demo store");
+			const webhooks = await receivers.register(api, project.id);
+			const { bold, dim } = picocolors.createColors(colours);
+			const context = { baseUrl, key: operatorKey, project, webhooks, seed: options.seed };
+			const example = webhooks.at(-1)?.webhook;
+			if (example === undefined) throw new Error("No webhook was registered.");
+			const shortened = { retryDelays: RETRY_DELAYS, attemptTimeout: ATTEMPT_TIMEOUT };
+			feed.say(header({ ...context, ...shortened, example }, bold, dim));
+
+			const tally = openTally(webhooks.map(({ webhook }) => webhook));
+			receivers.onReceipt((receipt) => tally.received(receipt));
+			await sell({
+				options,
+				feed,
+				tally,
+				receivers,
+				api,
+				project,
+				attemptTimeout: ATTEMPT_TIMEOUT,
+				maxAttempts: RETRY_DELAYS.length + 1,
+				stopping: stopping.signal,
+				over,
+			});
+			over.throwIfAborted();
+			feed.summary(tally.totals());
+		});
+	} finally {
+		for (const close of closers.toReversed()) await close();
+	}
+}
+
+/** Runs `work` with a signal that is given when the service dies; then it rejects with what the service printed last. */
+async function whileAlive(service: Service, work: (over: AbortSignal) => Promise<void>): Promise<void> {
+	const over = new AbortController();
+	const died = service.ended.then(() => {
+		over.abort();
+		throw new Error(`The service ended by itself. ${service.lastWords()}`);
+	});
+	try {
+		await Promise.race([died, work(over.signal)]);
+	} catch (error) {
+		// A call that fails because the service dies is heard of before its death is.
+		if (error instanceof ApiError) await Promise.race([died, delay(DEATH_NEWS_MS)]);
+		throw error;
+	}
+}
+
+async function main(): Promise<number> {
+	const options = readOptions(process.argv.slice(2));
+	if (options.help) {
+		process.stdout.write(`${HELP}\n`);
+		return 0;
+	}
+	const colours = process.stdout.isTTY === true && !process.env.NO_COLOR;
+	const feed = openFeed(process.stdout, colours);
+	const stop = (): void => {
+		if (!stopping.signal.aborted) feed.say("\nStopping: the store closes, and the service finishes what is under way.");
+		stopping.abort();
+	};
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+	// Whoever read the output has gone; there is no one left to show anything to.
+	process.stdout.on("error", () => stopping.abort());
+	try {
+		await demonstrate(options, feed, colours);
+		return 0;
+	} catch (error) {
+		feed.close();
+		if (stopping.signal.aborted && error === stopping.signal.reason) return 0;
+		throw error;
+	}
+}
+
+try {
+	process.exitCode = await main();
+} catch (error) {
+	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+	process.exitCode = error instanceof OptionError ? 2 : 1;
+}

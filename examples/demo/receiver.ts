@@ -1,0 +1,81 @@
+import { type Authority, type ReceivedRequest, startReceiver, verify } from "@posthorn/testkit";
+import { AT_ONCE, type Manner, type Treatment } from "./trouble.ts";
+
+const REFUSED = { kind: "answer", status: 401, afterMs: 0 } as const;
+
+/** What a receiver found when it checked a request by itself. */
+export interface Verdict {
+	/** Signature, timestamp and headers are right. */
+	readonly verified: boolean;
+	/** What was wrong, or empty. */
+	readonly problem: string;
+	/** The receiver had accepted the event before: answered with 200, and ignored. */
+	readonly duplicate: boolean;
+}
+
+/** One request, as a receiver saw it. */
+export interface Receipt extends Verdict {
+	readonly url: string;
+	readonly eventId: string;
+	readonly signature: string;
+	/** The receiver took the event: its answer is 2xx, whether or not it comes in time. */
+	readonly accepted: boolean;
+	/** When the request had been read, in `performance.now()`'s time. */
+	readonly receivedAt: number;
+}
+
+export interface OpenReceiver {
+	readonly url: string;
+	/** The secret that requests are checked with; before there is one, none is accepted. */
+	useSecret(secret: string): void;
+	close(): Promise<void>;
+}
+
+export interface OpenReceiverOptions {
+	readonly authority: Authority;
+	readonly path: string;
+	readonly manner: Manner;
+	readonly onReceipt: (receipt: Receipt) => void;
+}
+
+/** Starts a receiver that checks and de-duplicates what it gets, as receivers should, and treats the rest in its manner. */
+export async function openReceiver({ authority, path, manner, onReceipt }: OpenReceiverOptions): Promise<OpenReceiver> {
+	const accepted = new Set<string>();
+	/** How often each event's content was received, by that content. */
+	const receptions = new Map<string, number>();
+	let secret: string | null = null;
+
+	const receiver = await startReceiver({ authority, answer });
+	const url = new URL(path, receiver.url).href;
+	return {
+		url,
+		useSecret(given) {
+			secret = given;
+		},
+		close: () => receiver.close(),
+	};
+
+	function answer(request: ReceivedRequest): Treatment {
+		const receivedAt = performance.now();
+		const { body, headers } = request;
+		const eventId = String(headers["x-service-event-id"] ?? "");
+		const signature = String(headers["x-service-signature"] ?? "");
+		const problem = secret === null ? "no secret is known yet" : verify(request, secret);
+		const verified = problem === null;
+		const duplicate = verified && accepted.has(eventId);
+		const treatment = !verified ? REFUSED : duplicate ? AT_ONCE : treat(body.toString());
+		const taken = treatment.kind === "answer" && treatment.status < 300;
+		if (taken) accepted.add(eventId);
+		onReceipt({ url, eventId, signature, verified, problem: problem ?? "", duplicate, accepted: taken, receivedAt });
+		return treatment;
+	}
+
+	/** By what the event is about, which a seed repeats, and not by its id and time, which no seed does. */
+	function treat(body: string): Treatment {
+		const { type, data } = JSON.parse(body) as { type: string; data: unknown };
+		const content = `${type} ${JSON.stringify(data)}`;
+		const reception = (receptions.get(content) ?? 0) + 1;
+		receptions.set(content, reception);
+		return manner(content, reception);
+	}
+}

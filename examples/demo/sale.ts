@@ -1,0 +1,87 @@
+import type { Api } from "./api.ts";
+import type { Feed } from "./feed.ts";
+import { followAttempts } from "./follower.ts";
+import type { Options } from "./options.ts";
+import { pause, startPublishing } from "./publishing.ts";
+import type { Receivers } from "./receivers.ts";
+import { openStore } from "./store.ts";
+import { isSettled, type Tally } from "./totals.ts";
+
+const POLL_EVERY_MS = 300;
+/** How much longer than an attempt may take its entry in the log is waited for when the demonstration is stopped. */
+const COMMIT_ALLOWANCE_MS = 2_000;
+
+export interface Sale {
+	readonly options: Options;
+	readonly feed: Feed;
+	readonly tally: Tally;
+	readonly receivers: Receivers;
+	readonly api: Api;
+	readonly project: { readonly id: string };
+	/** Seconds that an attempt may take. */
+	readonly attemptTimeout: number;
+	readonly maxAttempts: number;
+	/** Given when someone wants the demonstration to end. */
+	readonly stopping: AbortSignal;
+	/** Given when the service has died. */
+	readonly over: AbortSignal;
+}
+
+/** Lets the store publish until it is told to stop, and shows what the delivery log says until all is settled. */
+export async function sell(sale: Sale): Promise<void> {
+	const { options, feed, tally, receivers, api, project, attemptTimeout, maxAttempts, stopping, over } = sale;
+	const closed = new AbortController();
+	const closeStore = (): void => closed.abort();
+	const timer = Number.isFinite(options.seconds) ? setTimeout(closeStore, options.seconds * 1000) : undefined;
+	const signal = AbortSignal.any([closed.signal, stopping, over]);
+	const follower = followAttempts(api, project.id, attemptTimeout);
+	const publishing = startPublishing({
+		api,
+		projectId: project.id,
+		store: openStore(options.seed, options.speed),
+		limit: options.events,
+		signal,
+		onPublished(event, what, calledAt) {
+			tally.published(event, calledAt);
+			feed.published(event, what);
+		},
+	});
+	let storeIsOpen = true;
+	const publishingDone = publishing.done.then(() => {
+		storeIsOpen = false;
+		if (!stopping.aborted && !over.aborted) feed.say("\nThe store is closed; what is on its way is waited for.\n");
+	});
+
+	const follow = async (): Promise<void> => {
+		while (!over.aborted) {
+			await showNewAttempts();
+			if (!storeIsOpen && (isSettled(tally.totals()) || stopping.aborted)) break;
+			await pause(POLL_EVERY_MS, AbortSignal.any([over, stopping]));
+		}
+		const drainedBy = Date.now() + attemptTimeout * 1000 + COMMIT_ALLOWANCE_MS;
+		while (tally.totals().waiting > 0 && Date.now() < drainedBy && !over.aborted) {
+			await pause(POLL_EVERY_MS, over);
+			await showNewAttempts();
+		}
+	};
+	try {
+		await Promise.all([publishingDone, follow()]);
+	} finally {
+		clearTimeout(timer);
+	}
+
+	async function showNewAttempts(): Promise<void> {
+		const attempts = await follower.poll();
+		await publishing.answered();
+		for (const attempt of attempts) {
+			tally.attempted(attempt);
+			feed.attempted(attempt, {
+				webhookName: receivers.nameOf(attempt.webhook_id) ?? attempt.webhook_id,
+				seq: tally.seqOf(attempt.event_id),
+				maxAttempts,
+				verdict: receivers.takeVerdict(attempt),
+			});
+		}
+		feed.totals(tally.totals());
+	}
+}

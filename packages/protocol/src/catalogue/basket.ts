@@ -1,0 +1,24 @@
+import type { EventTypeEntry } from "./entry.ts";
+import { customerEmail, identifier, items } from "./fields.ts";
+
+export const basketEvents: readonly EventTypeEntry[] = [
+	{
+		type: "basket.abandoned",
+		description: "A basket with at least one item sat untouched for 24 hours.",
+		future: false,
+		strict: false,
+		schema: {
+			type: "object",
+			properties: {
+				basket_id: identifier("The basket's identifier."),
+				customer_email: customerEmail,
+				items: { ...items("What lies in the basket."), minItems: 1 },
+			},
+		},
+		sample: {
+			basket_id: "bsk_55310",
+			customer_email: "grace@example.com",
+			items: [{ product_id: "prod_crate_key", name: "Crate key", quantity: 5, unit_amount_cents: 499 }],
+		},
+	},
+];

@@ -1,0 +1,45 @@
+import type { JsonSchema } from "./entry.ts";
+
+/** An identifier that the store platform gave. */
+export function identifier(description: string): JsonSchema {
+	return { type: "string", minLength: 1, description };
+}
+
+/**
+ * An e-mail address: something, `@`, something, without spaces. The length is RFC 5321's 64 + 1 + 255. The pattern
+ * cannot backtrack, since the text before and after `@` excludes it.
+ */
+export const customerEmail: JsonSchema = {
+	type: "string",
+	maxLength: 320,
+	pattern: "^[^\\s@]+@[^\\s@]+$",
+	description: "The buyer's e-mail address.",
+};
+
+/** An amount of money in the currency's minor units, never negative. */
+export function amountCents(description: string): JsonSchema {
+	return { type: "integer", minimum: 0, description };
+}
+
+export const currency: JsonSchema = {
+	type: "string",
+	pattern: "^[A-Z]{3}$",
+	description: "The currency's code of three capital letters (ISO 4217).",
+};
+
+/** A list of items. Each is an object; the fields named here are optional, others may be added. */
+export function items(description: string): JsonSchema {
+	return {
+		type: "array",
+		description,
+		items: {
+			type: "object",
+			properties: {
+				product_id: { type: ["string", "integer"], description: "The product's identifier in the store." },
+				name: { type: "string", description: "The product's name as the buyer saw it." },
+				quantity: { type: "number", minimum: 0, description: "How many of the product." },
+				unit_amount_cents: amountCents("The price of one, in minor currency units."),
+			},
+		},
+	};
+}

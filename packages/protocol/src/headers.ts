@@ -1,0 +1,50 @@
+/** The word in the header names and the User-Agent unless the instance is configured with another. */
+export const DEFAULT_BRAND = "Service";
+
+const BRAND = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
+
+/** Whether `text` can be a brand: 1 to 32 letters, digits and inner hyphens, starting with a letter. */
+export function isBrand(text: string): boolean {
+	return BRAND.test(text);
+}
+
+/** The names of the headers that carry a value of their own for each request. */
+export interface HeaderNames {
+	readonly event: string;
+	readonly eventId: string;
+	readonly signature: string;
+	readonly timestamp: string;
+}
+
+/** The names of the branded headers, for example `X-Service-Event`. */
+export function headerNames(brand: string): HeaderNames {
+	return {
+		event: `X-${brand}-Event`,
+		eventId: `X-${brand}-Event-Id`,
+		signature: `X-${brand}-Signature`,
+		timestamp: `X-${brand}-Timestamp`,
+	};
+}
+
+export interface RequestHeaders {
+	readonly brand: string;
+	readonly eventType: string;
+	readonly eventId: string;
+	/** Unix time in whole seconds, the same that was signed. */
+	readonly timestamp: number | string;
+	/** 64 lower-case hexadecimal digits. */
+	readonly signature: string;
+}
+
+/** The headers of a webhook request, all six and in the order of the specification's section 4.1. */
+export function requestHeaders(request: RequestHeaders): Record<string, string> {
+	const names = headerNames(request.brand);
+	return {
+		"Content-Type": "application/json",
+		"User-Agent": `${request.brand}-Webhooks/1.0`,
+		[names.event]: request.eventType,
+		[names.eventId]: request.eventId,
+		[names.signature]: request.signature,
+		[names.timestamp]: String(request.timestamp),
+	};
+}

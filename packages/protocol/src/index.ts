@@ -1,0 +1,14 @@
+export type { EventType, EventTypeEntry, JsonSchema } from "./catalogue/entry.ts";
+export { EVENT_TYPES, eventTypeEntry, isEventType } from "./catalogue.ts";
+export { type Envelope, encodeEnvelope, sameContent } from "./envelope.ts";
+export {
+	DEFAULT_BRAND,
+	type HeaderNames,
+	headerNames,
+	isBrand,
+	type RequestHeaders,
+	requestHeaders,
+} from "./headers.ts";
+export { eventSources, memberSource } from "./raw-json.ts";
+export { createSecret, SECRET_PREFIX, secretDigest, sign, signingKey } from "./signature.ts";
+export { SIGNATURE_VECTORS, type SignatureVector } from "./vectors.ts";

@@ -1,0 +1,131 @@
+/**
+ * The exact source text of members of a JSON document (RFC 8259). Parsing and serialising again would change what was
+ * published: integers beyond 2^53, the order of keys that look like numbers, escapes, whitespace. So the text of a
+ * value is cut out of the document instead.
+ *
+ * Every function here takes text that JSON.parse has accepted; it does not validate a second time. Each takes time
+ * linear in the text and constant stack, whatever the nesting. On text that is not JSON the answer means nothing, though
+ * it still comes in linear time, as a value or as a SyntaxError.
+ */
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+
+/** A member's value within the document: `start` is its first character, `end` is behind its last. */
+interface Span {
+	readonly start: number;
+	readonly end: number;
+}
+
+/** The source text of the member `name` of the top-level object; undefined if there is none, or no object. */
+export function memberSource(text: string, name: string): string | undefined {
+	const span = findMember(text, skipSpace(text, 0), name).value;
+	return span && text.slice(span.start, span.end);
+}
+
+/**
+ * The source text of `data` in each element of the top-level object's array `events`: one entry for each element,
+ * undefined where the element is no object or has no `data`. Empty if there is no array `events`.
+ */
+export function eventSources(text: string): (string | undefined)[] {
+	const sources: (string | undefined)[] = [];
+	const events = findMember(text, skipSpace(text, 0), "events").value;
+	if (events === undefined || text.charCodeAt(events.start) !== OPEN_BRACKET) return sources;
+	let at = skipSpace(text, events.start + 1);
+	if (text.charCodeAt(at) === CLOSE_BRACKET) return sources;
+	while (at < events.end) {
+		const { value, end } = findMember(text, at, "data");
+		sources.push(value && text.slice(value.start, value.end));
+		at = skipSpace(text, end);
+		if (text.charCodeAt(at) !== COMMA) break;
+		at = skipSpace(text, at + 1);
+	}
+	return sources;
+}
+
+/**
+ * Finds the member `name` of the value that starts at `start`, which has none unless it is an object. Of members with
+ * the same name the last counts, as for JSON.parse. `end` is behind the whole value.
+ */
+function findMember(text: string, start: number, name: string): { value: Span | undefined; end: number } {
+	if (text.charCodeAt(start) !== OPEN_BRACE) return { value: undefined, end: skipValue(text, start) };
+	let value: Span | undefined;
+	let at = skipSpace(text, start + 1);
+	while (text.charCodeAt(at) === QUOTE) {
+		const keyEnd = skipString(text, at);
+		const colon = skipSpace(text, keyEnd);
+		const valueStart = skipSpace(text, colon + 1);
+		const valueEnd = skipValue(text, valueStart);
+		if (isKey(text, at, keyEnd, name)) value = { start: valueStart, end: valueEnd };
+		at = skipSpace(text, valueEnd);
+		if (text.charCodeAt(at) !== COMMA) break;
+		at = skipSpace(text, at + 1);
+	}
+	return { value, end: at + 1 };
+}
+
+/** Whether the string literal from `start` to `end`, quotes included, spells `name`, be it with escapes. */
+function isKey(text: string, start: number, end: number, name: string): boolean {
+	const inner = end - start - 2;
+	// An escape is never shorter than the character it stands for.
+	if (inner < name.length) return false;
+	if (inner === name.length && text.startsWith(name, start + 1)) return true;
+	const literal = text.slice(start, end);
+	return literal.includes("\\") && JSON.parse(literal) === name;
+}
+
+function skipSpace(text: string, at: number): number {
+	let next = at;
+	while (text.charCodeAt(next) <= SPACE) next++;
+	return next;
+}
+
+/** The index behind the string literal whose opening quote is at `at`. */
+function skipString(text: string, at: number): number {
+	let quote = text.indexOf('"', at + 1);
+	while (quote !== -1) {
+		let escapes = quote;
+		while (text.charCodeAt(escapes - 1) === BACKSLASH) escapes--;
+		// An even run of backslashes escapes only itself.
+		if ((quote - escapes) % 2 === 0) return quote + 1;
+		quote = text.indexOf('"', quote + 1);
+	}
+	throw new SyntaxError(`The string at character ${at} of the JSON text has no end; parse the text before slicing it.`);
+}
+
+/** The index behind the value that starts at `at`. */
+function skipValue(text: string, at: number): number {
+	const first = text.charCodeAt(at);
+	if (first === QUOTE) return skipString(text, at);
+	if (first === OPEN_BRACE || first === OPEN_BRACKET) return skipNested(text, at);
+	let next = at;
+	while (next < text.length && !endsScalar(text.charCodeAt(next))) next++;
+	return next;
+}
+
+function endsScalar(code: number): boolean {
+	return code <= SPACE || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
+}
+
+/** The index behind the object or array that starts at `at`, by counting depth. */
+function skipNested(text: string, at: number): number {
+	let depth = 0;
+	let next = at;
+	while (next < text.length) {
+		const code = text.charCodeAt(next);
+		if (code === QUOTE) {
+			next = skipString(text, next);
+			continue;
+		}
+		next++;
+		if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+		else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return next;
+	}
+	throw new SyntaxError(`The value at character ${at} of the JSON text has no end; parse the text before slicing it.`);
+}

@@ -1,0 +1,93 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createSecret, SECRET_PREFIX, secretDigest, sign, signingKey } from "./signature.ts";
+import { SIGNATURE_VECTORS } from "./vectors.ts";
+
+const SECRET = /^whsec_[A-Za-z0-9]{64}$/;
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+function signWith(secret: string, timestamp: number | string, body: Uint8Array): string {
+	return sign(signingKey(secretDigest(secret)), timestamp, body);
+}
+
+describe("createSecret", () => {
+	it("makes 70 characters, new ones each time", () => {
+		const secrets = Array.from({ length: 100 }, () => createSecret());
+		for (const secret of secrets) expect(secret).toMatch(SECRET);
+		expect(new Set(secrets).size).toBe(secrets.length);
+	});
+
+	it("gives every letter and digit the same number of bytes and passes over the rest", () => {
+		let next = 0;
+		const counting = (size: number) => Uint8Array.from({ length: size }, () => next++ % 256);
+		// 31 secrets take 1,984 fair bytes, which is all 248 fair values eight times.
+		const characters = Array.from({ length: 31 }, () => createSecret(counting).slice(SECRET_PREFIX.length)).join("");
+		const counts = new Map<string, number>();
+		for (const character of characters) counts.set(character, (counts.get(character) ?? 0) + 1);
+		expect(counts.size).toBe(62);
+		expect(new Set(counts.values())).toEqual(new Set([32]));
+	});
+});
+
+describe("sign", () => {
+	it("with the digest equals HMAC with the whole secret, for any body", () => {
+		fc.assert(
+			fc.property(fc.uint8Array({ maxLength: 500 }), fc.nat(), (body, timestamp) => {
+				const secret = createSecret();
+				const whole = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
+				expect(signWith(secret, timestamp, body)).toBe(whole);
+				expect(signWith(secret, String(timestamp), body)).toBe(whole);
+			}),
+		);
+	});
+
+	it("takes no key but a SHA-256 digest", () => {
+		for (const size of [0, 31, 33, 70]) expect(() => signingKey(new Uint8Array(size))).toThrow(RangeError);
+	});
+});
+
+describe("signature vectors", () => {
+	it("are well formed and differ", () => {
+		expect(SIGNATURE_VECTORS.length).toBeGreaterThan(5);
+		expect(new Set(SIGNATURE_VECTORS.map((vector) => vector.signature)).size).toBe(SIGNATURE_VECTORS.length);
+		for (const vector of SIGNATURE_VECTORS) {
+			expect(vector.secret).toMatch(SECRET);
+			expect(vector.timestamp).toMatch(/^\d+$/);
+			expect(vector.signature).toMatch(/^[0-9a-f]{64}$/);
+		}
+	});
+
+	it.each(SIGNATURE_VECTORS)("$name: our signature", ({ secret, timestamp, body, signature }) => {
+		expect(signWith(secret, timestamp, Buffer.from(body))).toBe(signature);
+	});
+
+	it.each(SIGNATURE_VECTORS)("$name: node's HMAC with the whole secret", ({ secret, timestamp, body, signature }) => {
+		expect(createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")).toBe(signature);
+	});
+
+	it.skipIf(!hasOpenssl).each(SIGNATURE_VECTORS)("$name: openssl with the whole secret", (vector) => {
+		const input = `${vector.timestamp}.${vector.body}`;
+		const hexKey = Buffer.from(vector.secret).toString("hex");
+		for (const key of [`key:${vector.secret}`, `hexkey:${hexKey}`]) {
+			const args = ["dgst", "-sha256", "-mac", "HMAC", "-macopt", key];
+			const output = execFileSync("openssl", args, { input, encoding: "utf8" });
+			expect(output.trim().split(/\s+/).at(-1)).toBe(vector.signature);
+		}
+	});
+
+	it.skipIf(!hasPython)("all: Python's hmac with the whole secret, from the JSON file alone", () => {
+		const program = `
+import hashlib, hmac, json, sys
+vectors = json.load(open(sys.argv[1], encoding="utf-8"))["vectors"]
+sign = lambda v: hmac.new(v["secret"].encode(), (v["timestamp"] + "." + v["body"]).encode(), hashlib.sha256).hexdigest()
+print(json.dumps([sign(v) for v in vectors]))`;
+		const file = fileURLToPath(new URL("./vectors.json", import.meta.url));
+		const output: unknown = JSON.parse(execFileSync("python3", ["-c", program, file], { encoding: "utf8" }));
+		expect(output).toEqual(SIGNATURE_VECTORS.map((vector) => vector.signature));
+	});
+});

@@ -1,0 +1,104 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
+import type { ApiKey, Page, RegistryStorage } from "../storage/port.ts";
+import { createKey, keyHash } from "./key.ts";
+import { KeyCache } from "./key-cache.ts";
+import { LastUses } from "./last-uses.ts";
+
+export const API_KEY_PREFIX = "phk_";
+/** As much of a key as is kept and shown, to tell keys apart by; 48 bits of the 256. */
+const SHOWN_CHARACTERS = 12;
+
+/** Who speaks. */
+export type Principal =
+	| { readonly scope: "operator" }
+	| { readonly scope: "project"; readonly projectId: string; readonly keyId: string };
+
+export interface ApiKeysOptions {
+	readonly storage: Pick<
+		RegistryStorage,
+		"createApiKey" | "listApiKeys" | "deleteApiKey" | "findApiKey" | "touchApiKeys"
+	>;
+	/** SHA-256 of the operator's key. */
+	readonly operatorKeyHash: Uint8Array;
+	readonly clock: Clock;
+	readonly ids: IdSource;
+	readonly logger: Logger;
+}
+
+/** API keys of projects, and who a key belongs to. Rejects only when storage fails. */
+export class ApiKeys {
+	readonly #options: ApiKeysOptions;
+	readonly #cache: KeyCache;
+	readonly #uses: LastUses;
+
+	constructor(options: ApiKeysOptions) {
+		this.#options = options;
+		this.#cache = new KeyCache(options.clock);
+		this.#uses = new LastUses(options);
+	}
+
+	/** `key` is shown this once; only its hash is kept. */
+	async create(
+		projectId: string,
+		name: string,
+	): Promise<Invalid | { readonly kind: "created"; readonly apiKey: ApiKey; readonly key: string }> {
+		const faults = apiKeyFaults({ name });
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const { storage, ids, clock } = this.#options;
+		const key = createKey(API_KEY_PREFIX);
+		const row = {
+			id: ids.next("apiKey"),
+			projectId,
+			name,
+			prefix: key.slice(0, SHOWN_CHARACTERS),
+			createdAt: clock.now(),
+		};
+		await storage.createApiKey(row, keyHash(key));
+		return { kind: "created", apiKey: { ...row, lastUsedAt: null }, key };
+	}
+
+	async list(projectId: string, page: Page): Promise<ApiKey[]> {
+		const keys = await this.#options.storage.listApiKeys(projectId, page);
+		return keys.map((key) => ({ ...key, lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt }));
+	}
+
+	/** Ends a key at once on this node. False when there is no such key in the project. */
+	async delete(projectId: string, keyId: string): Promise<boolean> {
+		const deleted = await this.#options.storage.deleteApiKey(projectId, keyId);
+		if (deleted) this.#cache.drop(keyId);
+		return deleted;
+	}
+
+	/** Whose key this is, or null: no one's. `key` is the bytes that came after `Bearer`. */
+	async authenticate(key: Uint8Array): Promise<Principal | null> {
+		const hash = keyHash(key);
+		if (timingSafeEqual(hash, this.#options.operatorKeyHash)) return { scope: "operator" };
+		const found = await this.#find(hash);
+		if (!found) return null;
+		this.#uses.note(found.id);
+		return { scope: "project", projectId: found.projectId, keyId: found.id };
+	}
+
+	/** Writes what is noted of last uses. */
+	close(): Promise<void> {
+		return this.#uses.close();
+	}
+
+	async #find(hash: Buffer): Promise<ApiKey | null> {
+		const name = hash.toString("base64");
+		const cached = this.#cache.get(name);
+		if (cached) return cached;
+		const { revision } = this.#cache;
+		const found = await this.#options.storage.findApiKey(hash);
+		if (found) this.#cache.add(name, found, revision);
+		return found;
+	}
+}
+
+export function apiKeyFaults({ name }: { readonly name?: string }): Fault[] {
+	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
+}

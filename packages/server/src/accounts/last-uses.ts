@@ -1,0 +1,62 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { RegistryStorage } from "../storage/port.ts";
+
+/** A key's last use is written at most this often. */
+const WRITE_EVERY_MS = 60_000;
+/** Written earlier when this many keys wait. */
+const MAX_WAITING = 10_000;
+
+export interface LastUsesOptions {
+	readonly storage: Pick<RegistryStorage, "touchApiKeys">;
+	readonly clock: Clock;
+	readonly logger: Logger;
+}
+
+/** Notes when keys were last used, and writes it now and then: a request never waits for it. */
+export class LastUses {
+	readonly #options: LastUsesOptions;
+	#waiting = new Map<string, number>();
+	#timer: Timer | null = null;
+	#writing: Promise<void> = Promise.resolve();
+	#closed = false;
+
+	constructor(options: LastUsesOptions) {
+		this.#options = options;
+	}
+
+	note(keyId: string): void {
+		const { clock } = this.#options;
+		this.#waiting.set(keyId, clock.now());
+		if (this.#waiting.size >= MAX_WAITING) this.#write();
+		else if (!this.#closed) this.#timer ??= clock.setTimeout(() => this.#write(), WRITE_EVERY_MS);
+	}
+
+	/** A use that is noted and not yet written. */
+	of(keyId: string): number | undefined {
+		return this.#waiting.get(keyId);
+	}
+
+	/** Writes what is noted. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#write();
+		await this.#writing;
+	}
+
+	#write(): void {
+		this.#timer?.cancel();
+		this.#timer = null;
+		if (this.#waiting.size === 0) return;
+		const uses = this.#waiting;
+		this.#waiting = new Map();
+		const { storage, logger } = this.#options;
+		this.#writing = this.#writing.then(async () => {
+			try {
+				await storage.touchApiKeys(uses);
+			} catch (error) {
+				logger.warn({ err: error, keys: uses.size }, "the last use of API keys could not be noted");
+			}
+		});
+	}
+}

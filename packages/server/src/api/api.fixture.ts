@@ -1,0 +1,248 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import { ApiKeys } from "../accounts/index.ts";
+import { keyHash } from "../accounts/key.ts";
+import { systemClock } from "../base/clock.ts";
+import { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import { Seal } from "../base/seal.ts";
+import { type RunningEngine, startEngine } from "../engine/index.ts";
+import { createAuthority } from "../engine/send/credentials.fixture.ts";
+import { createGuard } from "../engine/send/guard.ts";
+import { createHttpSender } from "../engine/send/http-sender.ts";
+import { answered, Receiver } from "../engine/send/receiver.fixture.ts";
+import { Projects, Webhooks } from "../registry/index.ts";
+import type { Storage } from "../storage/port.ts";
+import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import { createMetrics } from "./metrics.ts";
+import type { ApiParts } from "./parts.ts";
+import { ResponseCheck } from "./response-check.fixture.ts";
+import { createApi } from "./server.ts";
+
+export const OPERATOR_KEY = "operator-key-of-32-characters-or-more";
+const LEASE_TERM_MS = 15_000;
+
+export interface Answer {
+	readonly status: number;
+	readonly headers: Record<string, string>;
+	readonly text: string;
+	/** The body as JSON; the tests say what they expect of it. */
+	readonly json: Json;
+}
+/** JSON of unknown shape: every member may be asked for. */
+export type Json = { readonly [name: string]: Json } & readonly Json[] & string & number & null;
+
+export interface CallOptions {
+	/** None when null; the operator's unless said. */
+	readonly key?: string | null;
+	/** Sent as JSON, … */
+	readonly body?: unknown;
+	/** … or as it is. */
+	readonly raw?: string | Uint8Array;
+	readonly headers?: Record<string, string>;
+}
+
+export interface TestApiOptions {
+	readonly retryDelaysMs?: readonly number[];
+	readonly maxEventBytes?: number;
+	readonly maxWebhooksPerProject?: number;
+	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
+}
+
+const authority = createAuthority();
+
+/** The API over the real engine and a real database, with a receiver on loopback. Answers are checked against OpenAPI. */
+export class TestApi {
+	readonly app: FastifyInstance;
+	readonly parts: ApiParts;
+	readonly storage: Storage;
+	readonly engine: RunningEngine;
+	readonly receiver: Receiver;
+	readonly logs: string[];
+	readonly #check: ResponseCheck;
+	readonly #folder: string;
+	readonly #attempts: AttemptSignal;
+	readonly #closeSender: () => Promise<void>;
+
+	private constructor(members: Members) {
+		this.app = members.app;
+		this.parts = members.parts;
+		this.storage = members.parts.storage;
+		this.engine = members.engine;
+		this.receiver = members.receiver;
+		this.logs = members.logs;
+		this.#check = members.check;
+		this.#folder = members.folder;
+		this.#attempts = members.attempts;
+		this.#closeSender = members.closeSender;
+	}
+
+	static async start(options: TestApiOptions = {}): Promise<TestApi> {
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-api-"));
+		const clock = systemClock;
+		const ids = new IdSource(clock);
+		const logs: string[] = [];
+		const logger = logTo(logs);
+		const storage = await openSqliteStorage({ path: join(folder, "test.db"), clock, leaseTermMs: LEASE_TERM_MS });
+		const receiver = await new Receiver(authority.issue({ names: ["localhost"] }), answered(200, "thanks")).listen();
+		const guard = createGuard({ allow: ["127.0.0.0/8"] });
+		const sender = createHttpSender({
+			clock,
+			guard,
+			brand: "Service",
+			timeoutMs: 15_000,
+			extraCa: authority.cert,
+			onFault: (error) => logger.error({ err: error }, "the sender failed"),
+		});
+		const seal = new Seal(Buffer.alloc(32, 7));
+		const metrics = createMetrics();
+		const attempts = new AttemptSignal();
+		const config = {
+			brand: "Service",
+			maxEventBytes: options.maxEventBytes ?? 262_144,
+			maxUrlLength: 2_048,
+			maxDescriptionLength: 200,
+		};
+		const engine = startEngine({
+			storage,
+			sender,
+			clock,
+			ids,
+			seal,
+			logger,
+			leaseTermMs: LEASE_TERM_MS,
+			retryDelaysMs: options.retryDelaysMs ?? [],
+			logRetentionMs: 30 * 86_400_000,
+			maxEventBytes: config.maxEventBytes,
+			observer: {
+				published: metrics.engine.published,
+				attempted(...attempt) {
+					metrics.engine.attempted(...attempt);
+					attempts.happened();
+				},
+			},
+		});
+		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
+		const own = { storage, engine, clock, ids, logger };
+		const parts: ApiParts = {
+			...own,
+			config,
+			metrics,
+			projects: new Projects(own),
+			webhooks: new Webhooks({ ...own, guard, seal, limits }),
+			apiKeys: new ApiKeys({ ...own, operatorKeyHash: keyHash(OPERATOR_KEY) }),
+		};
+		const app = await createApi({ ...parts, ...options.parts?.(parts) });
+		const document: unknown = (await app.inject("/openapi.json")).json();
+		const check = new ResponseCheck(document as ConstructorParameters<typeof ResponseCheck>[0]);
+		const closeSender = () => sender.close();
+		return new TestApi({ app, parts, engine, receiver, logs, check, folder, attempts, closeSender });
+	}
+
+	/** One call of the API, its answer held against the OpenAPI document. */
+	async call(method: string, url: string, { key = OPERATOR_KEY, body, raw, headers = {} }: CallOptions = {}): Promise<Answer> {
+		const payload = raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : raw;
+		const response = await this.app.inject({
+			method: method as NonNullable<InjectOptions["method"]>,
+			url,
+			headers: {
+				...(key !== null && { authorization: `Bearer ${key}` }),
+				...(payload !== undefined && { "content-type": "application/json" }),
+				...headers,
+			},
+			...(payload !== undefined && { payload: typeof payload === "string" ? payload : Buffer.from(payload) }),
+		});
+		const type = String(response.headers["content-type"] ?? "");
+		const answer = {
+			status: response.statusCode,
+			headers: response.headers as Record<string, string>,
+			text: response.payload,
+			json: (/json/.test(type) ? JSON.parse(response.payload) : null) as Json,
+		};
+		this.#check.check(method, url, answer);
+		return answer;
+	}
+
+	/** A new project's path, `/v1/projects/proj_…`. */
+	async project(name = "Store"): Promise<string> {
+		const { json } = await this.call("POST", "/v1/projects", { body: { name } });
+		return `/v1/projects/${json.id}`;
+	}
+
+	/** A new key of a project. */
+	async keyOf(project: string): Promise<string> {
+		const { json } = await this.call("POST", `${project}/api-keys`, { body: { name: "test" } });
+		return String(json.key);
+	}
+
+	/** A new webhook's path, for this receiver unless said. */
+	async webhook(project: string, fields: Record<string, unknown> = {}): Promise<string> {
+		const body = { url: this.receiver.url(), events: ["delivery.success"], ...fields };
+		const { json } = await this.call("POST", `${project}/webhooks`, { body });
+		return `${project}/webhooks/${json.id}`;
+	}
+
+	/** Publishes an event that {@link webhook} is subscribed to; answers with its id. */
+	async publish(project: string, data: unknown = { n: 1 }): Promise<string> {
+		const { json } = await this.call("POST", `${project}/events`, { body: { type: "delivery.success", data } });
+		return String(json.id);
+	}
+
+	/** Resolves once so many attempts were committed since the start. */
+	attempted(count: number): Promise<void> {
+		return this.#attempts.reached(count);
+	}
+
+	/** The bytes of every file of the database. */
+	databaseBytes(): Buffer {
+		return Buffer.concat(readdirSync(this.#folder).map((name) => readFileSync(join(this.#folder, name))));
+	}
+
+	async close(): Promise<void> {
+		await this.app.close();
+		await this.parts.apiKeys.close();
+		await this.engine.stop();
+		await this.#closeSender();
+		await this.receiver.close();
+		await this.storage.close();
+		rmSync(this.#folder, { recursive: true });
+	}
+}
+
+interface Members {
+	readonly app: FastifyInstance;
+	readonly parts: ApiParts;
+	readonly engine: RunningEngine;
+	readonly receiver: Receiver;
+	readonly logs: string[];
+	readonly check: ResponseCheck;
+	readonly folder: string;
+	readonly attempts: AttemptSignal;
+	readonly closeSender: () => Promise<void>;
+}
+
+class AttemptSignal {
+	#count = 0;
+	#waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+
+	happened(): void {
+		this.#count++;
+		for (const { count, resolve } of this.#waiting) if (count <= this.#count) resolve();
+		this.#waiting = this.#waiting.filter(({ count }) => count > this.#count);
+	}
+
+	reached(count: number): Promise<void> {
+		if (this.#count >= count) return Promise.resolve();
+		return new Promise((resolve) => this.#waiting.push({ count, resolve }));
+	}
+}
+
+function logTo(lines: string[]): Logger {
+	const write = (level: string) => (fields: object, message: string) => {
+		const told = Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.stack : value]);
+		lines.push(JSON.stringify({ level, message, ...Object.fromEntries(told) }));
+	};
+	return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}

@@ -1,0 +1,71 @@
+import type { Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "../base/logger.ts";
+import { StorageError } from "../storage/port.ts";
+import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts";
+
+/** When to come again while storage is away, seconds. */
+const RETRY_AFTER_S = 5;
+
+/** Sends whatever was thrown as a problem, and logs what is our fault. */
+export function sendProblem(
+	error: unknown,
+	request: FastifyRequest,
+	reply: FastifyReply,
+	logger: Logger,
+): FastifyReply {
+	const problem = problemOf(error);
+	if (problem.statusCode >= 500 && problem !== error)
+		logger.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
+	return reply
+		.code(problem.statusCode)
+		.headers(problem.headers)
+		.type(PROBLEM_TYPE)
+		.serializer((body: string) => body)
+		.send(JSON.stringify(problem));
+}
+
+function problemOf(error: unknown): Problem {
+	if (error instanceof Problem) return error;
+	if (error instanceof StorageError)
+		return new Problem("unavailable", "The service cannot reach its storage just now. Try again in a moment.", {
+			headers: { "Retry-After": String(RETRY_AFTER_S) },
+		});
+	const { code, statusCode } = error as { code?: string; statusCode?: number };
+	const [kind, detail] = OF_FASTIFY[code ?? ""] ?? [];
+	if (kind && detail) return new Problem(kind, detail);
+	if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+		return new Problem("malformed-request", "The request could not be read.");
+	return new Problem(
+		"internal",
+		"The request could not be answered because of a fault on our side; the log says more.",
+	);
+}
+
+/** What Fastify and Node find wrong with a request before a route sees it. */
+const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
+	FST_ERR_CTP_BODY_TOO_LARGE: ["too-large", "The body is larger than this call takes."],
+	FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+		"unsupported-media-type",
+		"Send the body as JSON, with Content-Type: application/json.",
+	],
+	FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["malformed-request", "The body is not as long as its Content-Length says."],
+	FST_ERR_BAD_URL: ["malformed-request", "The path is not validly percent-encoded."],
+	ECONNRESET: ["malformed-request", "The connection was closed before the body had come."],
+};
+
+/** Answers bytes that are no HTTP request, on the bare socket. */
+export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+	if (error.code === "ECONNRESET" || !socket.writable) {
+		socket.destroy();
+		return;
+	}
+	const kind = error.code === "HPE_HEADER_OVERFLOW" ? "header-too-large" : "malformed-request";
+	const detail =
+		error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "The request did not come in time." : "This is no valid HTTP request.";
+	const body = JSON.stringify(new Problem(kind, detail));
+	const { status, title } = PROBLEMS[kind];
+	socket.end(
+		`HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+	);
+}

@@ -1,0 +1,119 @@
+import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../problem.ts";
+import type { Route } from "../route.ts";
+import { ProblemSchema } from "../schemas.ts";
+import type { Components } from "./components.ts";
+
+const PATH_PARAMETERS: Record<string, string> = {
+	project_id: "The project's identifier, `proj_…`.",
+	key_id: "The API key's identifier, `key_…`.",
+	webhook_id: "The webhook's identifier, `wh_…`.",
+	event_id: "The event's identifier, `evt_…`.",
+	attempt_id: "The attempt's identifier, `att_…`.",
+};
+
+/** What a route answers besides success because of what it is. */
+function impliedProblems(route: Route): ProblemKind[] {
+	const { access, method, path } = route;
+	const kinds: ProblemKind[] = ["malformed-request", "invalid", "internal", "unavailable"];
+	if (access !== "open") kinds.push("unauthorized", "too-many-requests");
+	if (access === "operator") kinds.push("forbidden");
+	if (path.includes("{")) kinds.push("not-found");
+	if (access === "developer") kinds.push("app-not-installed");
+	if (method !== "GET") kinds.push("unsupported-media-type", "too-large");
+	return kinds;
+}
+
+export function operationOf(route: Route, components: Components): Record<string, unknown> {
+	const { body, success } = route;
+	return {
+		operationId: route.operationId,
+		tags: [route.tag],
+		summary: route.summary,
+		...(route.description !== undefined && { description: route.description }),
+		...(route.access === "open" && { security: [] }),
+		parameters: parametersOf(route, components),
+		...(body && {
+			requestBody: { required: true, content: { "application/json": { schema: components.schema(body) } } },
+		}),
+		responses: { [success.status]: successOf(route, components), ...problemsOf(route, components) },
+	};
+}
+
+function parametersOf(route: Route, components: Components): unknown[] {
+	const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+		name,
+		in: "path",
+		required: true,
+		description: PATH_PARAMETERS[name],
+		schema: { type: "string" },
+	}));
+	const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, { description?: string }> };
+	const inQuery = Object.entries(properties).map(([name, property]) => {
+		const { description, ...schema } = property;
+		return { name, in: "query", ...(description !== undefined && { description }), schema: components.schema(schema) };
+	});
+	return [...inPath, ...inQuery];
+}
+
+function successOf({ success }: Route, components: Components): Record<string, unknown> {
+	const { description, headers = {}, contentType = success.schema ? "application/json" : undefined } = success;
+	const schema = success.schema ? components.schema(success.schema) : { type: "string" };
+	const described = Object.entries(headers).map(([name, text]) => [
+		name,
+		{ description: text, schema: { type: "string" } },
+	]);
+	return {
+		description,
+		...(described.length > 0 && { headers: Object.fromEntries(described) }),
+		...(contentType !== undefined && { content: { [contentType]: { schema } } }),
+	};
+}
+
+/** Problems by status; where two kinds have the same, one answer tells of both. */
+function problemsOf(route: Route, components: Components): Record<string, unknown> {
+	const said = route.problems ?? {};
+	const kinds = new Set([...impliedProblems(route), ...(Object.keys(said) as ProblemKind[])]);
+	const byStatus = new Map<number, ProblemKind[]>();
+	for (const kind of kinds) {
+		const { status } = PROBLEMS[kind];
+		byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
+	}
+	return Object.fromEntries(
+		[...byStatus]
+			.sort(([a], [b]) => a - b)
+			.map(([status, same]) => {
+				if (!same.some((kind) => said[kind]))
+					return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
+				return [status, problem(same, said, components)];
+			}),
+	);
+}
+
+function problem(
+	kinds: readonly ProblemKind[],
+	said: Partial<Record<ProblemKind, string>>,
+	components: Components,
+): Record<string, unknown> {
+	const descriptions = kinds.map((kind) => said[kind] ?? `${PROBLEMS[kind].title}.`);
+	const examples = kinds.map((kind) => [kind, { value: example(kind, said[kind]) }]);
+	return {
+		description: descriptions.join(" Or: "),
+		...headersOf(kinds),
+		content: { [PROBLEM_TYPE]: { schema: components.schema(ProblemSchema), examples: Object.fromEntries(examples) } },
+	};
+}
+
+function example(kind: ProblemKind, said: string | undefined): Record<string, unknown> {
+	const { title, status } = PROBLEMS[kind];
+	const body = { type: `/problems/${kind}`, title, status, detail: said ?? `${title}.` };
+	return kind === "invalid" ? { ...body, errors: [{ pointer: "/name", detail: "must not be empty" }] } : body;
+}
+
+function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
+	const header = (name: string, description: string) => ({
+		headers: { [name]: { description, schema: { type: "string" } } },
+	});
+	if (kinds.includes("unauthorized")) return header("WWW-Authenticate", "RFC 6750.");
+	if (kinds.includes("too-many-requests")) return header("Retry-After", "When to come again, in seconds.");
+	return {};
+}

@@ -1,0 +1,73 @@
+import type { Fault } from "../registry/index.ts";
+
+/**
+ * Every kind of error that the API answers with (RFC 9457): its type, status and title. The last part of the type,
+ * `/problems/…`, is a stable code for programs.
+ */
+export const PROBLEMS = {
+	"malformed-request": { status: 400, title: "The request is malformed" },
+	unauthorized: { status: 401, title: "A valid API key is needed" },
+	forbidden: { status: 403, title: "This key may not do that" },
+	"not-found": { status: 404, title: "Not found" },
+	"method-not-allowed": { status: 405, title: "Method not allowed" },
+	conflict: { status: 409, title: "Conflict" },
+	"app-not-installed": { status: 409, title: "The Developer app is not installed" },
+	"too-large": { status: 413, title: "Too large" },
+	"unsupported-media-type": { status: 415, title: "Unsupported media type" },
+	invalid: { status: 422, title: "Some fields are not acceptable" },
+	"too-many-requests": { status: 429, title: "Too many requests" },
+	"header-too-large": { status: 431, title: "The request's header is too large" },
+	internal: { status: 500, title: "Something went wrong on our side" },
+	unavailable: { status: 503, title: "Not available just now" },
+} as const;
+
+export type ProblemKind = keyof typeof PROBLEMS;
+
+/** A body with very many faults is told of this many. */
+const MAX_FAULTS = 1_000;
+
+export interface ProblemOptions {
+	readonly errors?: readonly Fault[];
+	/** Headers that go with the answer. */
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer other than success, thrown to whoever sends it. `detail` says what happened and what to do. */
+export class Problem extends Error {
+	readonly kind: ProblemKind;
+	readonly errors: readonly Fault[] | undefined;
+	readonly headers: Readonly<Record<string, string>>;
+
+	constructor(kind: ProblemKind, detail: string, { errors, headers = {} }: ProblemOptions = {}) {
+		super(detail);
+		this.kind = kind;
+		this.errors = errors;
+		this.headers = headers;
+	}
+
+	get statusCode(): number {
+		return PROBLEMS[this.kind].status;
+	}
+
+	toJSON(): Record<string, unknown> {
+		const { status, title } = PROBLEMS[this.kind];
+		const body = { type: `/problems/${this.kind}`, title, status, detail: this.message };
+		return this.errors ? { ...body, errors: this.errors } : body;
+	}
+}
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** 422 with every fault. */
+export function invalid(faults: readonly Fault[]): Problem {
+	const left = faults.length - MAX_FAULTS;
+	const errors = left > 0 ? faults.slice(0, MAX_FAULTS) : faults;
+	const count = faults.length === 1 ? "One field is" : `${faults.length} fields are`;
+	const more = left > 0 ? `, of which the first ${MAX_FAULTS} are` : "; see";
+	return new Problem("invalid", `${count} not acceptable${more}${left > 0 ? " in" : ""} "errors".`, { errors });
+}
+
+/** 404, the same for what never was and for what is someone else's. */
+export function notFound(what: string): Problem {
+	return new Problem("not-found", `There is no such ${what}, or this key may not see it.`);
+}

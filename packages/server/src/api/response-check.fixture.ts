@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+interface OpenApi {
+	readonly paths: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
+	readonly components: { readonly responses: Record<string, Response> };
+}
+interface Response {
+	readonly $ref?: string;
+	readonly content?: Record<string, { readonly schema: object }>;
+}
+
+/** Holds answers against the OpenAPI document: the status is documented, and the body is what it says. */
+export class ResponseCheck {
+	readonly #document: OpenApi;
+	readonly #ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+	readonly #paths: { readonly path: string; readonly pattern: RegExp }[];
+
+	constructor(document: OpenApi) {
+		this.#document = document;
+		this.#ajv.addSchema({ ...document }, "api");
+		this.#paths = Object.keys(document.paths).map((path) => ({
+			path,
+			pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+		}));
+	}
+
+	check(method: string, url: string, answer: { status: number; headers: Record<string, string>; text: string }): void {
+		const { status, headers, text } = answer;
+		const said = `${method} ${url.slice(0, 200)} → ${status} ${text.slice(0, 500)}`;
+		const [type = ""] = (headers["content-type"] ?? "").split(";");
+		if (status >= 400) assert.equal(type, "application/problem+json", said);
+		const path = this.#paths.find(({ pattern }) => pattern.test(url.split("?")[0]!))?.path;
+		const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];
+		if (!operation) return;
+		const response = this.#resolve(operation.responses[status]);
+		assert.ok(response, `not documented: ${said}`);
+		if (!response.content) return assert.equal(text, "", said);
+		const media = response.content[type];
+		assert.ok(media, `undocumented ${type}: ${said}`);
+		if (!/json/.test(type)) return;
+		const check = this.#ajv.compile(withRefsInto("api", media.schema));
+		assert.ok(check(JSON.parse(text)), `${this.#ajv.errorsText(check.errors)}: ${said}`);
+	}
+
+	#resolve(response: Response | undefined): Response | undefined {
+		const name = response?.$ref?.split("/").at(-1);
+		return name === undefined ? response : this.#document.components.responses[name];
+	}
+}
+
+const cache = new WeakMap<object, object>();
+
+function withRefsInto(document: string, schema: object): object {
+	const cached = cache.get(schema);
+	if (cached) return cached;
+	const made = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${document}#/`)) as object;
+	cache.set(schema, made);
+	return made;
+}

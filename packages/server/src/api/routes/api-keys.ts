@@ -1,0 +1,66 @@
+import { apiKeyFaults } from "../../accounts/index.ts";
+import { isId } from "../../base/ids.ts";
+import { pageById } from "../pagination.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentApiKey } from "../present.ts";
+import { invalid, notFound } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { ApiKeyList, CreatedApiKey, NewApiKey, PageQuerySchema } from "../schemas.ts";
+import { formatTime } from "../time.ts";
+
+export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
+	const tag = "API keys";
+	const path = "/v1/projects/{project_id}/api-keys";
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "createApiKey",
+			tag,
+			summary: "Create an API key",
+			description: "The key sees this project alone. It is shown in this answer only.",
+			access: "developer",
+			body: NewApiKey,
+			faults: apiKeyFaults,
+			success: { status: 201, description: "The key, shown this once.", schema: CreatedApiKey },
+			async handler({ params, body }) {
+				const result = await apiKeys.create(params.project_id, body.name);
+				if (result.kind === "invalid") throw invalid(result.faults);
+				const { id, name, prefix, createdAt } = result.apiKey;
+				return { id, name, prefix, key: result.key, created_at: formatTime(createdAt) };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "listApiKeys",
+			tag,
+			summary: "List API keys",
+			description: "Oldest first, without the keys themselves.",
+			access: "developer",
+			query: PageQuerySchema,
+			success: { status: 200, description: "A page of keys.", schema: ApiKeyList },
+			handler: ({ params, query }) =>
+				pageById(
+					"apiKey",
+					query,
+					(page) => apiKeys.list(params.project_id, page),
+					({ id }) => id,
+					presentApiKey,
+				),
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: `${path}/{key_id}`,
+			operationId: "deleteApiKey",
+			tag,
+			summary: "Delete an API key",
+			description: "It is refused from then on; on other nodes of a cluster, within five seconds.",
+			access: "developer",
+			success: { status: 204, description: "It is gone." },
+			async handler({ params: { project_id, key_id } }) {
+				if (!isId("apiKey", key_id) || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+			},
+		}),
+	];
+}

@@ -1,0 +1,113 @@
+import { isId } from "../../base/ids.ts";
+import type { Attempt, ReplayFilter } from "../../storage/port.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentAttempt } from "../present.ts";
+import { notFound, Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { Delivery, ReplayAccepted, ReplayedCount, ReplayRequest } from "../schemas.ts";
+import { formatTimeOrNull } from "../time.ts";
+import { MAX_PAGE_BYTES, timeRange } from "./attempts.ts";
+
+/** Deliveries that are put in the queue in one transaction. */
+const REPLAY_STEP = 1_000;
+
+type DeliveryParts = Pick<ApiParts, "storage" | "engine" | "clock">;
+
+export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route[] {
+	const tag = "Delivery log";
+	const webhook = "/v1/projects/{project_id}/webhooks/{webhook_id}";
+	const path = `${webhook}/deliveries/{event_id}`;
+	return [
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "getDelivery",
+			tag,
+			summary: "Get a delivery",
+			description: "How an event fares on its way to a webhook.",
+			access: "developer",
+			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
+			async handler({ params: { project_id, webhook_id, event_id } }) {
+				const delivery = await storage.getDelivery(project_id, webhook_id, event_id);
+				if (!delivery) throw notFound("delivery");
+				const { state, attempt, replay, nextRetryAt, attempts } = delivery;
+				return {
+					state,
+					attempt,
+					replay,
+					next_retry_at: formatTimeOrNull(nextRetryAt),
+					attempts: newestWithin(attempts, MAX_PAGE_BYTES).map(presentAttempt),
+				};
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${path}/replay`,
+			operationId: "replayDelivery",
+			tag,
+			summary: "Replay a delivery",
+			description:
+				"Begins a new series of attempts with the webhook's URL and secret of now. Any delivery that is over can be replayed.",
+			access: "developer",
+			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
+			problems: { conflict: "The delivery is still attempting." },
+			async handler({ params: { project_id, webhook_id, event_id } }) {
+				const result = await storage.replayDelivery(project_id, webhook_id, event_id, clock.now());
+				if (result.kind === "no_delivery") throw notFound("delivery");
+				if (result.kind === "attempting")
+					throw new Problem("conflict", "This delivery is still attempting. It can be replayed once it is over.");
+				engine.wake(project_id);
+				return { state: "attempting" as const, attempt: 1, replay: result.replay };
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${webhook}/replay`,
+			operationId: "replayFailed",
+			tag,
+			summary: "Replay everything that failed",
+			description:
+				"Begins a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` bound when the failed attempt began.",
+			access: "developer",
+			body: ReplayRequest,
+			success: { status: 202, description: "How many deliveries were begun again.", schema: ReplayedCount },
+			async handler({ params: { project_id, webhook_id }, body }) {
+				if (!isId("webhook", webhook_id) || !(await storage.getWebhook(project_id, webhook_id)))
+					throw notFound("webhook");
+				const at = clock.now();
+				const range = timeRange(body.since, body.until);
+				// What fails again meanwhile is left alone, so that this comes to an end.
+				const filter: ReplayFilter = { ...range, until: Math.min(range.until ?? at + 1, at + 1) };
+				let count = 0;
+				let after: string | null = null;
+				do {
+					const step: { count: number; next: string | null } = await storage.replayFailed(
+						project_id,
+						webhook_id,
+						filter,
+						at,
+						REPLAY_STEP,
+						...(after === null ? [] : [after]),
+					);
+					count += step.count;
+					after = step.next;
+					if (step.count > 0) engine.wake(project_id);
+				} while (after !== null);
+				return { count };
+			},
+		}),
+	];
+}
+
+/** The newest attempts (the last ones), one at least, whose bodies are no more bytes together than `maxBytes`. */
+function newestWithin(attempts: readonly Attempt[], maxBytes: number): readonly Attempt[] {
+	let bytes = 0;
+	let first = attempts.length;
+	while (first > 0) {
+		const { requestBody, responseBody } = attempts[first - 1]!;
+		bytes += requestBody.length + responseBody.length;
+		if (bytes > maxBytes && first < attempts.length) break;
+		first--;
+	}
+	return attempts.slice(first);
+}

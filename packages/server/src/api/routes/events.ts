@@ -1,0 +1,167 @@
+import type { EventType } from "@posthorn/protocol";
+import { Type } from "typebox";
+import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
+import { bodyText } from "../body.ts";
+import { EVENT_ID } from "../event-form.ts";
+import { readNewEvents } from "../new-events.ts";
+import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
+import type { ApiParts } from "../parts.ts";
+import { invalid, notFound, Problem } from "../problem.ts";
+import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { Cursor, Envelope, EventPage, EventTypeName, Limit, NewEvents, PublishedEvents } from "../schemas.ts";
+import { formatTime } from "../time.ts";
+import { MAX_PAGE_BYTES } from "./attempts.ts";
+
+/** A whole batch, bytes: parsed and copied, it takes several times as much memory for a moment. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+/** What an event's body may hold besides its data, bytes. */
+const ENVELOPE_BYTES = 16 * 1024;
+const SEQ = /^\d{1,15}$/;
+
+const EventQuery = Type.Object(
+	{
+		after: Type.Optional(
+			Type.Integer({ minimum: 0, default: 0, description: "Events behind this `seq`. Not together with `cursor`." }),
+		),
+		type: Type.Optional(
+			Type.Array(EventTypeName, { description: "Only these types: repeated, or separated by commas." }),
+		),
+		limit: Limit,
+		cursor: Cursor,
+	},
+	{ additionalProperties: false },
+);
+
+type EventParts = Pick<ApiParts, "storage" | "engine" | "config">;
+
+export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
+	const tag = "Events";
+	const path = "/v1/projects/{project_id}/events";
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "publishEvents",
+			tag,
+			summary: "Publish one event or up to 1,000",
+			description:
+				"Answered after the events are committed to the log: all of them, or none. `data` is sent to receivers character for character as it is given here. An `id` given again with the same content answers as the first time and sends nothing twice.",
+			access: "project",
+			body: NewEvents,
+			checksOwnBody: true,
+			bodyLimit: Math.max(BATCH_BYTES, config.maxEventBytes + ENVELOPE_BYTES),
+			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
+			problems: {
+				conflict: "An id is taken by an event with other content.",
+				"too-many-requests": "More is being published than can be written.",
+			},
+			async handler({ params, body, request }) {
+				const { drafts, batch } = readNewEvents(body, bodyText(request));
+				const result = await engine.publish(params.project_id, drafts);
+				if (result.kind !== "published") throw refused(result, batch);
+				const events = result.events.map(presentPublished);
+				return batch ? { events } : events[0]!;
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "listEvents",
+			tag,
+			summary: "Read the event log",
+			description:
+				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time.",
+			access: "project",
+			query: EventQuery,
+			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
+			async handler({ params, query }) {
+				const { after, cursor, type, limit = PAGE_LIMIT.default } = query;
+				if (after !== undefined && cursor !== undefined)
+					throw invalid([{ pointer: "?after", detail: "must be left out when there is a cursor" }]);
+				const from = cursor === undefined ? (after ?? 0) : Number(decodeCursor(cursor, (text) => SEQ.test(text)));
+				return readPage(params.project_id, from, limit, type);
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${path}/{event_id}`,
+			operationId: "getEvent",
+			tag,
+			summary: "Get an event",
+			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are found, too.",
+			access: "project",
+			success: {
+				status: 200,
+				description: "The envelope.",
+				schema: Envelope,
+				headers: { "X-Posthorn-Seq": "Its place in the project's log; negative for test events." },
+			},
+			async handler({ params: { project_id, event_id } }) {
+				const event = EVENT_ID.test(event_id) ? await storage.findEvent(project_id, event_id) : null;
+				if (!event) throw notFound("event");
+				return new RawAnswer(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
+			},
+		}),
+	];
+
+	/** A page made by hand, so that each envelope is in it with its own bytes. */
+	async function readPage(projectId: string, from: number, limit: number, types?: string[]): Promise<RawAnswer> {
+		const window = { maxEvents: limit + 1, maxBytes: MAX_PAGE_BYTES };
+		const rows = await storage.readLog(projectId, from, window, ...(types ? [types] : []));
+		if (rows.length === 0 && !(await storage.getProject(projectId))) throw notFound("project");
+		const shown = rows.slice(0, limit);
+		const lastSeq = shown.at(-1)?.seq ?? from;
+		let more = rows.length > limit;
+		if (!more && shown.length > 0) {
+			// Whether the log or the page ended is not said, so look.
+			const next = await storage.readLog(projectId, lastSeq, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
+			more = next.length > 0;
+		}
+		const cursor = JSON.stringify(more ? encodeCursor(String(lastSeq)) : null);
+		const parts: Uint8Array[] = [Buffer.from('{"data":[')];
+		for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
+		parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq}}`));
+		return new RawAnswer(Buffer.concat(parts), "application/json");
+	}
+}
+
+const COMMA = Buffer.from(",");
+
+function presentPublished({ id, seq, type, createdAt, projectId }: PublishedEvent) {
+	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
+}
+
+function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: boolean): Problem {
+	const place = (index: number, pointer: string) => (batch ? `/events/${index}${pointer}` : pointer);
+	switch (result.kind) {
+		case "invalid":
+			return invalid(result.faults.map(({ index, pointer, detail }) => ({ pointer: place(index, pointer), detail })));
+		case "too_large":
+			return new Problem(
+				"too-large",
+				`The event's data has ${result.bytes} bytes; ${result.limit} are allowed. Send less, such as a reference to the rest.`,
+				{ errors: [{ pointer: place(result.index, "/data"), detail: `must have at most ${result.limit} bytes` }] },
+			);
+		case "conflict":
+			return new Problem(
+				"conflict",
+				"An event with this id and other content was published before. Nothing was published now.",
+				{
+					errors: result.indexes.map((index) => ({
+						pointer: place(index, "/id"),
+						detail: "is taken by other content",
+					})),
+				},
+			);
+		case "no_project":
+			return notFound("project");
+		case "busy":
+			return new Problem(
+				"too-many-requests",
+				`More is being published than can be written. Try again in ${result.retryAfter} seconds.`,
+				{
+					headers: { "Retry-After": String(result.retryAfter) },
+				},
+			);
+	}
+}

@@ -1,0 +1,72 @@
+import type { ApiParts } from "../parts.ts";
+import { Problem } from "../problem.ts";
+import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { Health } from "../schemas.ts";
+
+/** Storage must answer within this time to count as ready. */
+const PING_MS = 2_000;
+
+type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "ready">;
+
+export function systemRoutes({ storage, metrics, clock, ready = () => true }: SystemParts): Route[] {
+	const tag = "System";
+
+	async function storageAnswers(): Promise<boolean> {
+		let timer: { cancel(): void } | undefined;
+		const late = new Promise<boolean>((resolve) => {
+			timer = clock.setTimeout(() => resolve(false), PING_MS);
+		});
+		try {
+			return await Promise.race([
+				storage.ping().then(
+					() => true,
+					() => false,
+				),
+				late,
+			]);
+		} finally {
+			timer?.cancel();
+		}
+	}
+
+	return [
+		defineRoute({
+			method: "GET",
+			path: "/healthz",
+			operationId: "isLive",
+			tag,
+			summary: "Is the process alive?",
+			access: "open",
+			success: { status: 200, description: "It is.", schema: Health },
+			handler: () => ({ status: "ok" as const }),
+		}),
+		defineRoute({
+			method: "GET",
+			path: "/readyz",
+			operationId: "isReady",
+			tag,
+			summary: "Can it serve?",
+			access: "open",
+			success: { status: 200, description: "Storage answers and the engine takes work.", schema: Health },
+			problems: { unavailable: "Storage did not answer within two seconds, or the engine is stopping." },
+			async handler() {
+				if (!ready()) throw new Problem("unavailable", "The engine does not take work: it is starting or stopping.");
+				if (!(await storageAnswers()))
+					throw new Problem("unavailable", "Storage does not answer. Check the database; the log says more.");
+				return { status: "ok" as const };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: "/metrics",
+			operationId: "readMetrics",
+			tag,
+			summary: "Metrics for Prometheus",
+			description:
+				"Counts over the whole instance; nothing in them names a project. Open like `/healthz`: where the port is public, let the proxy before it keep this path to yourself.",
+			access: "open",
+			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
+			handler: async () => new RawAnswer(await metrics.registry.metrics(), metrics.registry.contentType),
+		}),
+	];
+}

@@ -1,0 +1,159 @@
+import { isEventType } from "@posthorn/protocol";
+import { isId } from "../../base/ids.ts";
+import { pageById } from "../pagination.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentWebhook } from "../present.ts";
+import { invalid, notFound, Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+	CreatedWebhook,
+	NewWebhook,
+	PageQuerySchema,
+	RotatedSecret,
+	TestAccepted,
+	TestRequest,
+	Webhook,
+	WebhookList,
+	WebhookPatch,
+} from "../schemas.ts";
+
+export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | "engine">): Route[] {
+	const tag = "Webhooks";
+	const path = "/v1/projects/{project_id}/webhooks";
+	const one = `${path}/{webhook_id}`;
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "createWebhook",
+			tag,
+			summary: "Register a webhook",
+			description:
+				"It receives the events of its types that are generated from now on. The answer is the only one that shows the signing secret.",
+			access: "developer",
+			body: NewWebhook,
+			faults: (body) => webhooks.faults(body),
+			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
+			problems: { conflict: "The project has as many webhooks as it may have." },
+			async handler({ params, body }) {
+				const result = await webhooks.create(params.project_id, body);
+				switch (result.kind) {
+					case "created":
+						return { ...presentWebhook(result.view), secret: result.secret };
+					case "invalid":
+						throw invalid(result.faults);
+					case "no_project":
+						throw notFound("project");
+					case "limit":
+						throw new Problem(
+							"conflict",
+							`The project has ${result.max} webhooks, as many as it may have. Delete one first.`,
+						);
+				}
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "listWebhooks",
+			tag,
+			summary: "List webhooks",
+			description: "Oldest first.",
+			access: "developer",
+			query: PageQuerySchema,
+			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
+			handler: ({ params, query }) =>
+				pageById(
+					"webhook",
+					query,
+					(page) => webhooks.list(params.project_id, page),
+					({ webhook }) => webhook.id,
+					presentWebhook,
+				),
+		}),
+		defineRoute({
+			method: "GET",
+			path: one,
+			operationId: "getWebhook",
+			tag,
+			summary: "Get a webhook",
+			access: "developer",
+			success: { status: 200, description: "The webhook.", schema: Webhook },
+			async handler({ params: { project_id, webhook_id } }) {
+				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
+				if (!view) throw notFound("webhook");
+				return presentWebhook(view);
+			},
+		}),
+		defineRoute({
+			method: "PATCH",
+			path: one,
+			operationId: "updateWebhook",
+			tag,
+			summary: "Change, pause or resume a webhook",
+			description:
+				"Changes the fields that are given. A type that is added begins with the next event. When this is answered, nothing is sent by the old settings any more.",
+			access: "developer",
+			body: WebhookPatch,
+			faults: (body) => webhooks.faults(body),
+			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
+			async handler({ params: { project_id, webhook_id }, body }) {
+				if (!isId("webhook", webhook_id)) throw notFound("webhook");
+				const result = await webhooks.update(project_id, webhook_id, body);
+				if (result.kind === "invalid") throw invalid(result.faults);
+				if (result.kind === "no_webhook") throw notFound("webhook");
+				return presentWebhook(result.view);
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: one,
+			operationId: "deleteWebhook",
+			tag,
+			summary: "Delete a webhook",
+			description: "What waits for it is dropped. Its log entries stay until their retention ends.",
+			access: "developer",
+			success: { status: 204, description: "It is gone." },
+			async handler({ params: { project_id, webhook_id } }) {
+				if (!isId("webhook", webhook_id) || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${one}/rotate-secret`,
+			operationId: "rotateWebhookSecret",
+			tag,
+			summary: "Rotate the signing secret",
+			description: "The old secret signs nothing from then on. The answer is the only one that shows the new one.",
+			access: "developer",
+			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
+			async handler({ params: { project_id, webhook_id } }) {
+				const secret = isId("webhook", webhook_id) ? await webhooks.rotateSecret(project_id, webhook_id) : null;
+				if (secret === null) throw notFound("webhook");
+				return { secret };
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${one}/test`,
+			operationId: "testWebhook",
+			tag,
+			summary: "Send a test event",
+			description:
+				"Sends the type's sample to this webhook alone, whether it is subscribed to the type or not. Test events are in the delivery log, not in the event log.",
+			access: "developer",
+			body: TestRequest,
+			success: { status: 202, description: "It is on its way.", schema: TestAccepted },
+			problems: { conflict: "The webhook is paused." },
+			async handler({ params: { project_id, webhook_id }, body }) {
+				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
+				if (!view || !isEventType(body.type)) throw notFound("webhook");
+				if (view.webhook.status === "paused")
+					throw new Problem("conflict", "The webhook is paused, so that nothing is sent to it. Resume it first.");
+				const result = await engine.sendTest(project_id, webhook_id, body.type);
+				if (result.kind === "no_webhook") throw notFound("webhook");
+				return { event_id: result.eventId };
+			},
+		}),
+	];
+}

@@ -1,0 +1,368 @@
+/**
+ * The actor of a project: one inbox and one loop. It holds the project's lease, its lanes and what is under way for
+ * them. Everything that happens elsewhere (a publish, an answer, a commit, a read, a timer) comes in as a message; only
+ * the loop changes lanes, so nothing in here is ever halfway when something else looks.
+ *
+ * ```
+ *              lease taken            lanes loaded
+ *   (nothing) ─────────────▶ loading ─────────────▶ working ──▶ retiring ──▶ (nothing)
+ *                                                     │  ▲        idle for a while, or the node stops:
+ *                                                     ▼  │        finish, settle, release
+ *                                                     held
+ *                                       a change of webhooks is being stored
+ * ```
+ *
+ * From any state it is `lost` when a settle finds the lease gone to another node, or storage refuses its outcomes: it
+ * drops what it knows and writes nothing more. Whoever takes the project next reads it from storage.
+ */
+import { createSecretKey, type KeyObject } from "node:crypto";
+import type { AlarmMark, LaneState, Lease, LogEvent } from "../../storage/port.ts";
+import { Lane } from "../lanes/lane.ts";
+import { LogReader } from "../lanes/log-reader.ts";
+import type { SettleResult } from "../settle/settler.ts";
+import type { ActorContext } from "./context.ts";
+import { Finisher } from "./finisher.ts";
+import type { Message } from "./messages.ts";
+import { OpenWork, type ProjectWork } from "./project-work.ts";
+import { Starter } from "./starter.ts";
+
+/** After a read failed, it is tried again after this long. */
+const READ_RETRY_MS = 500;
+
+export type LossReason = Exclude<SettleResult, "settled"> | "fault";
+
+export class Actor {
+	readonly projectId: string;
+	readonly #context: ActorContext;
+	readonly #onLost: (actor: Actor, why: LossReason) => void;
+	readonly #inbox: Message[] = [];
+	#scheduled = false;
+	#lease: Lease;
+	#trustedUntil: number;
+	readonly #lanes = new Map<string, Lane>();
+	readonly #dirty = new Set<Lane>();
+	readonly #reader: LogReader;
+	readonly #open = new OpenWork();
+	readonly #starter: Starter;
+	readonly #finisher: Finisher;
+	/** What the lanes that were loaded last include. */
+	#seen: AlarmMark | null = null;
+	#holds = 0;
+	#retiring = false;
+	#over = false;
+	#lastActive: number;
+	#loading: (() => void)[] = [];
+
+	/** @param onLost called when it ended by itself: its lease is gone, or its outcomes are refused */
+	constructor(
+		context: ActorContext,
+		lease: Lease,
+		trustedUntil: number,
+		onLost: (actor: Actor, why: LossReason) => void,
+	) {
+		this.projectId = lease.projectId;
+		this.#context = context;
+		this.#onLost = onLost;
+		this.#lease = lease;
+		this.#trustedUntil = trustedUntil;
+		this.#lastActive = context.clock.now();
+		this.#reader = new LogReader(context.storage, lease.projectId, 0, context.budget, (key, chunk, error) => {
+			if (error) this.#readFailed(error, () => this.#post({ kind: "window", key, chunk: null }));
+			else this.#post({ kind: "window", key, chunk });
+		});
+		const work = this.#shared(lease);
+		this.#finisher = new Finisher(work);
+		this.#starter = new Starter(work, (lane) => this.#finisher.commitCursor(lane));
+	}
+
+	get lease(): Lease {
+		return this.#lease;
+	}
+
+	get retiring(): boolean {
+		return this.#retiring;
+	}
+
+	// ── from outside ──
+
+	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. */
+	async load(): Promise<void> {
+		const { lanes, seen } = await this.#context.storage.loadLanes(this.projectId);
+		if (this.#over) return;
+		await new Promise<void>((resolve) => {
+			this.#loading.push(resolve);
+			this.#post({ kind: "loaded", lanes, seen });
+		});
+	}
+
+	appended(events: readonly LogEvent[]): void {
+		this.#post({ kind: "appended", events });
+	}
+
+	/** Retries of this webhook (of all, if null) were stored by others. */
+	queuesChanged(webhookId: string | null): void {
+		this.#post({ kind: "queues_changed", webhookId });
+	}
+
+	/** Paused lanes should look for events whose retention has ended. */
+	sweep(): void {
+		this.#post({ kind: "sweep" });
+	}
+
+	/** The lease was prolonged. */
+	renewed(lease: Lease, trustedUntil: number): void {
+		const lapsed = this.#context.clock.now() >= this.#trustedUntil;
+		this.#lease = lease;
+		this.#trustedUntil = trustedUntil;
+		if (lapsed) this.#post({ kind: "look", lane: null });
+	}
+
+	/** Lanes stand still from now on, until {@link release} was called as often. */
+	hold(): void {
+		this.#holds += 1;
+	}
+
+	release(): void {
+		this.#holds -= 1;
+		this.#post({ kind: "look", lane: null });
+	}
+
+	/** When it last had something to do, milliseconds since the epoch; null while it has. */
+	get idleSince(): number | null {
+		return this.#isIdle() ? this.#lastActive : null;
+	}
+
+	/** When the project has work next, if nothing comes in: now, at a time, or null for never. */
+	get wakeAt(): number | null {
+		let wakeAt: number | null = null;
+		for (const lane of this.#lanes.values()) {
+			if (!lane.active) continue;
+			const due = lane.position < this.#reader.lastSeq ? this.#context.clock.now() : lane.nextDueAt;
+			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
+		}
+		return wakeAt;
+	}
+
+	/**
+	 * Starts nothing more, waits until what is under way is committed, and commits where the lanes stand.
+	 *
+	 * @returns the mark to release the lease with, or null when it is over
+	 */
+	async retire(): Promise<AlarmMark | null> {
+		this.#retiring = true;
+		await this.#becomeQuiet();
+		for (const lane of this.#lanes.values()) if (lane.lag > 0) this.#finisher.commitCursor(lane);
+		await this.#becomeQuiet();
+		if (this.#over) return null;
+		// What was never loaded was not seen: the alarm stays rung.
+		return { lastSeq: this.#seen ? this.#reader.lastSeq : -1, revision: this.#seen?.revision ?? -1 };
+	}
+
+	/** Lets go of memory and timers. Nothing is written any more. */
+	end(): void {
+		if (this.#over) return;
+		this.#over = true;
+		for (const lane of this.#lanes.values()) this.#starter.forget(lane);
+		this.#starter.end();
+		this.#context.budget.countLanes(-this.#lanes.size);
+		this.#lanes.clear();
+		this.#reader.clear();
+		this.#open.becameQuiet();
+		for (const resolve of this.#loading.splice(0)) resolve();
+	}
+
+	// ── the loop ──
+
+	#post(message: Message): void {
+		this.#inbox.push(message);
+		if (this.#scheduled) return;
+		this.#scheduled = true;
+		queueMicrotask(() => this.#run());
+	}
+
+	#run(): void {
+		this.#scheduled = false;
+		try {
+			for (const message of this.#inbox.splice(0)) this.#receive(message);
+			if (this.#over) return;
+			for (const lane of this.#dirty) this.#starter.pump(lane);
+			this.#dirty.clear();
+			this.#starter.readBodies();
+		} catch (error) {
+			this.#context.logger.error({ err: error, projectId: this.projectId }, "a project's actor failed");
+			this.#lose("fault");
+		}
+		if (this.#open.count === 0 && this.#inbox.length === 0) this.#open.becameQuiet();
+	}
+
+	#receive(message: Message): void {
+		if (this.#over) {
+			giveBack(message);
+			return;
+		}
+		switch (message.kind) {
+			case "loaded":
+				this.#loaded(message.lanes, message.seen);
+				for (const resolve of this.#loading.splice(0)) resolve();
+				break;
+			case "appended":
+				this.#lastActive = this.#context.clock.now();
+				this.#reader.appended(message.events, this.#foremost());
+				this.#mark(null);
+				break;
+			case "window":
+				for (const lane of this.#lanes.values()) if (lane.windowRead(message.key, message.chunk)) this.#dirty.add(lane);
+				break;
+			case "queue": {
+				const { lane, name, rows, limit } = message;
+				if (rows) lane.queue(name).endLoad(rows, limit, (seq) => lane.isUnderWay(seq));
+				else lane.queue(name).abandonLoad();
+				this.#mark(lane);
+				break;
+			}
+			case "bodies":
+				this.#starter.startQueued(message.wanted, message.events);
+				for (const { lane } of message.wanted) this.#mark(lane);
+				break;
+			case "ended":
+				this.#lastActive = this.#context.clock.now();
+				this.#finisher.ended(message.flight, message.outcome);
+				this.#mark(message.flight.lane);
+				break;
+			case "committed":
+				this.#open.end();
+				if (message.result !== "settled") {
+					this.#lose(message.result);
+					break;
+				}
+				this.#finisher.committed(message);
+				if (message.flight.retry || message.consequence.schedule) this.#mark(message.flight.lane);
+				break;
+			case "cursor_committed":
+				this.#open.end();
+				if (message.result !== "settled") this.#lose(message.result);
+				break;
+			case "queues_changed":
+				for (const lane of this.#lanes.values()) {
+					if (message.webhookId !== null && lane.webhookId !== message.webhookId) continue;
+					lane.invalidateRetries();
+					this.#mark(lane);
+				}
+				break;
+			case "look":
+				this.#mark(message.lane);
+				break;
+			case "freed":
+				this.#starter.freed(message.slot);
+				break;
+			case "sweep":
+				for (const lane of this.#lanes.values()) lane.sweeping = true;
+				this.#mark(null);
+				break;
+			case "fault":
+				throw message.error;
+		}
+	}
+
+	#loaded(states: readonly LaneState[], seen: AlarmMark): void {
+		if (this.#seen && seen.revision < this.#seen.revision) return;
+		const { budget, eventTypes } = this.#context;
+		this.#seen = seen;
+		this.#reader.reaches(seen.lastSeq);
+		const missing = new Map(this.#lanes);
+		for (const state of states) {
+			missing.delete(state.webhookId);
+			const known = this.#lanes.get(state.webhookId);
+			const key = this.#keyOf(state, known);
+			if (known) {
+				known.reload(state, key, eventTypes);
+			} else {
+				this.#lanes.set(state.webhookId, new Lane(this.projectId, state, key, eventTypes));
+				budget.countLanes(1);
+			}
+		}
+		for (const lane of missing.values()) {
+			lane.gone = true;
+			this.#starter.forget(lane);
+			this.#dirty.delete(lane);
+			this.#lanes.delete(lane.webhookId);
+			budget.countLanes(-1);
+		}
+		this.#mark(null);
+	}
+
+	/** The webhook's signing key, unsealed anew only when it changed. */
+	#keyOf(state: LaneState, lane: Lane | undefined): KeyObject {
+		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
+		return createSecretKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
+	}
+
+	/** This lane (each, if null) should be looked at when the messages are done. */
+	#mark(lane: Lane | null): void {
+		if (lane) this.#dirty.add(lane);
+		else for (const each of this.#lanes.values()) this.#dirty.add(each);
+	}
+
+	/** The place of the lane that is furthest on. */
+	#foremost(): number {
+		let foremost = -1;
+		for (const lane of this.#lanes.values()) if (lane.active && lane.position > foremost) foremost = lane.position;
+		return foremost;
+	}
+
+	#readFailed(error: unknown, again: () => void): void {
+		if (this.#over) {
+			again();
+			return;
+		}
+		const { logger, clock } = this.#context;
+		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "reading from storage failed");
+		clock.setTimeout(again, READ_RETRY_MS);
+	}
+
+	#lose(why: LossReason): void {
+		if (this.#over) return;
+		this.end();
+		this.#onLost(this, why);
+	}
+
+	#isIdle(): boolean {
+		if (this.#seen === null || this.#open.count > 0 || this.#inbox.length > 0 || this.#holds > 0) return false;
+		for (const lane of this.#lanes.values()) {
+			if (lane.awaits !== null || lane.sweeping) return false;
+			if (lane.active && lane.position < this.#reader.lastSeq) return false;
+		}
+		return true;
+	}
+
+	async #becomeQuiet(): Promise<void> {
+		if (!this.#over && (this.#open.count > 0 || this.#inbox.length > 0)) await this.#open.whenQuiet();
+	}
+
+	#shared(lease: Lease): ProjectWork {
+		const actor = this;
+		return {
+			projectId: lease.projectId,
+			context: this.#context,
+			reader: this.#reader,
+			open: this.#open,
+			lease: { projectId: lease.projectId, generation: lease.generation },
+			get mayStart() {
+				return actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && actor.#isTrusted();
+			},
+			post: (message) => this.#post(message),
+			readFailed: (error, again) => this.#readFailed(error, again),
+		};
+	}
+
+	#isTrusted(): boolean {
+		return this.#context.clock.now() < this.#trustedUntil;
+	}
+}
+
+/** What comes in when the actor is over only gives back what it holds. */
+function giveBack(message: Message): void {
+	if (message.kind === "ended") message.flight.slot?.release();
+	else if (message.kind === "freed") message.slot?.release();
+	else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
+}

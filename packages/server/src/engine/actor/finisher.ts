@@ -1,0 +1,62 @@
+import type { Lane } from "../lanes/lane.ts";
+import type { Outcome } from "../send/outcome.ts";
+import { consequenceOf, type Flight } from "./flight.ts";
+import type { Message } from "./messages.ts";
+import type { ProjectWork } from "./project-work.ts";
+
+/** Takes attempts from their outcome through the commit. */
+export class Finisher {
+	readonly #work: ProjectWork;
+
+	constructor(work: ProjectWork) {
+		this.#work = work;
+	}
+
+	/** An attempt is over: the lane moves on, and what follows is on its way to be committed. */
+	ended(flight: Flight, outcome: Outcome): void {
+		const { lane, retry, slot } = flight;
+		const { context, lease, post } = this.#work;
+		slot?.release();
+		const consequence = consequenceOf(flight, outcome, context.ids.next("attempt"), context.retryDelaysMs);
+		if (retry) lane.queuedEnded(retry);
+		else lane.firstEnded(flight.event.seq);
+		const { webhookId, cursor } = lane;
+		context.settler.add({
+			lease,
+			attempt: consequence.attempt,
+			schedule: consequence.schedule,
+			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
+			lane: retry ? null : { webhookId, cursor, ahead: lane.ahead },
+			done: (result) => post({ kind: "committed", flight, consequence, cursor, result }),
+		});
+	}
+
+	/** Its outcome is committed: only now is the next attempt put into its queue. */
+	committed({ flight, consequence, cursor }: Extract<Message, { kind: "committed" }>): void {
+		const { lane, retry, event } = flight;
+		if (retry) {
+			lane.queuedCommitted(retry.seq);
+			lane.queue(retry.queue).forget(retry.seq);
+		} else {
+			lane.committed(cursor);
+		}
+		if (consequence.schedule) lane.retries.add(consequence.schedule);
+		this.#work.context.onAttempt(this.#work.projectId, event.id, consequence.attempt);
+	}
+
+	/** Commits where a lane stands that only passed over events. */
+	commitCursor(lane: Lane): void {
+		const { context, lease, open, post } = this.#work;
+		const { webhookId, cursor, ahead } = lane;
+		open.begin();
+		lane.committed(cursor);
+		context.settler.add({
+			lease,
+			attempt: null,
+			schedule: null,
+			unschedule: null,
+			lane: { webhookId, cursor, ahead },
+			done: (result) => post({ kind: "cursor_committed", lane, cursor, result }),
+		});
+	}
+}

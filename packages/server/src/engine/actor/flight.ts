@@ -1,0 +1,64 @@
+import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { explain, type Outcome } from "../send/outcome.ts";
+import type { Slot } from "../send/slots.ts";
+import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** An attempt from the moment when its lane takes it up until its outcome is committed. */
+export interface Flight {
+	readonly lane: Lane;
+	readonly event: LogEvent;
+	readonly attempt: number;
+	readonly replay: number;
+	/** The waiting attempt that this is, or null for a first attempt of the lane. */
+	readonly retry: Retry | null;
+	/** Null when nothing is sent. */
+	readonly slot: Slot | null;
+}
+
+/** What an outcome changes: the entry of the delivery log, and the next attempt if there is one. */
+export interface Consequence {
+	readonly attempt: NewAttempt;
+	readonly schedule: Retry | null;
+}
+
+/** Follows the lifecycle from an outcome. A webhook that is gone gets no next attempt. */
+export function consequenceOf(
+	flight: Flight,
+	outcome: Outcome,
+	attemptId: string,
+	delaysMs: readonly number[],
+): Consequence {
+	const { lane, event, attempt, replay } = flight;
+	const next = afterAttempt(attempt, verdictOf(outcome), lane.gone ? [] : delaysMs);
+	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
+	const reason = explain(outcome);
+	const sent = outcome.kind === "not_sent" ? null : outcome.request;
+	return {
+		attempt: {
+			id: attemptId,
+			webhookId: lane.webhookId,
+			seq: event.seq,
+			eventType: event.type,
+			attempt,
+			replay,
+			status: next.status,
+			statusCode: outcome.kind === "answered" ? outcome.status : null,
+			errorCode: reason?.code ?? null,
+			error: reason?.text ?? null,
+			startedAt: outcome.startedAt,
+			responseMs: outcome.endedAt - outcome.startedAt,
+			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
+			responseTruncated: outcome.kind === "answered" && outcome.truncated,
+			nextRetryAt: dueAt,
+			url: sent?.url ?? lane.target.url,
+			sent,
+		},
+		schedule:
+			dueAt === null
+				? null
+				: { webhookId: lane.webhookId, seq: event.seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
+	};
+}

@@ -1,0 +1,54 @@
+import type { AlarmMark, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type { Chunk } from "../lanes/chunk.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { Outcome } from "../send/outcome.ts";
+import type { Slot } from "../send/slots.ts";
+import type { SettleResult } from "../settle/settler.ts";
+import type { Consequence, Flight } from "./flight.ts";
+
+/** Everything that an actor hears of. */
+export type Message =
+	/** The project's webhooks, as storage has them. */
+	| { readonly kind: "loaded"; readonly lanes: readonly LaneState[]; readonly seen: AlarmMark }
+	/** Events were published. */
+	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
+	/** A window of the log was read; null when the read failed and should be made again. */
+	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
+	/** The head of a retry queue was read, or null. */
+	| {
+			readonly kind: "queue";
+			readonly lane: Lane;
+			readonly name: QueueName;
+			readonly rows: readonly Retry[] | null;
+			readonly limit: number;
+	  }
+	/** The events of waiting attempts were read, or null. */
+	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
+	/** An attempt is over. */
+	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome }
+	/** Its outcome is committed, or refused. */
+	| {
+			readonly kind: "committed";
+			readonly flight: Flight;
+			readonly consequence: Consequence;
+			readonly cursor: number;
+			readonly result: SettleResult;
+	  }
+	| { readonly kind: "cursor_committed"; readonly lane: Lane; readonly cursor: number; readonly result: SettleResult }
+	/** Retries or replays of a webhook (of all, if null) were stored by others. */
+	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
+	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed, a hold is over. */
+	| { readonly kind: "look"; readonly lane: Lane | null }
+	/** The node has room again; with a slot, one is kept for this project. */
+	| { readonly kind: "freed"; readonly slot: Slot | null }
+	/** Paused lanes should look for events whose retention has ended. */
+	| { readonly kind: "sweep" }
+	/** Something broke its promise never to fail. */
+	| { readonly kind: "fault"; readonly error: unknown };
+
+/** A waiting attempt that was taken from its queue and needs its event. */
+export interface Wanted {
+	readonly lane: Lane;
+	readonly retry: Retry;
+	readonly slot: Slot;
+}

@@ -1,0 +1,71 @@
+import type { Lane } from "../lanes/lane.ts";
+import type { Slot } from "../send/slots.ts";
+import type { ProjectWork } from "./project-work.ts";
+
+/**
+ * A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit.
+ * Lanes that find none are fed in the order in which they asked, so that the lanes of a project share alike.
+ */
+export class Room {
+	readonly #work: ProjectWork;
+	readonly #starved = new Set<Lane>();
+	#waiting = false;
+	/** A slot that was kept for the next starved lane when it became free. */
+	#granted: Slot | null = null;
+	#over = false;
+
+	constructor(work: ProjectWork) {
+		this.#work = work;
+	}
+
+	/** A slot to send with; when there is none, the lane is fed as soon as there is. */
+	slotFor(lane: Lane): Slot | null {
+		const granted = this.#granted;
+		if (granted) {
+			this.#granted = null;
+			return granted;
+		}
+		const { settler, slots } = this.#work.context;
+		const slot = settler.hasRoom ? slots.tryAcquire(this.#work.projectId) : null;
+		if (!slot) this.wait(lane);
+		return slot;
+	}
+
+	/** The lane could go on, but not now. */
+	wait(lane: Lane): void {
+		this.#starved.add(lane);
+		if (this.#waiting) return;
+		this.#waiting = true;
+		const { settler, slots } = this.#work.context;
+		if (settler.hasRoom) slots.onFree(this.#onFreed);
+		else settler.onRoom(this.#onFreed);
+	}
+
+	/** There is room again, perhaps with a slot kept for us: feeds starved lanes, each once. */
+	freed(slot: Slot | null, feed: (lane: Lane) => void): void {
+		this.#waiting = false;
+		this.#granted = slot;
+		for (let turns = this.#starved.size; turns > 0 && !this.#waiting; turns--) {
+			const lane: Lane = this.#starved.values().next().value!;
+			this.#starved.delete(lane);
+			feed(lane);
+		}
+		this.#granted?.release();
+		this.#granted = null;
+	}
+
+	forget(lane: Lane): void {
+		this.#starved.delete(lane);
+	}
+
+	end(): void {
+		this.#over = true;
+		this.#starved.clear();
+		this.#work.context.slots.forget(this.#onFreed);
+	}
+
+	readonly #onFreed = (): void => {
+		if (this.#over) return;
+		this.#work.post({ kind: "freed", slot: this.#work.context.slots.tryAcquire(this.#work.projectId) });
+	};
+}

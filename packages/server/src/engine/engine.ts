@@ -1,0 +1,58 @@
+import type { EventType } from "@posthorn/protocol";
+
+/** The engine as the rest of the service sees it: what the HTTP API and the store's facts call. */
+export interface Engine {
+	/** Appends events to the project's log; answers after the commit. All of them, or none. */
+	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult>;
+
+	/** Sends a sample event of this type to one webhook alone, beside its lane. */
+	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
+
+	/**
+	 * Makes a change to a project's webhooks in storage while its lanes stand still, and has them go on by what storage
+	 * then says. When it resolves, nothing is started by the old settings any more, and no event has slipped between the
+	 * change and the lanes. Answers with, or rejects as, `change` does.
+	 */
+	change<T>(projectId: string, change: () => Promise<T>): Promise<T>;
+
+	/** Looks for new work in the project's retry queues: a replay was just stored. */
+	wake(projectId: string): void;
+}
+
+/** An event as a publisher hands it in, its form already checked by whoever read it. */
+export interface EventDraft {
+	readonly id?: string;
+	readonly type: string;
+	/** The JSON text of `data`, exactly as it was published. */
+	readonly data: string;
+	/** Milliseconds since the Unix epoch; now, unless said. */
+	readonly createdAt?: number;
+}
+
+export interface PublishedEvent {
+	readonly id: string;
+	readonly seq: number;
+	readonly type: string;
+	readonly createdAt: number;
+	readonly projectId: string;
+}
+
+export type PublishResult =
+	| { readonly kind: "published"; readonly events: readonly PublishedEvent[] }
+	/** What is wrong with the events; `pointer` is relative to the event, such as `/data/currency`. */
+	| { readonly kind: "invalid"; readonly faults: readonly EventFault[] }
+	/** One event's data is larger than is allowed. */
+	| { readonly kind: "too_large"; readonly index: number; readonly bytes: number; readonly limit: number }
+	/** Ids that are taken by other content, by the events' index. */
+	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
+	| { readonly kind: "no_project" }
+	/** More is being published than can be written; come again after this many seconds. */
+	| { readonly kind: "busy"; readonly retryAfter: number };
+
+export interface EventFault {
+	readonly index: number;
+	readonly pointer: string;
+	readonly detail: string;
+}
+
+export type TestResult = { readonly kind: "queued"; readonly eventId: string } | { readonly kind: "no_webhook" };

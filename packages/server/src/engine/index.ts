@@ -1,0 +1,108 @@
+import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Seal } from "../base/seal.ts";
+import type { NewAttempt, Storage } from "../storage/port.ts";
+import { Directory } from "./actor/directory.ts";
+import type { Engine } from "./engine.ts";
+import { WindowBudget } from "./lanes/window-budget.ts";
+import { Publisher } from "./publish/publisher.ts";
+import { RetentionSweeper } from "./retention.ts";
+import type { Sender } from "./send/sender.ts";
+import { createSlots } from "./send/slots.ts";
+import { Settler } from "./settle/settler.ts";
+
+export type * from "./engine.ts";
+
+export interface EngineOptions {
+	readonly storage: Storage;
+	readonly sender: Sender;
+	readonly clock: Clock;
+	readonly ids: IdSource;
+	readonly seal: Seal;
+	readonly logger: Logger;
+	/** Must be the term that storage was opened with. */
+	readonly leaseTermMs: number;
+	readonly retryDelaysMs: readonly number[];
+	readonly logRetentionMs: number;
+	readonly maxEventBytes: number;
+	readonly observer?: EngineObserver;
+}
+
+/** Told of what has been committed: for metrics, logs and tests that wait on a signal. */
+export interface EngineObserver {
+	published?(projectId: string, count: number): void;
+	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
+}
+
+export interface RunningEngine extends Engine {
+	/** One pass of the retention sweep, now. */
+	sweep(): Promise<void>;
+	/** Starts nothing more, finishes and settles what is under way, gives every lease back. Storage stays open. */
+	stop(): Promise<void>;
+}
+
+/** Puts the parts together, in the order in which data flows: publish → lanes → send → settle. */
+export function startEngine(options: EngineOptions): RunningEngine {
+	const { storage, sender, clock, ids, seal, logger, observer } = options;
+	const settler = new Settler(storage, clock, logger);
+	const directory = new Directory(
+		{
+			storage,
+			sender,
+			slots: createSlots({ clock }),
+			settler,
+			budget: new WindowBudget(),
+			clock,
+			ids,
+			seal,
+			logger,
+			retryDelaysMs: options.retryDelaysMs,
+			retentionMs: options.logRetentionMs,
+			eventTypes: EVENT_TYPES.length,
+			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
+		},
+		{ holder: ids.next("node"), leaseTermMs: options.leaseTermMs },
+	);
+	const publisher = new Publisher({
+		storage,
+		clock,
+		ids,
+		maxEventBytes: options.maxEventBytes,
+		onAppended(projectId, events) {
+			observer?.published?.(projectId, events.length);
+			directory.appended(projectId, events);
+		},
+	});
+	const sweeper = new RetentionSweeper(storage, clock, logger, options.logRetentionMs, (projectIds) =>
+		directory.sweep(projectIds),
+	);
+	directory.start();
+	sweeper.start();
+
+	return {
+		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
+		change: (projectId, change) => directory.change(projectId, change),
+		wake: (projectId) => directory.queuesChanged(projectId, null),
+		sweep: () => sweeper.sweep(),
+
+		async sendTest(projectId, webhookId, type) {
+			const { sample } = eventTypeEntry(type);
+			const id = ids.next("event");
+			const createdAt = clock.now();
+			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
+			const stored = await storage.appendTestEvent(projectId, webhookId, { id, type, createdAt, body });
+			if (stored === "no_webhook") return { kind: "no_webhook" };
+			directory.queuesChanged(projectId, webhookId);
+			return { kind: "queued", eventId: id };
+		},
+
+		async stop() {
+			await sweeper.stop();
+			await publisher.drain();
+			await directory.stop();
+			await settler.drain();
+		},
+	};
+}

@@ -1,0 +1,61 @@
+import type { LogEvent } from "../../storage/port.ts";
+
+/** A chunk at the end of the log grows up to this many events … */
+const MAX_EVENTS = 128;
+/** … or bytes, then a new one is begun. */
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * A stretch of a project's log in memory: every event with `after < seq ≤ through` that is of one of the types it was
+ * read for (all of them when `types` is null). Lanes share chunks and hold no copies; the garbage collector keeps count.
+ */
+export class Chunk {
+	readonly after: number;
+	readonly types: string | null;
+	readonly events: LogEvent[];
+	#through: number;
+	#bytes = 0;
+
+	constructor(after: number, through: number, events: LogEvent[], types: string | null) {
+		this.after = after;
+		this.#through = through;
+		this.events = events;
+		this.types = types;
+		for (const event of events) this.#bytes += event.body.length;
+	}
+
+	get through(): number {
+		return this.#through;
+	}
+
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	/** Whether it tells a lane at `position`, with subscriptions `types`, what comes next. */
+	serves(position: number, types: string | null): boolean {
+		return this.after <= position && position < this.#through && (this.types === null || this.types === types);
+	}
+
+	/** Appends the event that follows, if there is room. */
+	extend(event: LogEvent): boolean {
+		if (this.types !== null || event.seq !== this.#through + 1) return false;
+		if (this.events.length >= MAX_EVENTS || this.#bytes + event.body.length > MAX_BYTES) return false;
+		this.events.push(event);
+		this.#through = event.seq;
+		this.#bytes += event.body.length;
+		return true;
+	}
+
+	/** The index of the first event behind `position`. */
+	indexAfter(position: number): number {
+		let low = 0;
+		let high = this.events.length;
+		while (low < high) {
+			const middle = (low + high) >>> 1;
+			if (this.events[middle]!.seq <= position) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+}

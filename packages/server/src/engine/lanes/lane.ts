@@ -1,0 +1,265 @@
+import type { KeyObject } from "node:crypto";
+import type { Timer } from "../../base/clock.ts";
+import type { LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type { Target } from "../send/sender.ts";
+import type { Chunk } from "./chunk.ts";
+import { ANY_READ } from "./log-reader.ts";
+import { RetryQueue } from "./retry-queue.ts";
+
+/** Retries of one webhook under way at once, beside its lane: enough for a receiver that times out each time. */
+const RETRIES_IN_FLIGHT = 16;
+/** With more than one in flight, events settled beyond the oldest one under way, at most. Kept in the lane's row. */
+const MAX_AHEAD = 256;
+
+/**
+ * One webhook's way through its project's log.
+ *
+ * ```
+ *   1 2 3 4 5 6 7 8 9 …            the log
+ *       ▲   ▲     ▲
+ *       │   │     └ position       looked at up to here: settled, under way, or not wanted
+ *       │   └ under way            first attempts, `maxInFlight` at most
+ *       └ cursor                   everything up to here is settled or not wanted
+ * ```
+ *
+ * What is settled between cursor and position is `ahead`. A lane is data and small rules; only its actor changes it.
+ */
+export class Lane {
+	readonly webhookId: string;
+	/** What the sender reads at the last moment: changed in place, so that rotation and edits hold at once. */
+	readonly target: { -readonly [K in keyof Target]: Target[K] };
+	readonly retries = new RetryQueue();
+	readonly replays = new RetryQueue();
+	/** The owner deleted the webhook: nothing starts any more, and what is under way is settled for good. */
+	gone = false;
+	/** Looking for events whose retention has ended, also while paused. */
+	sweeping = true;
+	/** The chunk that it reads from, or undefined when it must find one. */
+	chunk: Chunk | undefined;
+	/** The key of the read that it waits for. */
+	awaits: string | null = null;
+	/** The alarm that is set for its next retry. */
+	alarm: { readonly at: number; readonly timer: Timer } | null = null;
+
+	#state: LaneState;
+	#typesKey: string | null = null;
+	#types: readonly string[] | undefined;
+	#position: number;
+	#cursor: number;
+	#committedCursor: number;
+	readonly #ahead: Set<number>;
+	/** First attempts under way or not yet settled, ascending: the lowest one holds the cursor. */
+	readonly #open = new Set<number>();
+	#sending = 0;
+	#index = 0;
+	/** Retries and replays from their start until their outcome is committed. */
+	readonly #underWay = new Set<number>();
+	#retriesSending = 0;
+	#replaysSending = 0;
+
+	constructor(projectId: string, state: LaneState, key: KeyObject, allTypes: number) {
+		this.webhookId = state.webhookId;
+		this.target = { projectId, url: state.url, key };
+		this.#state = state;
+		this.#position = state.cursor;
+		this.#cursor = state.cursor;
+		this.#committedCursor = state.cursor;
+		this.#ahead = new Set(state.ahead);
+		this.#readTypes(allTypes);
+	}
+
+	get state(): LaneState {
+		return this.#state;
+	}
+
+	get active(): boolean {
+		return this.#state.status === "active" && !this.gone;
+	}
+
+	get position(): number {
+		return this.#position;
+	}
+
+	get typesKey(): string | null {
+		return this.#typesKey;
+	}
+
+	get types(): readonly string[] | undefined {
+		return this.#types;
+	}
+
+	get cursor(): number {
+		return this.#cursor;
+	}
+
+	get ahead(): readonly number[] {
+		return this.#ahead.size === 0 ? [] : [...this.#ahead].sort((a, b) => a - b);
+	}
+
+	/** How far storage's cursor is behind: events that were passed over without an attempt. */
+	get lag(): number {
+		return this.#cursor - this.#committedCursor;
+	}
+
+	/** The owner's settings as they are now. The lane's own place stands, unless the owner moved it on. */
+	reload(state: LaneState, key: KeyObject, allTypes: number): void {
+		const resumed = this.#state.status === "paused" && state.status === "active";
+		this.#state = state;
+		this.target.url = state.url;
+		this.target.key = key;
+		this.chunk = undefined;
+		if (state.cursor > this.#position) this.#position = state.cursor;
+		if (state.cursor > this.#cursor) {
+			this.#cursor = state.cursor;
+			this.#committedCursor = state.cursor;
+			for (const seq of this.#ahead) if (seq <= state.cursor) this.#ahead.delete(seq);
+		}
+		this.#readTypes(allTypes);
+		if (resumed) this.invalidateRetries();
+	}
+
+	/** Retries or replays were stored by others. */
+	invalidateRetries(): void {
+		this.retries.invalidate();
+		this.replays.invalidate();
+	}
+
+	// ── first attempts ──
+
+	get mayStartFirst(): boolean {
+		return this.#sending < this.#state.maxInFlight && this.#ahead.size < MAX_AHEAD;
+	}
+
+	/** The next event that this webhook wants, from the chunk at hand; undefined when the chunk is used up. */
+	peekEvent(): LogEvent | undefined {
+		const { chunk } = this;
+		if (!chunk) return undefined;
+		for (; this.#index < chunk.events.length; this.#index++) {
+			const event = chunk.events[this.#index]!;
+			if (event.seq > this.#position && this.#wants(event)) return event;
+			this.#pass(event.seq);
+		}
+		this.#pass(chunk.through);
+		return undefined;
+	}
+
+	/**
+	 * A window of the log was read (or failed to be, if null).
+	 *
+	 * @returns whether the lane waited for it and should be looked at again
+	 */
+	windowRead(key: string, chunk: Chunk | null): boolean {
+		if (this.awaits !== key && this.awaits !== ANY_READ) return false;
+		if (this.awaits === key && chunk?.serves(this.#position, this.#typesKey)) this.use(chunk);
+		this.awaits = null;
+		return true;
+	}
+
+	/** Goes on with this chunk. */
+	use(chunk: Chunk): void {
+		this.chunk = chunk;
+		this.#index = chunk.indexAfter(this.#position);
+	}
+
+	/** The event that `peekEvent` gave is taken up. */
+	takeEvent(event: LogEvent): void {
+		this.#position = event.seq;
+		this.#index += 1;
+		this.#open.add(event.seq);
+		this.#sending += 1;
+	}
+
+	/** Its attempt is over; the next may start, though the outcome is not committed yet. */
+	firstEnded(seq: number): void {
+		this.#sending -= 1;
+		this.#open.delete(seq);
+		if (seq > this.#cursor) this.#ahead.add(seq);
+		this.#advance();
+	}
+
+	/** Storage holds this cursor. */
+	committed(cursor: number): void {
+		this.#committedCursor = Math.max(this.#committedCursor, cursor);
+	}
+
+	// ── retries and replays ──
+
+	queue(name: QueueName): RetryQueue {
+		return name === "retry" ? this.retries : this.replays;
+	}
+
+	mayStartQueued(name: QueueName): boolean {
+		return name === "retry" ? this.#retriesSending < RETRIES_IN_FLIGHT : this.#replaysSending < this.#state.maxInFlight;
+	}
+
+	/** When something of its queues is due that may be started then, or null. */
+	get nextDueAt(): number | null {
+		const retry = this.mayStartQueued("retry") ? this.retries.nextDueAt : null;
+		const replay = this.mayStartQueued("replay") ? this.replays.nextDueAt : null;
+		if (retry === null) return replay;
+		return replay === null ? retry : Math.min(retry, replay);
+	}
+
+	get queuedUnderWay(): number {
+		return this.#underWay.size;
+	}
+
+	isUnderWay(seq: number): boolean {
+		return this.#underWay.has(seq);
+	}
+
+	queuedStarted(retry: Retry): void {
+		this.#underWay.add(retry.seq);
+		if (retry.queue === "retry") this.#retriesSending += 1;
+		else this.#replaysSending += 1;
+	}
+
+	queuedEnded(retry: Retry): void {
+		if (retry.queue === "retry") this.#retriesSending -= 1;
+		else this.#replaysSending -= 1;
+	}
+
+	queuedCommitted(seq: number): void {
+		this.#underWay.delete(seq);
+	}
+
+	/** Whether a waiting attempt of this event is still wanted; if not, why it is closed. */
+	closingReason(retry: Retry, event: LogEvent): "unsubscribed" | "skipped" | null {
+		if (retry.replay > 0 || retry.seq < 0) return null;
+		if (retry.seq <= this.#state.skipThrough) return "skipped";
+		return this.#subscribes(event) ? null : "unsubscribed";
+	}
+
+	#subscribes(event: LogEvent): boolean {
+		const from = this.#state.subscriptions.get(event.type);
+		return from !== undefined && event.seq > from;
+	}
+
+	#wants(event: LogEvent): boolean {
+		return this.#subscribes(event) && !this.#ahead.has(event.seq);
+	}
+
+	/** Nothing up to here is left to look at. */
+	#pass(seq: number): void {
+		if (seq <= this.#position) return;
+		this.#position = seq;
+		this.#advance();
+	}
+
+	#advance(): void {
+		let cursor = this.#position;
+		for (const seq of this.#open) {
+			cursor = seq - 1;
+			break; // sets keep insertion order, and events are taken up in order
+		}
+		if (cursor <= this.#cursor) return;
+		this.#cursor = cursor;
+		if (this.#ahead.size > 0) for (const seq of this.#ahead) if (seq <= cursor) this.#ahead.delete(seq);
+	}
+
+	#readTypes(allTypes: number): void {
+		const types = [...this.#state.subscriptions.keys()].sort();
+		this.#types = types.length === allTypes ? undefined : types;
+		this.#typesKey = this.#types ? types.join(" ") : null;
+	}
+}

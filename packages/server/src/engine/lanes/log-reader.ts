@@ -1,0 +1,131 @@
+import type { LogEvent, LogStorage } from "../../storage/port.ts";
+import { Chunk } from "./chunk.ts";
+import type { WindowBudget } from "./window-budget.ts";
+
+/** Events in a window at most. */
+const WINDOW_EVENTS = 256;
+/** Reads of one project under way at once. */
+const MAX_READS = 4;
+/** Lanes this close to the log's end are fed from memory as events are published. */
+const NEAR_END = 256;
+
+/** What a lane awaits that found too many reads under way: the end of any of them. */
+export const ANY_READ = "any";
+
+/** A lane, as far as reading for it goes. */
+export interface Reading {
+	/** The last `seq` that it has looked at. */
+	readonly position: number;
+	/** Its types, as a key: the same key, the same types. Null: all types. */
+	readonly typesKey: string | null;
+	readonly types: readonly string[] | undefined;
+}
+
+/**
+ * Reads a project's log for its lanes. Lanes at the end are handed what is published, without a read. A lane further
+ * behind gets a window of the types that it wants, read for its place; lanes that wait for the same place get the same
+ * window. Whoever asked is handed the rows directly, so that a cache that overflows can delay lanes but not stall them.
+ */
+export class LogReader {
+	readonly #storage: Pick<LogStorage, "readLog">;
+	readonly #projectId: string;
+	readonly #budget: WindowBudget;
+	/** Hands a chunk (or the failure to read one) to the lanes that wait for it. */
+	readonly #deliver: (key: string, chunk: Chunk | null, error?: unknown) => void;
+	readonly #chunks: Chunk[] = [];
+	readonly #reads = new Set<string>();
+	#lastSeq: number;
+
+	constructor(
+		storage: Pick<LogStorage, "readLog">,
+		projectId: string,
+		lastSeq: number,
+		budget: WindowBudget,
+		deliver: (key: string, chunk: Chunk | null, error?: unknown) => void,
+	) {
+		this.#storage = storage;
+		this.#projectId = projectId;
+		this.#lastSeq = lastSeq;
+		this.#budget = budget;
+		this.#deliver = deliver;
+	}
+
+	/** The end of the log, as far as is known. */
+	get lastSeq(): number {
+		return this.#lastSeq;
+	}
+
+	/** The log is known to reach this far. */
+	reaches(seq: number): void {
+		this.#lastSeq = Math.max(this.#lastSeq, seq);
+	}
+
+	/** Events were published. Kept in memory only when a lane is near enough to use them soon. */
+	appended(events: readonly LogEvent[], foremost: number): void {
+		for (const event of events) {
+			if (event.seq <= this.#lastSeq) continue;
+			const follows = event.seq === this.#lastSeq + 1;
+			if (follows && foremost >= this.#lastSeq - NEAR_END) this.#extendEnd(event);
+			this.#lastSeq = event.seq;
+		}
+	}
+
+	/** A chunk in memory that goes on behind the lane's place. */
+	find(lane: Reading): Chunk | undefined {
+		return this.#chunks.findLast((chunk) => chunk.serves(lane.position, lane.typesKey));
+	}
+
+	/**
+	 * Reads on behind the lane's place, unless that read is under way.
+	 *
+	 * @returns the key under which the rows will be delivered, or null when too many reads are under way
+	 */
+	request(lane: Reading): string | null {
+		const key = `${lane.position} ${lane.typesKey ?? ""}`;
+		if (this.#reads.has(key)) return key;
+		if (this.#reads.size >= MAX_READS) return null;
+		this.#reads.add(key);
+		void this.#read(key, lane.position, lane.typesKey, lane.types);
+		return key;
+	}
+
+	/** Forgets what it holds. */
+	clear(): void {
+		for (const chunk of this.#chunks.splice(0)) this.#budget.give(chunk);
+	}
+
+	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
+		// When nothing comes back, nothing up to here is of these types.
+		const known = this.#lastSeq;
+		const window = { maxEvents: WINDOW_EVENTS, maxBytes: this.#budget.windowBytes };
+		let chunk: Chunk;
+		try {
+			const events = await this.#storage.readLog(this.#projectId, position, window, types);
+			const through = events.at(-1)?.seq ?? Math.max(known, position);
+			chunk = new Chunk(position, through, events, typesKey);
+		} catch (error) {
+			this.#reads.delete(key);
+			this.#deliver(key, null, error);
+			return;
+		}
+		this.#reads.delete(key);
+		this.reaches(chunk.through);
+		this.#keep(chunk);
+		this.#deliver(key, chunk);
+	}
+
+	#extendEnd(event: LogEvent): void {
+		const end = this.#chunks.findLast((chunk) => chunk.types === null && chunk.through === event.seq - 1);
+		const before = end?.bytes ?? 0;
+		if (end?.extend(event)) this.#budget.grow(end, end.bytes - before);
+		else this.#keep(new Chunk(event.seq - 1, event.seq, [event], null));
+	}
+
+	#keep(chunk: Chunk): void {
+		this.#chunks.push(chunk);
+		this.#budget.take(chunk, () => {
+			const at = this.#chunks.indexOf(chunk);
+			if (at >= 0) this.#chunks.splice(at, 1);
+		});
+	}
+}

@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Retry } from "../../storage/port.ts";
+import { RetryQueue } from "./retry-queue.ts";
+
+const retry = (seq: number, dueAt: number): Retry => ({
+	webhookId: "wh",
+	seq,
+	queue: "retry",
+	replay: 0,
+	attempt: 2,
+	dueAt,
+});
+const inOrder = (a: Retry, b: Retry): number => a.dueAt - b.dueAt || a.seq - b.seq;
+
+/** Storage's side of the queue, plainly. */
+class Model {
+	readonly rows = new Map<number, Retry>();
+	window(limit: number): Retry[] {
+		return [...this.rows.values()].sort(inOrder).slice(0, limit);
+	}
+}
+
+type Step =
+	| { readonly kind: "add"; readonly seq: number; readonly dueAt: number }
+	| { readonly kind: "take" }
+	| { readonly kind: "settle"; readonly again: number | null }
+	| { readonly kind: "read" }
+	| { readonly kind: "arrive" }
+	| { readonly kind: "invalidate" };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+	fc.record({
+		kind: fc.constant("add" as const),
+		seq: fc.integer({ min: 1, max: 2000 }),
+		dueAt: fc.integer({ min: 0, max: 500 }),
+	}),
+	fc.constant({ kind: "take" as const }),
+	fc.record({ kind: fc.constant("settle" as const), again: fc.option(fc.integer({ min: 0, max: 500 })) }),
+	fc.constant({ kind: "read" as const }),
+	fc.constant({ kind: "arrive" as const }),
+	fc.constant({ kind: "invalidate" as const }),
+);
+
+test("whatever is read, settled and stored in between, every waiting attempt comes out once and in order", () => {
+	fc.assert(
+		fc.property(fc.array(step, { maxLength: 400 }), fc.integer({ min: 0, max: 600 }), (steps, stored) => {
+			const model = new Model();
+			for (let i = 0; i < stored; i++) model.rows.set(3000 + i, retry(3000 + i, (i * 7) % 500));
+			const queue = new RetryQueue();
+			const underWay: Retry[] = [];
+			let reading: { rows: Retry[]; limit: number } | null = null;
+			const isUnderWay = (seq: number): boolean => underWay.some((r) => r.seq === seq);
+			const read = (): void => {
+				if (reading || !queue.wantsLoad(Number.MAX_SAFE_INTEGER)) return;
+				const limit = queue.beginLoad(underWay.length);
+				reading = { limit, rows: model.window(limit) };
+			};
+			const arrive = (): void => {
+				if (!reading) return;
+				queue.endLoad(reading.rows, reading.limit, isUnderWay);
+				reading = null;
+			};
+			const take = (): Retry | undefined => {
+				const taken = queue.shift();
+				if (!taken) return undefined;
+				expect(model.rows.get(taken.seq)).toEqual(taken);
+				expect(isUnderWay(taken.seq)).toBe(false);
+				underWay.push(taken);
+				return taken;
+			};
+			for (const s of steps) {
+				if (s.kind === "add" && !model.rows.has(s.seq)) {
+					model.rows.set(s.seq, retry(s.seq, s.dueAt));
+					queue.add(retry(s.seq, s.dueAt));
+				} else if (s.kind === "take") {
+					take();
+				} else if (s.kind === "settle") {
+					const ended = underWay.shift();
+					if (!ended) continue;
+					queue.forget(ended.seq);
+					if (s.again === null) {
+						model.rows.delete(ended.seq);
+					} else {
+						const next = retry(ended.seq, s.again);
+						model.rows.set(ended.seq, next);
+						queue.add(next);
+					}
+				} else if (s.kind === "read") {
+					read();
+				} else if (s.kind === "arrive") {
+					arrive();
+				} else if (s.kind === "invalidate") {
+					queue.invalidate();
+				}
+			}
+			// In the end all that is not under way comes out, in order.
+			const rest: Retry[] = [];
+			for (let turns = 0; turns < 100; turns++) {
+				arrive();
+				for (let taken = take(); taken; taken = take()) rest.push(taken);
+				read();
+			}
+			const expected = [...model.rows.values()]
+				.filter((r) => !isUnderWay(r.seq) || rest.some((x) => x.seq === r.seq))
+				.sort(inOrder);
+			expect(rest).toEqual(expected);
+		}),
+		{ numRuns: 300 },
+	);
+});
+
+test("a million waiting retries keep a few hundred in memory", () => {
+	const queue = new RetryQueue();
+	queue.endLoad([], queue.beginLoad(0), () => false);
+	for (let i = 0; i < 100_000; i++) queue.add(retry(i, 100_000 - i));
+	let held = 0;
+	while (queue.shift()) held += 1;
+	expect(held).toBeGreaterThan(0);
+	expect(held).toBeLessThanOrEqual(256);
+	expect(queue.wantsLoad(Number.MAX_SAFE_INTEGER)).toBe(true);
+});

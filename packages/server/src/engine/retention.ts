@@ -1,0 +1,83 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { RetentionStorage, SweepStep } from "../storage/port.ts";
+
+/** A pass begins this often. */
+const EVERY_MS = 60 * 60 * 1000;
+/** Rows looked at in one step: a step is a short transaction. */
+const STEP_ROWS = 500;
+/** Between steps publishing and settling go on undisturbed. */
+const BETWEEN_STEPS_MS = 50;
+
+/**
+ * Deletes what is older than the log retention, in small steps that hold nothing up, and finds events that aged out
+ * without an attempt, so that their lanes dead-letter them first.
+ */
+export class RetentionSweeper {
+	readonly #storage: RetentionStorage;
+	readonly #clock: Clock;
+	readonly #logger: Logger;
+	readonly #retentionMs: number;
+	readonly #onUnattempted: (projectIds: readonly string[]) => void;
+	#timer: Timer | null = null;
+	#pass: Promise<void> | null = null;
+	#stopped = false;
+
+	constructor(
+		storage: RetentionStorage,
+		clock: Clock,
+		logger: Logger,
+		retentionMs: number,
+		onUnattempted: (projectIds: readonly string[]) => void,
+	) {
+		this.#storage = storage;
+		this.#clock = clock;
+		this.#logger = logger;
+		this.#retentionMs = retentionMs;
+		this.#onUnattempted = onUnattempted;
+	}
+
+	start(): void {
+		void this.sweep();
+		this.#timer = this.#clock.setTimeout(() => this.start(), EVERY_MS);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		await this.#pass;
+	}
+
+	/** One whole pass; one that is under way is joined. */
+	sweep(): Promise<void> {
+		this.#pass ??= this.#sweep().finally(() => {
+			this.#pass = null;
+		});
+		return this.#pass;
+	}
+
+	async #sweep(): Promise<void> {
+		const cutoff = this.#clock.now() - this.#retentionMs;
+		try {
+			const attempts = await this.#steps((from) => this.#storage.sweepAttempts(cutoff, STEP_ROWS, from));
+			const events = await this.#steps((from) => this.#storage.sweepEvents(cutoff, STEP_ROWS, from));
+			if (attempts + events > 0)
+				this.#logger.info({ attempts, events }, "log entries and events past retention deleted");
+		} catch (error) {
+			this.#logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");
+		}
+	}
+
+	async #steps(step: (from: number) => Promise<SweepStep>): Promise<number> {
+		let deleted = 0;
+		for (let from: number | null = 0; from !== null && !this.#stopped; ) {
+			const done: SweepStep = await step(from);
+			deleted += done.deleted;
+			if (done.unattempted.length > 0) this.#onUnattempted(done.unattempted);
+			from = done.next;
+			// The machine's time, not the domain's: a pause for the others.
+			if (from !== null) await new Promise((resolve) => setTimeout(resolve, BETWEEN_STEPS_MS));
+		}
+		return deleted;
+	}
+}

@@ -1,0 +1,238 @@
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createGuard } from "./guard.ts";
+import { type Answer, answered, reply, shipment } from "./receiver.fixture.ts";
+import { Rig, text } from "./rig.fixture.ts";
+
+const rig = new Rig();
+
+describe("the answer", () => {
+	test.each([200, 201, 202, 204, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503, 599])(
+		"%i is reported as it is, and redirects are not followed",
+		async (status) => {
+			rig.receiver.answer = answered(status, "", `location: ${rig.receiver.url("/elsewhere")}\r\n`);
+			expect(await rig.sender.send(shipment(rig.receiver.url()))).toMatchObject({ kind: "answered", status });
+			expect(rig.receiver.requests).toHaveLength(1);
+		},
+	);
+
+	test.each([0, 1, 1_023, 1_024, 1_025, 5_000, 100_000])("of %i body bytes at most 1,024 are kept", async (length) => {
+		const body = "0123456789abcdef".repeat(length / 16 + 1).slice(0, length);
+		rig.receiver.answer = answered(200, body);
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: length > 1_024 });
+		expect(text(outcome)).toBe(body.slice(0, 1_024));
+	});
+
+	test("a body in pieces is put together, and a chunked one unwrapped", async () => {
+		rig.receiver.answer = (socket) => {
+			socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
+			setImmediate(() => socket.write("4\r\ndefg\r\n0\r\n\r\n"));
+		};
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ truncated: false });
+		expect(text(outcome)).toBe("abcdefg");
+	});
+
+	test("compressed bodies stay compressed", async () => {
+		const bomb = gzipSync(Buffer.alloc(1_000_000));
+		rig.receiver.answer = answered(200, bomb.subarray(0, 1_000), "content-encoding: gzip\r\n");
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome.kind === "answered" && bomb.subarray(0, 1_000).equals(outcome.body)).toBe(true);
+	});
+
+	test.each<[string, Answer]>([
+		["100 Continue", reply("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")],
+		[
+			"100 Continue in single bytes",
+			(socket) => {
+				for (const byte of "HTTP/1.1 100 Continue\r\nx: y\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+					socket.write(byte);
+			},
+		],
+		[
+			"many interim answers",
+			reply(
+				`${"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(50)}HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok`,
+			),
+		],
+	])("the interim answers before it are passed over: %s", async (_, answer) => {
+		rig.receiver.answer = answer;
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ kind: "answered", status: 200 });
+		expect(text(outcome)).toBe("ok");
+	});
+
+	test.each<[string, Answer]>([
+		["closed before its length", (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok")],
+		[
+			"reset",
+			(socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok", () => rig.receiver.reset(socket)),
+		],
+		["broken chunks", reply("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nnonsense\r\n")],
+		["chunks that stop", (socket) => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n")],
+		["silence", reply("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok")],
+	])("once its status line is there it counts, whatever its body does: %s", async (_, answer) => {
+		rig.receiver.answer = answer;
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
+		expect(text(outcome)).toBe("ok");
+		await rig.receiver.allClosed();
+	});
+
+	test("an endless body is cut", async () => {
+		rig.receiver.answer = (socket) => {
+			socket.write("HTTP/1.1 200 OK\r\n\r\n");
+			const more = () => {
+				while (socket.write("x".repeat(10_000)));
+			};
+			socket.on("drain", more);
+			more();
+		};
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
+		expect(text(outcome)).toBe("x".repeat(1_024));
+		await rig.receiver.allClosed();
+	});
+
+	test("a body that drips is cut after its grace, and before that by the deadline", async () => {
+		rig.receiver.answer = (socket) => {
+			socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+			const timer = setInterval(() => socket.write("x"), 20);
+			socket.on("close", () => clearInterval(timer));
+		};
+		const hasty = rig.makeSender({ timeoutMs: 300 });
+		for (const one of [rig.sender, hasty]) {
+			const outcome = await one.send(shipment(rig.receiver.url()));
+			expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
+			expect(text(outcome)).toMatch(/^x+$/);
+		}
+		await rig.receiver.allClosed();
+	});
+
+	test.each<[string, Answer]>([
+		["break off", (socket) => socket.end("HTTP/1.1 204 No Content\r\nx-a: b")],
+		["never end", reply("HTTP/1.1 204 No Content\r\nx-a: b\r\n")],
+	])("the status line counts also where the header lines after it %s", async (_, answer) => {
+		rig.receiver.answer = answer;
+		const hasty = rig.makeSender({ timeoutMs: 300 });
+		expect(await hasty.send(shipment(rig.receiver.url()))).toMatchObject({ kind: "answered", status: 204 });
+		await rig.receiver.allClosed();
+	});
+
+	test("a body without length ends with the connection", async () => {
+		rig.receiver.answer = (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nall of it");
+		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+		expect(outcome).toMatchObject({ kind: "answered", truncated: false });
+		expect(text(outcome)).toBe("all of it");
+	});
+});
+
+describe("no answer", () => {
+	const cases: [string, Answer, string][] = [
+		["silence", () => undefined, "timeout"],
+		["half a status line, then silence", reply("HTTP/1.1 2"), "timeout"],
+		["interim answers without end", reply("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)), "timeout"],
+		["a reset", (socket) => rig.receiver.reset(socket), "connection_reset"],
+		["closing", (socket) => socket.end(), "connection_reset"],
+		["closing within the status line", (socket) => socket.end("HTTP/1.1 20"), "connection_reset"],
+		["no HTTP", reply("SSH-2.0-OpenSSH_9.9\r\n"), "malformed_response"],
+		["no HTTP and no end of line", reply("garbage"), "malformed_response"],
+		["a bad status", reply("HTTP/1.1 2xx OK\r\n\r\n"), "malformed_response"],
+		["HTTP/2", reply("\0\0\x12\x04\0\0\0\0\0"), "malformed_response"],
+		["a bad header line", reply("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), "malformed_response"],
+		["two lengths", reply("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok"), "malformed_response"],
+		["a huge header", reply(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n`), "malformed_response"],
+		[
+			"switching protocols",
+			reply("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"),
+			"malformed_response",
+		],
+		["switching protocols without saying to what", reply("HTTP/1.1 101 Switching\r\n\r\n"), "malformed_response"],
+	];
+	test.each(cases)("%s", async (_, answer, reason) => {
+		rig.receiver.answer = answer;
+		const hasty = rig.makeSender({ timeoutMs: 500 });
+		const outcome = await hasty.send(shipment(rig.receiver.url()));
+		expect(rig.faults).toEqual([]);
+		expect(outcome).toMatchObject({ kind: "unanswered", reason, request: { url: rig.receiver.url() } });
+		await rig.receiver.allClosed();
+		expect(rig.receiver.requests).toHaveLength(1);
+		rig.receiver.answer = answered(200, "well again");
+		expect(text(await hasty.send(shipment(rig.receiver.url())))).toBe("well again");
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("nobody listens", async () => {
+		const url = rig.receiver.url();
+		await rig.receiver.close();
+		expect(text(await rig.sender.send(shipment(url)))).toBe("connection_refused");
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("an address that is not let through is never connected to, by number or by name", async () => {
+		const strict = rig.makeSender({ guard: createGuard({ allow: [] }) });
+		for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]", "[::1]"])
+			expect(text(await strict.send(shipment(rig.receiver.url("/", host)))), host).toBe("address_not_public");
+		expect(rig.receiver.tcpConnections).toBe(0);
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("what is a fault of ours is reported as such and told", async () => {
+		for (const url of ["http://localhost/", "no URL", ""]) {
+			expect(text(await rig.sender.send(shipment(url))), url).toBe("sender_failed");
+		}
+		expect(text(await rig.sender.send({ ...shipment(rig.receiver.url()), eventType: "line\r\nbreak" }))).toBe(
+			"sender_failed",
+		);
+		expect(rig.faults).toHaveLength(4);
+	});
+});
+
+test("whatever bytes come back, there is an outcome, no fault and no connection left", async () => {
+	const line = fc.constantFrom(
+		"HTTP/1.1 200 OK",
+		"HTTP/1.1 100 Continue",
+		"HTTP/1.0 404",
+		"HTTP/1.1 2",
+		"HTTP/9 200",
+		"",
+	);
+	const headers = fc.array(
+		fc.constantFrom(
+			"content-length: 3",
+			"content-length: -1",
+			"transfer-encoding: chunked",
+			"connection: close",
+			"connection: upgrade",
+			"upgrade: h2c",
+			"keep-alive: timeout=0",
+			" folded",
+			":",
+			"\0: \x7f",
+		),
+	);
+	const part = fc.oneof(
+		fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+		fc
+			.tuple(line, headers, fc.constantFrom("\r\n", "\n"))
+			.map(([first, rest, newline]) => Buffer.from([first, ...rest, "", ""].join(newline), "latin1")),
+		fc.constantFrom("abc", "3\r\nabc\r\n0\r\n\r\n", "HTTP/1.1").map((text) => Buffer.from(text)),
+	);
+	await fc.assert(
+		fc.asyncProperty(fc.array(part, { maxLength: 5 }), async (parts) => {
+			rig.receiver.answer = (socket) => {
+				for (const bytes of parts) socket.write(bytes);
+				socket.end();
+			};
+			const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+			const allowed = ["answered", "connection_reset", "malformed_response"];
+			expect(allowed).toContain(outcome.kind === "answered" ? outcome.kind : outcome.reason);
+			expect(rig.faults).toEqual([]);
+			await rig.receiver.allClosed();
+			expect(rig.sender.idleConnections).toBe(0);
+		}),
+		{ numRuns: 300 },
+	);
+});

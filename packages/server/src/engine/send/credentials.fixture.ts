@@ -1,0 +1,77 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+
+/** A server's key and certificate, PEM. */
+export interface Credentials {
+	readonly key: string;
+	readonly cert: string;
+}
+
+export interface Authority {
+	/** PEM. */
+	readonly cert: string;
+	/** @param options.validFrom, options.validTo Relative to now, milliseconds. */
+	issue(options?: { names?: readonly string[]; validFrom?: number; validTo?: number }): Credentials;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** A certificate authority of its own, known to nobody (RFC 5280, with ECDSA on P-256). */
+export function createAuthority(): Authority {
+	// Names of their own, since that is how OpenSSL looks an issuer up.
+	const name = commonName(`Test authority ${randomBytes(8).toString("hex")}`);
+	const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
+	const basicConstraints = sequence(oid("55 1d 13"), boolean(true), octets(sequence(boolean(true))));
+	const make = (subject: Buffer, key: KeyObject, validFrom: number, validTo: number, extension: Buffer): string => {
+		const algorithm = sequence(oid("2a 86 48 ce 3d 04 03 02"));
+		const certificate = sequence(
+			tlv(0xa0, tlv(0x02, Buffer.from([2]))),
+			tlv(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+			algorithm,
+			name,
+			sequence(time(Date.now() + validFrom), time(Date.now() + validTo)),
+			subject,
+			key.export({ type: "spki", format: "der" }),
+			tlv(0xa3, sequence(extension)),
+		);
+		const signature = sign("sha256", certificate, own.privateKey);
+		return pem(sequence(certificate, algorithm, tlv(0x03, Buffer.concat([Buffer.from([0]), signature]))));
+	};
+	return {
+		cert: make(name, own.publicKey, -30 * DAY_MS, 30 * DAY_MS, basicConstraints),
+		issue({ names = ["localhost"], validFrom = -DAY_MS, validTo = DAY_MS } = {}) {
+			const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+			const alternatives = names.map((one) =>
+				/^[\d.]+$/.test(one) ? tlv(0x87, Buffer.from(one.split(".").map(Number))) : tlv(0x82, Buffer.from(one)),
+			);
+			const subjectAltName = sequence(oid("55 1d 11"), octets(sequence(...alternatives)));
+			const subject = commonName("Test receiver");
+			return {
+				cert: make(subject, keys.publicKey, validFrom, validTo, subjectAltName),
+				key: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+			};
+		},
+	};
+}
+
+/** DER (X.690): tag, length, value. */
+function tlv(tag: number, ...values: Buffer[]): Buffer {
+	const value = Buffer.concat(values);
+	const length = value.length < 0x80 ? [value.length] : [0x82, value.length >> 8, value.length & 0xff];
+	return Buffer.concat([Buffer.from([tag, ...length]), value]);
+}
+
+const sequence = (...values: Buffer[]): Buffer => tlv(0x30, ...values);
+const set = (...values: Buffer[]): Buffer => tlv(0x31, ...values);
+const octets = (value: Buffer): Buffer => tlv(0x04, value);
+const boolean = (value: boolean): Buffer => tlv(0x01, Buffer.from([value ? 0xff : 0]));
+const text = (value: string): Buffer => tlv(0x0c, Buffer.from(value));
+const oid = (hex: string): Buffer => tlv(0x06, Buffer.from(hex.replaceAll(" ", ""), "hex"));
+const time = (at: number): Buffer =>
+	tlv(0x18, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]|\..*/g, "")}Z`));
+
+const commonName = (value: string): Buffer => sequence(set(sequence(oid("55 04 03"), text(value))));
+
+function pem(der: Buffer): string {
+	const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+	return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+}

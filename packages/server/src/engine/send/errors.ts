@@ -1,0 +1,106 @@
+import { errors } from "undici";
+import type { FailureReason } from "./outcome.ts";
+
+/** A failure that this service itself found out, its reason known. */
+export class SendFailure extends Error {
+	readonly reason: FailureReason;
+
+	constructor(reason: FailureReason, message: string, options?: ErrorOptions) {
+		super(message, options);
+		this.name = "SendFailure";
+		this.reason = reason;
+	}
+}
+
+/**
+ * Error codes of Node, OpenSSL's certificate check (X509_V_ERR_… without its prefix) and undici. Codes that are not here
+ * and match no family below are faults of ours until somebody has looked at them.
+ */
+const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, FailureReason>([
+	["ETIMEDOUT", "timeout"],
+
+	["ECONNREFUSED", "connection_refused"],
+
+	["ECONNRESET", "connection_reset"],
+	["ECONNABORTED", "connection_reset"],
+	["EPIPE", "connection_reset"],
+	["UND_ERR_SOCKET", "connection_reset"],
+
+	["EHOSTUNREACH", "host_unreachable"],
+	["ENETUNREACH", "host_unreachable"],
+	["EHOSTDOWN", "host_unreachable"],
+	["ENETDOWN", "host_unreachable"],
+	["EADDRNOTAVAIL", "host_unreachable"],
+	["EAFNOSUPPORT", "host_unreachable"],
+	["EACCES", "host_unreachable"],
+	["EPERM", "host_unreachable"],
+	["EINVAL", "host_unreachable"],
+
+	["CERT_HAS_EXPIRED", "tls_expired"],
+	["CERT_NOT_YET_VALID", "tls_expired"],
+
+	["ERR_TLS_CERT_ALTNAME_INVALID", "tls_wrong_host"],
+	["HOSTNAME_MISMATCH", "tls_wrong_host"],
+
+	["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_untrusted"],
+	["SELF_SIGNED_CERT_IN_CHAIN", "tls_untrusted"],
+	["UNABLE_TO_GET_ISSUER_CERT", "tls_untrusted"],
+	["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "tls_untrusted"],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tls_untrusted"],
+	["UNABLE_TO_DECRYPT_CERT_SIGNATURE", "tls_untrusted"],
+	["UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY", "tls_untrusted"],
+	["CERT_SIGNATURE_FAILURE", "tls_untrusted"],
+	["ERROR_IN_CERT_NOT_BEFORE_FIELD", "tls_untrusted"],
+	["ERROR_IN_CERT_NOT_AFTER_FIELD", "tls_untrusted"],
+	["CERT_CHAIN_TOO_LONG", "tls_untrusted"],
+	["CERT_REVOKED", "tls_untrusted"],
+	["INVALID_CA", "tls_untrusted"],
+	["PATH_LENGTH_EXCEEDED", "tls_untrusted"],
+	["INVALID_PURPOSE", "tls_untrusted"],
+	["CERT_UNTRUSTED", "tls_untrusted"],
+	["CERT_REJECTED", "tls_untrusted"],
+	["UNSPECIFIED", "tls_untrusted"],
+
+	["EPROTO", "tls_failed"],
+
+	["UND_ERR_HEADERS_OVERFLOW", "malformed_response"],
+	["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "malformed_response"],
+]);
+
+/** Families of codes, by how they begin: OpenSSL's errors of the handshake. */
+const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
+	["ERR_SSL_", "tls_failed"],
+	["ERR_TLS_", "tls_failed"],
+	["ERR_OSSL_", "tls_failed"],
+];
+
+/** What undici's socket errors say when the answer was no proper answer (client-h1.js), where they have one code for all. */
+const MALFORMED_SOCKET_ERRORS = ["bad response", "bad upgrade"];
+
+/** Why no answer came, from the error that ended the attempt; null for one that is not the receiver's doing or unknown. */
+export function reasonOf(error: unknown): FailureReason | null {
+	if (error instanceof SendFailure) return error.reason;
+	if (error instanceof AggregateError) return reasonOfAll(error.errors);
+	if (!(error instanceof Error)) return null;
+	// Most of the parser's errors (llhttp) come without a code.
+	if (error instanceof errors.HTTPParserError) return "malformed_response";
+	if (error instanceof errors.SocketError && MALFORMED_SOCKET_ERRORS.includes(error.message))
+		return "malformed_response";
+	const code = codeOf(error);
+	return REASON_BY_CODE.get(code) ?? REASON_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
+}
+
+/** Several addresses were tried: an address family that this machine cannot reach says less than a refusal by another. */
+function reasonOfAll(all: readonly unknown[]): FailureReason | null {
+	const reasons = all.map(reasonOf);
+	return reasons.find((reason) => reason !== null && reason !== "host_unreachable") ?? reasons[0] ?? null;
+}
+
+/** Whether the connection was closed under the request, rather than answered wrongly. */
+export function isConnectionClosed(error: unknown): boolean {
+	return reasonOf(error) === "connection_reset";
+}
+
+function codeOf(error: Error): string {
+	return "code" in error && typeof error.code === "string" ? error.code : "";
+}

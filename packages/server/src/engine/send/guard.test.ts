@@ -1,0 +1,224 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createGuard, type UrlFault } from "./guard.ts";
+
+const guard = createGuard({ allow: [] });
+
+const verdict = (url: string, judge = guard): UrlFault | "ok" => {
+	const result = judge.checkUrl(new URL(url));
+	return result.ok ? "ok" : result.reason;
+};
+
+/** The first and last address of every special range, and what the ranges are there for. */
+const REFUSED_IPV4 = `
+	0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.0.0.1 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255
+	127.0.0.0 127.0.0.1 127.0.0.53 127.1.2.3 127.255.255.255 168.63.129.16
+	169.254.0.0 169.254.169.254 169.254.170.2 169.254.255.255 172.16.0.0 172.17.0.1 172.31.255.255
+	192.0.0.0 192.0.0.1 192.0.0.8 192.0.0.9 192.0.0.10 192.0.0.170 192.0.0.171 192.0.0.192 192.0.0.255
+	192.0.2.0 192.0.2.255 192.31.196.1 192.52.193.1 192.88.99.0 192.88.99.1 192.88.99.255
+	192.168.0.0 192.168.0.1 192.168.255.255 192.175.48.1 198.18.0.0 198.18.0.1 198.19.255.255
+	198.51.100.0 198.51.100.255 203.0.113.0 203.0.113.255 224.0.0.0 224.0.0.1 239.255.255.250 239.255.255.255
+	240.0.0.0 250.1.2.3 255.255.255.254 255.255.255.255
+`;
+
+/** Public addresses, among them the neighbours of every special range. */
+const PUBLIC_IPV4 = `
+	1.0.0.0 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.215.14 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
+	168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0
+	192.0.1.255 192.0.3.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0
+	198.51.99.255 198.51.101.0 203.0.112.255 203.0.114.0 223.255.255.255
+`;
+
+const REFUSED_IPV6 = `
+	:: ::1 0:0:0:0:0:0:0:1 ::2 ::7f00:1 ::127.0.0.1 ::8.8.8.8 ::ffff:0:0 ::ffff:127.0.0.1 ::ffff:7f00:1
+	0:0:0:0:0:ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 ::ffff:8.8.8.8 ::FFFF:8.8.8.8
+	::ffff:0:127.0.0.1 ::ffff:0:8.8.8.8 64:ff9b::127.0.0.1 64:ff9b::7f00:1 64:ff9b::8.8.8.8 64:ff9b:1::1
+	64:ff9b:1:ffff:ffff:ffff:127.0.0.1 100:: 100::1 100:0:0:1::1 200::1 400::1 1000::1 1fff:ffff::1
+	2001:: 2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:1::1 2001:2::1 2001:3::1 2001:4:112::1 2001:10::1 2001:1f::1
+	2001:20::1 2001:2f:ffff::1 2001:30::1 2001:1ff:ffff::1 2001:db8:: 2001:db8::1 2001:db8:ffff:ffff:ffff:ffff:ffff:ffff
+	2002:: 2002:7f00:1::1 2002:7f00:0001:: 2002:a00:1::1 2002:808:808::1 2002:ffff:ffff::1 2620:4f:8000::1
+	3fff:: 3fff::1 3fff:fff:ffff::1 4000:: 4000::1 5f00:: 5f00::1 8000::1 fbff::1
+	fc00:: fc00::1 fd00::1 fd00:ec2::254 fdff:ffff::1 fe00::1 fe80:: fe80::1 fe80::a9fe:a9fe febf:ffff::1
+	fec0:: fec0::1 feff:ffff::1 ff00:: ff01::1 ff02::1 ff02::fb ff0e::1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+`;
+
+const PUBLIC_IPV6 = `
+	2000::1 2001:200::1 2001:4860:4860::8888 2001:db7:ffff::1 2001:db9::1 2003::1 2400:cb00::1 2606:4700:4700::1111
+	2606:2800:220:1:248:1893:25c8:1946 2620:4f:7fff::1 2620:4f:8001::1 2620:fe::fe 2a00:1450:4001:80e::200e
+	2A00:1450:4001:080E:0000:0000:0000:200E 3ffe::1 3fff:1000::1
+`;
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+describe("addresses", () => {
+	test.each(words(REFUSED_IPV4 + REFUSED_IPV6))("%s is refused", (address) => {
+		expect(guard.permits(address)).toBe(false);
+	});
+
+	test.each(words(PUBLIC_IPV4 + PUBLIC_IPV6))("%s is permitted", (address) => {
+		expect(guard.permits(address)).toBe(true);
+	});
+
+	test.each([
+		"",
+		"localhost",
+		"example.com",
+		"127.1",
+		"0177.0.0.1",
+		"0x8.8.8.8",
+		"8.8.8",
+		"134744072",
+		"8.8.8.8.",
+		" 8.8.8.8",
+		"8.8.8.8 ",
+		"8.8.8.8/32",
+		"[2606:4700:4700::1111]",
+		"2606:4700:4700::1111%eth0",
+		"fe80::1%1",
+		"2606:4700:::1",
+	])("what is no plain address is refused: %j", (text) => {
+		expect(guard.permits(text)).toBe(false);
+	});
+
+	test("no IPv4 address becomes permitted by being embedded in an IPv6 one", () => {
+		fc.assert(
+			fc.property(fc.ipV4(), (ipv4) => {
+				const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
+				const high = (a * 256 + b).toString(16);
+				const low = (c * 256 + d).toString(16);
+				for (const disguised of [
+					`::ffff:${ipv4}`,
+					`::ffff:${high}:${low}`,
+					`::${ipv4}`,
+					`::ffff:0:${ipv4}`,
+					`64:ff9b::${ipv4}`,
+					`64:ff9b:1::${high}:${low}`,
+					`2002:${high}:${low}::1`,
+					`2001:0:${high}:${low}::1`,
+				])
+					expect(guard.permits(disguised), disguised).toBe(false);
+			}),
+		);
+	});
+});
+
+/** Spellings of 127.0.0.1 and 169.254.169.254 that URL parsers take, and addresses in brackets. */
+const DISGUISED_LITERALS = words(`
+	127.0.0.1 127.0.0.1. 127.1 127.0.1 127.000.000.001 0177.0.0.1 0177.1 0x7f.0.0.1 0x7f.1 0X7F.0x0.0x0.0x1 0x7f000001
+	2130706433 017700000001 00000177.0.0.1 %31%32%37.0.0.1 127%2e0%2e0%2e1 127。0。0。1 １２７.０.０.１ ①②⑦.0.0.1
+	169.254.169.254 2852039166 0xa9fea9fe 0xa9.0xfe.0xa9.0xfe 0251.0376.0251.0376 169.254.43518 169.16689662
+	0 0. 0.0 0x0 00 10.1 192.168.257 172.1048577 100.64.1 255.255.255.255 4294967295 0xffffffff 224.1
+	[::1] [0:0:0:0:0:0:0:1] [0000::0001] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:a9fe:a9fe] [::127.0.0.1]
+	[64:ff9b::a9fe:a9fe] [2002:7f00:1::] [fe80::1] [fc00::1] [fd00:ec2::254] [ff02::1] [2001:db8::1]
+`);
+
+describe("URLs at registration", () => {
+	test.each(DISGUISED_LITERALS)("https://%s/ is refused", (host) => {
+		expect(verdict(`https://${host}/hook`)).toBe("address_not_public");
+		expect(verdict(`https://${host}:8443/hook?x=1#y`)).toBe("address_not_public");
+	});
+
+	test.each([
+		"https://example.com",
+		"https://example.com/hooks?token=1#part",
+		"https://EXAMPLE.com.:8443/",
+		"https://xn--bcher-kva.example/",
+		"https://bücher.example/",
+		"https://8.8.8.8/",
+		"https://134744072/",
+		"https://[2606:4700:4700::1111]:444/",
+		"https://localhost.example.com/",
+		"https://notlocalhost.com/",
+		"https://local.example/",
+		"https://127.0.0.1.example.com/",
+	])("%s is accepted", (url) => {
+		expect(verdict(url)).toBe("ok");
+	});
+
+	test.each<[string, UrlFault]>([
+		["http://example.com/", "not_https"],
+		["http://localhost/", "not_https"],
+		["ftp://example.com/", "not_https"],
+		["file:///etc/passwd", "not_https"],
+		["javascript:alert(1)", "not_https"],
+		["https://user@example.com/", "has_credentials"],
+		["https://user:secret@example.com/", "has_credentials"],
+		["https://:secret@example.com/", "has_credentials"],
+		["https://example.com@127.0.0.1/", "has_credentials"],
+		["https://localhost/", "localhost"],
+		["https://LOCALHOST:3000/hook", "localhost"],
+		["https://localhost./", "localhost"],
+		["https://api.localhost/", "localhost"],
+		["https://ｌｏｃａｌｈｏｓｔ/", "localhost"],
+		["https://intranet/", "local_name"],
+		["https://intranet./", "local_name"],
+		["https://printer.local/", "local_name"],
+		["https://local/", "local_name"],
+		["https://metadata.google.internal/", "local_name"],
+		["https://nas.home.arpa./", "local_name"],
+	])("%s is refused as %s", (url, fault) => {
+		expect(verdict(url)).toBe(fault);
+	});
+
+	test("the refusal of localhost tells of a tunnel, that of http of https", () => {
+		expect(guard.checkUrl(new URL("https://localhost/"))).toMatchObject({ text: expect.stringContaining("tunnel") });
+		expect(guard.checkUrl(new URL("http://example.com/"))).toMatchObject({ text: expect.stringContaining("https://") });
+	});
+});
+
+describe("what the operator lets through", () => {
+	test("loopback admits its addresses, also mapped, and the name localhost, and nothing else", () => {
+		const loopback = createGuard({ allow: ["127.0.0.0/8"] });
+		for (const address of ["127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1", "8.8.8.8"])
+			expect(loopback.permits(address), address).toBe(true);
+		for (const address of ["::1", "128.0.0.1.1", "10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1"])
+			expect(loopback.permits(address), address).toBe(false);
+		for (const host of ["localhost", "localhost.:8443", "api.localhost", "127.0.0.1", "2130706433", "127.1"])
+			expect(verdict(`https://${host}/`, loopback), host).toBe("ok");
+		expect(verdict("https://[::1]/", loopback)).toBe("address_not_public");
+		expect(verdict("https://intranet/", loopback)).toBe("local_name");
+		expect(verdict("http://localhost/", loopback)).toBe("not_https");
+	});
+
+	test("the IPv6 loopback admits localhost too", () => {
+		const loopback = createGuard({ allow: ["::1/128"] });
+		expect(loopback.permits("::1")).toBe(true);
+		expect(loopback.permits("127.0.0.1")).toBe(false);
+		expect(verdict("https://localhost/", loopback)).toBe("ok");
+	});
+
+	test("a private network admits its addresses and private names, but not localhost", () => {
+		const office = createGuard({ allow: ["10.1.0.0/16", "fd12::/16"] });
+		expect(office.permits("10.1.255.255")).toBe(true);
+		expect(office.permits("10.2.0.0")).toBe(false);
+		expect(office.permits("fd12:3::1")).toBe(true);
+		expect(office.permits("fd13::1")).toBe(false);
+		expect(verdict("https://intranet/", office)).toBe("ok");
+		expect(verdict("https://crm.internal/", office)).toBe("ok");
+		expect(verdict("https://localhost/", office)).toBe("localhost");
+	});
+
+	test("a translation range must be named itself", () => {
+		const nat64 = createGuard({ allow: ["64:ff9b::/96"] });
+		expect(nat64.permits("64:ff9b::808:808")).toBe(true);
+		expect(nat64.permits("64:ff9b:1::1")).toBe(false);
+	});
+
+	test.each([
+		"10.0.0.0",
+		"10.0.0.0/",
+		"10.0.0.0/33",
+		"10.0.0.0/-1",
+		"10.0.0.0/8.5",
+		"10.0.0/8",
+		"0x0a.0.0.0/8",
+		"fd00::/129",
+		"fe80::1%eth0/64",
+		"localhost",
+		"localhost/8",
+		"/8",
+		"",
+	])("%j is no range", (text) => {
+		expect(() => createGuard({ allow: [text] })).toThrow("CIDR");
+	});
+});

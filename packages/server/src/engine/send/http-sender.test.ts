@@ -1,0 +1,190 @@
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import type { TLSSocket } from "node:tls";
+import { describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { answered, header, keyOf, SECRET, shipment, signatureOf } from "./receiver.fixture.ts";
+import { Rig, text } from "./rig.fixture.ts";
+
+const rig = new Rig();
+
+describe("the request", () => {
+	test("is a signed POST of the exact bytes, with the contract's headers", async () => {
+		const before = Date.now();
+		const sent = shipment(rig.receiver.url("/hooks/a?token=1#part"), '{"id":"evt_1","text":"Füße\\u2028"}');
+		const outcome = await rig.sender.send(sent);
+		const [request] = rig.receiver.requests;
+		expect(request!.head.split("\r\n")[0]).toBe("POST /hooks/a?token=1 HTTP/1.1");
+		expect(request!.body.equals(sent.body)).toBe(true);
+		expect(header(request!, "host")).toBe(`localhost:${rig.receiver.port}`);
+		expect(header(request!, "Content-Type")).toBe("application/json");
+		expect(header(request!, "User-Agent")).toBe("Service-Webhooks/1.0");
+		expect(header(request!, "X-Service-Event")).toBe("purchase.completed");
+		expect(header(request!, "X-Service-Event-Id")).toBe(sent.eventId);
+		const timestamp = header(request!, "X-Service-Timestamp")!;
+		expect(header(request!, "X-Service-Signature")).toBe(signatureOf(SECRET, timestamp, sent.body));
+		expect(Number(timestamp)).toBeGreaterThanOrEqual(Math.floor(before / 1_000));
+		expect(outcome).toMatchObject({
+			kind: "answered",
+			status: 200,
+			truncated: false,
+			request: {
+				url: sent.target.url,
+				brand: "Service",
+				timestamp: Number(timestamp),
+				signature: header(request!, "X-Service-Signature"),
+			},
+		});
+		expect(text(outcome)).toBe("ok");
+		expect(outcome.endedAt).toBeGreaterThanOrEqual(outcome.startedAt);
+		expect(outcome.startedAt).toBeGreaterThanOrEqual(before);
+	});
+
+	test("goes over one kept-alive connection while they follow one another, over several at once", async () => {
+		for (let i = 0; i < 20; i++) await rig.sender.send(shipment(rig.receiver.url()));
+		expect(rig.receiver.sockets).toHaveLength(1);
+		await Promise.all(Array.from({ length: 10 }, () => rig.sender.send(shipment(rig.receiver.url()))));
+		expect(rig.receiver.sockets).toHaveLength(10);
+		expect(rig.sender.idleConnections).toBe(10);
+		await rig.sender.close();
+		await rig.receiver.allClosed();
+		expect(rig.sender.idleConnections).toBe(0);
+	});
+
+	test("goes to an address in the URL as well, checked against the certificate", async () => {
+		expect(text(await rig.sender.send(shipment(rig.receiver.url("/", "127.0.0.1"))))).toBe("ok");
+	});
+
+	test("ignores proxies in the environment", async () => {
+		const names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "HTTP_PROXY", "NODE_USE_ENV_PROXY"];
+		const before = names.map((name) => process.env[name]);
+		const proxy = await rig.listen();
+		proxy.answer = answered(200, "proxy");
+		for (const name of names) process.env[name] = name === "NODE_USE_ENV_PROXY" ? "1" : proxy.url("");
+		const proxied = rig.makeSender();
+		const outcome = await proxied.send(shipment(rig.receiver.url()));
+		for (const [i, name] of names.entries())
+			if (before[i] === undefined) delete process.env[name];
+			else process.env[name] = before[i];
+		expect(text(outcome)).toBe("ok");
+		expect(proxy.tcpConnections).toBe(0);
+	});
+});
+
+describe("what changes while a request waits to be written", () => {
+	/** A receiver whose TLS handshake is held until the test lets it go on. */
+	async function slowReceiver() {
+		const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
+		const slow = await rig.listen({
+			SNICallback: (_name: string, callback: (error: null) => void) => onAsked(() => callback(null)),
+		});
+		return { slow, asked };
+	}
+
+	test("after a rotation during the handshake only the new secret signs", async () => {
+		const { slow, asked } = await slowReceiver();
+		const sent = shipment(slow.url());
+		const sending = rig.sender.send(sent);
+		const proceed = await asked;
+		const fresh = `whsec_${"n".repeat(64)}`;
+		sent.target.key = keyOf(fresh);
+		proceed();
+		const outcome = await sending;
+		expect(text(outcome)).toBe("ok");
+		expect(slow.requests).toHaveLength(1);
+		const [request] = slow.requests;
+		const expected = signatureOf(fresh, header(request!, "X-Service-Timestamp")!, sent.body);
+		expect(header(request!, "X-Service-Signature")).toBe(expected);
+		expect(outcome.request.signature).toBe(expected);
+	});
+
+	test("the time stamped is that of writing", async () => {
+		let now = 1_800_000_000_000;
+		const clock: Clock = { ...systemClock, now: () => now };
+		const timed = rig.makeSender({ clock });
+		const { slow, asked } = await slowReceiver();
+		const sending = timed.send(shipment(slow.url()));
+		const proceed = await asked;
+		now += 7_000;
+		proceed();
+		const outcome = await sending;
+		expect(outcome.request.timestamp).toBe(1_800_000_007);
+		expect(header(slow.requests[0]!, "X-Service-Timestamp")).toBe("1800000007");
+		expect([outcome.startedAt, outcome.endedAt]).toEqual([1_800_000_000_000, 1_800_000_007_000]);
+	});
+
+	test("after a change of URL only the new one is called", async () => {
+		const { slow, asked } = await slowReceiver();
+		const sent = shipment(slow.url());
+		const sending = rig.sender.send(sent);
+		const proceed = await asked;
+		sent.target.url = rig.receiver.url("/moved");
+		proceed();
+		const outcome = await sending;
+		expect(outcome).toMatchObject({ kind: "answered", status: 200, request: { url: rig.receiver.url("/moved") } });
+		expect(slow.requests).toHaveLength(0);
+		expect(rig.receiver.requests).toHaveLength(1);
+	});
+
+	test("a rotation between two requests on one connection holds for the second, also when it is queued already", async () => {
+		const sent = shipment(rig.receiver.url());
+		await rig.sender.send(sent);
+		const sending = rig.sender.send(sent);
+		const fresh = `whsec_${"n".repeat(64)}`;
+		sent.target.key = keyOf(fresh);
+		await sending;
+		const signatures = rig.receiver.requests.map(
+			(request) => [header(request, "X-Service-Signature"), header(request, "X-Service-Timestamp")!] as const,
+		);
+		expect(signatures[0]![0]).toBe(signatureOf(SECRET, signatures[0]![1], sent.body));
+		expect(signatures[1]![0]).toBe(signatureOf(fresh, signatures[1]![1], sent.body));
+		expect(rig.receiver.sockets).toHaveLength(1);
+	});
+});
+
+describe("time", () => {
+	test("the deadline covers the TLS handshake, and frees the socket", async () => {
+		const hanging = await rig.listen({ SNICallback: () => undefined });
+		const hasty = rig.makeSender({ timeoutMs: 200 });
+		expect(text(await hasty.send(shipment(hanging.url())))).toBe("timeout");
+		await hanging.allClosed();
+		expect(hanging.requests).toHaveLength(0);
+	});
+
+	test("hanging receivers do not hold up others", async () => {
+		const held: TLSSocket[] = [];
+		rig.receiver.answer = (socket, request) => {
+			if (request.head.startsWith("POST /hang")) held.push(socket);
+			else answered(200, "quick")(socket, request);
+		};
+		let settled = 0;
+		const hanging = Array.from({ length: 50 }, () =>
+			rig.sender.send(shipment(rig.receiver.url("/hang"))).finally(() => settled++),
+		);
+		while (held.length < hanging.length) await once(rig.receiver, "request");
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("quick");
+		expect(settled).toBe(0);
+		for (const socket of held) socket.destroy();
+		expect(new Set((await Promise.all(hanging)).map(text))).toEqual(new Set(["connection_reset"]));
+	});
+
+	test("closing the sender leaves attempts under way to finish, and keeps no connection after them", async () => {
+		const arrived = once(rig.receiver, "request");
+		let answer = () => {};
+		rig.receiver.answer = (socket, request) => {
+			answer = () => answered(200, "late")(socket, request);
+		};
+		const sending = rig.sender.send(shipment(rig.receiver.url()));
+		await arrived;
+		await rig.sender.close();
+		answer();
+		expect(text(await sending)).toBe("late");
+		await rig.receiver.allClosed();
+	});
+});
+
+test("the reference signature is HMAC with the whole secret, which equals HMAC with its SHA-256", () => {
+	const body = Buffer.from("{}");
+	const withDigest = createHmac("sha256", keyOf(SECRET)).update("1.").update(body).digest("hex");
+	expect(withDigest).toBe(signatureOf(SECRET, "1", body));
+});

@@ -1,0 +1,154 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+import type { Connection } from "./connection.ts";
+import { Connections } from "./connections.ts";
+import { createDialer } from "./dial.ts";
+import { reasonOf } from "./errors.ts";
+import { type Destination, Exchange, type ExchangeEnd, type ExchangeOptions, type ExchangeOwner } from "./exchange.ts";
+import type { Guard } from "./guard.ts";
+import { headerList } from "./header-list.ts";
+import type { Answered, SentRequest, Unanswered } from "./outcome.ts";
+import { createResolver, type Resolver } from "./resolver.ts";
+import type { Sender, Shipment, Target } from "./sender.ts";
+
+export interface HttpSenderOptions {
+	readonly clock: Clock;
+	readonly guard: Guard;
+	/** The machine's name servers unless given. */
+	readonly resolver?: Resolver | undefined;
+	/** The word in the header names and the user agent. */
+	readonly brand: string;
+	/** How long an attempt may take from its start to the receiver's status line, DNS and TLS included, milliseconds. */
+	readonly timeoutMs: number;
+	/** PEM with certificate authorities to trust besides the machine's. */
+	readonly extraCa?: string | undefined;
+	/** Told the original error of every outcome `sender_failed`, to be logged. */
+	onFault(error: unknown): void;
+}
+
+/** How long a body is waited for once the status line is there, milliseconds; never past the attempt's deadline. */
+const BODY_GRACE_MS = 1_000;
+
+type Settings = HttpSenderOptions & ExchangeOptions;
+
+/** The sender over HTTPS. */
+export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
+	const { clock, guard, onFault } = options;
+	const resolver = options.resolver ?? createResolver({ guard, clock });
+	const dialer = createDialer({ guard, resolver, extraCa: options.extraCa });
+	const connections = new Connections(dialer, onFault);
+	const settings: Settings = { ...options, headers: headerList(options.brand) };
+	return {
+		send: (shipment) =>
+			new Promise((resolve) => {
+				new Attempt(shipment, settings, connections, resolve).begin();
+			}),
+		close: () => connections.close(),
+		get idleConnections() {
+			return connections.idleCount;
+		},
+	};
+}
+
+/**
+ * One attempt: mostly one exchange. Another follows, within the same deadline, where the first was withdrawn because the
+ * webhook's URL had changed, and at most once where a kept-alive connection turned out to be closed by the receiver: such
+ * a failure says nothing about the receiver, which never saw the request.
+ */
+class Attempt implements ExchangeOwner {
+	readonly #shipment: Shipment;
+	readonly #options: Settings;
+	readonly #connections: Connections;
+	readonly #resolve: (outcome: Answered | Unanswered) => void;
+	readonly #startedAt: number;
+	#deadline: Timer | null = null;
+	#grace: Timer | null = null;
+	#exchange: Exchange | null = null;
+	#freshOnly = false;
+
+	constructor(
+		shipment: Shipment,
+		options: Settings,
+		connections: Connections,
+		resolve: (outcome: Answered | Unanswered) => void,
+	) {
+		this.#shipment = shipment;
+		this.#options = options;
+		this.#connections = connections;
+		this.#resolve = resolve;
+		this.#startedAt = options.clock.now();
+	}
+
+	begin(): void {
+		this.#deadline = this.#options.clock.setTimeout(() => this.#exchange?.cut(), this.#options.timeoutMs);
+		this.#try();
+	}
+
+	bodyAwaited(): void {
+		this.#grace = this.#options.clock.setTimeout(() => this.#exchange?.cut(), BODY_GRACE_MS);
+	}
+
+	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
+		if (end.intact) this.#connections.release(connection);
+		else connection.destroy();
+		if (end.kind === "answered") {
+			const { status, body, truncated } = end;
+			this.#end({ kind: "answered", status, body, truncated, ...this.#times(), request: this.#sent() });
+		} else if (end.kind === "failed" && !(end.stale && !this.#freshOnly)) {
+			this.#fail(end.error);
+		} else {
+			this.#freshOnly ||= end.kind === "failed";
+			this.#try();
+		}
+	}
+
+	#try(): void {
+		try {
+			const destination = destinationOf(this.#shipment.target);
+			const connection = this.#freshOnly
+				? this.#connections.open(destination.origin)
+				: this.#connections.acquire(destination.origin);
+			this.#exchange = new Exchange(this.#shipment, destination, connection, this.#options, this);
+			this.#exchange.dispatch();
+		} catch (error) {
+			this.#fail(error);
+		}
+	}
+
+	#fail(error: unknown): void {
+		const reason = reasonOf(error);
+		const request = this.#sent();
+		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), request });
+		if (reason === null) this.#options.onFault(error);
+	}
+
+	#end(outcome: Answered | Unanswered): void {
+		this.#deadline?.cancel();
+		this.#grace?.cancel();
+		this.#resolve(outcome);
+	}
+
+	/** A clock that was set back meanwhile must not make an attempt end before it began. */
+	#times(): { startedAt: number; endedAt: number } {
+		return { startedAt: this.#startedAt, endedAt: Math.max(this.#startedAt, this.#options.clock.now()) };
+	}
+
+	/** A fault of ours may come before anything was signed. */
+	#sent(): SentRequest {
+		const { target } = this.#shipment;
+		const timestamp = Math.floor(this.#startedAt / 1_000);
+		return this.#exchange?.request ?? { url: target.url, brand: this.#options.brand, timestamp, signature: "" };
+	}
+}
+
+/** Taking a URL apart costs more than all else here: it is done once for each URL that a webhook has. */
+const destinations = new WeakMap<Target, Destination>();
+
+function destinationOf(target: Target): Destination {
+	const known = destinations.get(target);
+	if (known?.url === target.url) return known;
+	const { protocol, origin, pathname, search } = new URL(target.url);
+	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
+	const destination = { url: target.url, origin, path: pathname + search };
+	destinations.set(target, destination);
+	return destination;
+}

@@ -1,0 +1,208 @@
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { SendFailure } from "./errors.ts";
+import { createGuard } from "./guard.ts";
+import { parseHosts } from "./hosts-file.ts";
+import { createResolver, type ResolverOptions } from "./resolver.ts";
+
+const A = 1;
+const AAAA = 28;
+type Answer = readonly string[] | "nxdomain" | "servfail" | "refused" | "silence";
+const RCODE = { servfail: 2, nxdomain: 3, refused: 5 } as const;
+
+/** A name server on loopback that answers as the test tells it (RFC 1035, 4). */
+class NameServer {
+	readonly #socket: Socket = createSocket("udp4");
+	readonly asked: string[] = [];
+	answer: (name: string, type: "A" | "AAAA") => Answer = () => "nxdomain";
+
+	async listen(): Promise<string> {
+		this.#socket.on("message", (query, from) => {
+			let at = 12;
+			const labels: string[] = [];
+			for (let length = query[at]!; length > 0; length = query[at]!) {
+				labels.push(query.toString("latin1", at + 1, at + 1 + length));
+				at += 1 + length;
+			}
+			const question = query.subarray(12, at + 5);
+			const type = query.readUInt16BE(at + 1) === AAAA ? "AAAA" : "A";
+			const name = labels.join(".").toLowerCase();
+			this.asked.push(`${type} ${name}`);
+			const answer = this.answer(name, type);
+			if (answer === "silence") return;
+			const addresses = typeof answer === "string" ? [] : answer;
+			const head = Buffer.alloc(12);
+			query.copy(head, 0, 0, 2);
+			head.writeUInt16BE(0x8180 | (typeof answer === "string" ? RCODE[answer] : 0), 2);
+			head.writeUInt16BE(1, 4);
+			head.writeUInt16BE(addresses.length, 6);
+			const records = addresses.map((address) => {
+				const data = type === "A" ? Buffer.from(address.split(".").map(Number)) : ipv6Bytes(address);
+				const record = Buffer.alloc(12);
+				record.writeUInt16BE(0xc00c, 0);
+				record.writeUInt16BE(type === "A" ? A : AAAA, 2);
+				record.writeUInt16BE(1, 4);
+				record.writeUInt16BE(data.length, 10);
+				return Buffer.concat([record, data]);
+			});
+			this.#socket.send(Buffer.concat([head, question, ...records]), from.port, from.address);
+		});
+		this.#socket.bind(0, "127.0.0.1");
+		await once(this.#socket, "listening");
+		return `127.0.0.1:${this.#socket.address().port}`;
+	}
+
+	async close(): Promise<void> {
+		this.#socket.close();
+		await once(this.#socket, "close");
+	}
+}
+
+function ipv6Bytes(address: string): Buffer {
+	const [head = "", tail = ""] = address.split("::");
+	const groups = (text: string) => (text === "" ? [] : text.split(":"));
+	const zeros = Array.from({ length: 8 - groups(head).length - groups(tail).length }, () => "0");
+	return Buffer.from(
+		[...groups(head), ...zeros, ...groups(tail)].map((group) => group.padStart(4, "0")).join(""),
+		"hex",
+	);
+}
+
+let server: NameServer;
+let servers: string[];
+let directory: string;
+let hostsFile: string;
+
+beforeEach(async () => {
+	server = new NameServer();
+	servers = [await server.listen()];
+	directory = await mkdtemp(join(tmpdir(), "posthorn-resolver-"));
+	hostsFile = join(directory, "hosts");
+});
+
+afterEach(async () => {
+	await server.close();
+	await rm(directory, { recursive: true });
+});
+
+const resolver = (options: Partial<ResolverOptions> = {}) =>
+	createResolver({ guard: createGuard({ allow: [] }), clock: systemClock, servers, hostsFile, ...options });
+
+const reasonOf = (lookup: Promise<unknown>): Promise<unknown> =>
+	lookup.then(
+		() => "resolved",
+		(error: unknown) => (error instanceof SendFailure ? error.reason : error),
+	);
+
+test("IPv4 and IPv6 addresses come in turns, IPv4 first", async () => {
+	server.answer = (_, type) => (type === "A" ? ["8.8.8.8", "8.8.4.4"] : ["2606:4700:4700::1111"]);
+	expect(await resolver().lookup("example.com")).toEqual(["8.8.8.8", "2606:4700:4700::1111", "8.8.4.4"]);
+});
+
+test("a name with one family alone resolves, whatever became of the other", async () => {
+	for (const other of [[], "nxdomain", "servfail", "refused"] as const) {
+		server.answer = (_, type) => (type === "A" ? other : ["2606:4700:4700::1111"]);
+		expect(await resolver().lookup("six.example"), `A ${other}`).toEqual(["2606:4700:4700::1111"]);
+		server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : other);
+		expect(await resolver().lookup("four.example"), `AAAA ${other}`).toEqual(["8.8.8.8"]);
+	}
+});
+
+test("IPv4 addresses do not wait for a server that never tells the IPv6 ones", async () => {
+	server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : "silence");
+	expect(await resolver({ timeoutMs: 600_000 }).lookup("half.example")).toEqual(["8.8.8.8"]);
+});
+
+test("no such name and no address are not found", async () => {
+	server.answer = () => "nxdomain";
+	expect(await reasonOf(resolver().lookup("nowhere.example"))).toBe("dns_not_found");
+	server.answer = () => [];
+	expect(await reasonOf(resolver().lookup("mail-only.example"))).toBe("dns_not_found");
+	expect(await reasonOf(resolver().lookup(`${"x".repeat(64)}.example`))).toBe("dns_not_found");
+});
+
+test("a server that fails, refuses or is silent has failed", async () => {
+	for (const answer of ["servfail", "refused", "silence"] as const) {
+		server.answer = () => answer;
+		expect(await reasonOf(resolver({ timeoutMs: 50 }).lookup("broken.example")), answer).toBe("dns_failed");
+	}
+});
+
+test("addresses that are not public are left out, and a name with none but those is refused", async () => {
+	server.answer = (_, type) => (type === "A" ? ["127.0.0.1", "8.8.8.8", "10.0.0.1"] : ["::1", "fd00::1"]);
+	expect(await resolver().lookup("mixed.example")).toEqual(["8.8.8.8"]);
+	server.answer = (_, type) => (type === "A" ? ["127.0.0.1", "169.254.169.254"] : ["::1", "64:ff9b::7f00:1"]);
+	expect(await reasonOf(resolver().lookup("inside.example"))).toBe("address_not_public");
+});
+
+test("a name that is rebound is judged anew at every lookup", async () => {
+	let lookups = 0;
+	server.answer = (_, type) => (type === "A" ? [lookups++ === 0 ? "8.8.8.8" : "127.0.0.1"] : []);
+	const one = resolver();
+	expect(await one.lookup("rebind.example")).toEqual(["8.8.8.8"]);
+	expect(await reasonOf(one.lookup("rebind.example"))).toBe("address_not_public");
+});
+
+test("simultaneous lookups of a name share one, later ones ask again", async () => {
+	server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : []);
+	const one = resolver();
+	const answers = await Promise.all(Array.from({ length: 50 }, () => one.lookup("shared.example")));
+	expect(answers).toEqual(Array.from({ length: 50 }, () => ["8.8.8.8"]));
+	expect(server.asked.sort()).toEqual(["A shared.example", "AAAA shared.example"]);
+	await one.lookup("shared.example");
+	expect(server.asked).toHaveLength(4);
+});
+
+test("a name whose server hangs holds up no other", async () => {
+	server.answer = (name, type) => (name.startsWith("hang") ? "silence" : type === "A" ? ["8.8.8.8"] : []);
+	const one = resolver({ timeoutMs: 1_000 });
+	const hanging = Array.from({ length: 100 }, (_, i) => reasonOf(one.lookup(`hang${i}.example`)));
+	let settled = 0;
+	for (const lookup of hanging) lookup.then(() => settled++);
+	expect(await one.lookup("quick.example")).toEqual(["8.8.8.8"]);
+	expect(settled).toBe(0);
+	expect(new Set(await Promise.all(hanging))).toEqual(new Set(["dns_failed"]));
+});
+
+test("localhost is this machine without asking anybody, and refused unless the operator lets loopback through", async () => {
+	const open = createGuard({ allow: ["127.0.0.0/8"] });
+	expect(await resolver({ guard: open }).lookup("localhost")).toEqual(["127.0.0.1"]);
+	expect(await resolver({ guard: open }).lookup("shop.localhost")).toEqual(["127.0.0.1"]);
+	expect(await resolver({ guard: createGuard({ allow: ["127.0.0.1/32", "::1/128"] }) }).lookup("localhost")).toEqual([
+		"127.0.0.1",
+		"::1",
+	]);
+	expect(await reasonOf(resolver().lookup("localhost"))).toBe("address_not_public");
+	expect(server.asked).toEqual([]);
+});
+
+test("the hosts file comes first, is guarded too, and is read again after it changed", async () => {
+	let now = 1_800_000_000_000;
+	const one = resolver({ clock: { ...systemClock, now: () => now } });
+	await writeFile(hostsFile, "8.8.8.8 Receiver other # a comment\n127.0.0.1 inside\n");
+	expect(await one.lookup("receiver")).toEqual(["8.8.8.8"]);
+	expect(await reasonOf(one.lookup("inside"))).toBe("address_not_public");
+	await writeFile(hostsFile, "8.8.4.4 receiver\n");
+	await utimes(hostsFile, 1, 1);
+	expect(await one.lookup("receiver")).toEqual(["8.8.8.8"]);
+	now += 1_000;
+	expect(await one.lookup("receiver")).toEqual(["8.8.4.4"]);
+	await rm(hostsFile);
+	now += 1_000;
+	expect(await reasonOf(one.lookup("receiver"))).toBe("dns_not_found");
+	expect(server.asked.sort()).toEqual(["A receiver", "AAAA receiver"]);
+});
+
+test("a hosts file is read line by line, what is no address is passed over", () => {
+	const text = "# top\n127.0.0.1\tlocalhost loop\r\n::1 localhost\nbogus name\n\n10.0.0.1 a#b c\n127.0.0.1 localhost\n";
+	expect([...parseHosts(text)]).toEqual([
+		["localhost", ["127.0.0.1", "::1"]],
+		["loop", ["127.0.0.1"]],
+		["a", ["10.0.0.1"]],
+	]);
+});

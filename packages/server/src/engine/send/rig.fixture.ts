@@ -1,0 +1,58 @@
+import { afterEach, beforeEach } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { createAuthority } from "./credentials.fixture.ts";
+import { createGuard } from "./guard.ts";
+import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
+import type { Answered, Unanswered } from "./outcome.ts";
+import { answered, Receiver } from "./receiver.fixture.ts";
+
+type HttpSender = ReturnType<typeof createHttpSender>;
+
+/** For each test of a file a receiver on loopback that answers 200, and a sender that trusts and may reach it. */
+export class Rig {
+	readonly authority = createAuthority();
+	readonly credentials = this.authority.issue({ names: ["localhost", "127.0.0.1"] });
+	/** What was told to `onFault`. */
+	faults: unknown[] = [];
+	receiver!: Receiver;
+	sender!: HttpSender;
+	#cleanups: (() => Promise<void>)[] = [];
+
+	constructor() {
+		beforeEach(async () => {
+			this.faults = [];
+			this.receiver = await this.listen();
+			this.sender = this.makeSender();
+		});
+		afterEach(async () => {
+			for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup();
+		});
+	}
+
+	/** Another receiver, closed after the test. */
+	async listen(options: ConstructorParameters<typeof Receiver>[0] = {}): Promise<Receiver> {
+		const receiver = await new Receiver({ ...this.credentials, ...options }, answered(200, "ok")).listen();
+		this.#cleanups.push(() => receiver.close());
+		return receiver;
+	}
+
+	/** Another sender, closed after the test. */
+	makeSender(options: Partial<HttpSenderOptions> = {}): HttpSender {
+		const sender = createHttpSender({
+			clock: systemClock,
+			guard: createGuard({ allow: ["127.0.0.0/8"] }),
+			brand: "Service",
+			timeoutMs: 10_000,
+			extraCa: this.authority.cert,
+			onFault: (error) => this.faults.push(error),
+			...options,
+		});
+		this.#cleanups.push(() => sender.close());
+		return sender;
+	}
+}
+
+/** An answer's body, or why there was none. */
+export function text(outcome: Answered | Unanswered): string {
+	return outcome.kind === "answered" ? Buffer.from(outcome.body).toString("latin1") : outcome.reason;
+}

@@ -1,0 +1,28 @@
+import type { KeyObject } from "node:crypto";
+import type { Answered, Unanswered } from "./outcome.ts";
+
+/** One attempt to make: an event on its way to a webhook. */
+export interface Shipment {
+	readonly eventId: string;
+	readonly eventType: string;
+	/** The exact bytes of the event's envelope, sent as they are stored. */
+	readonly body: Uint8Array;
+	/** Where to and with which key, read anew at the last moment, so that rotation and edits hold at once. */
+	readonly target: Target;
+}
+
+/** A webhook as the sender sees it. Its fields change when the owner edits the webhook. */
+export interface Target {
+	/** The project's id: what fairness between tenants is counted by. */
+	readonly projectId: string;
+	readonly url: string;
+	/** SHA-256 of the signing secret, as an HMAC key. */
+	readonly key: KeyObject;
+}
+
+export interface Sender {
+	/** Makes one attempt. Always resolves: what went wrong is in the outcome. */
+	send(shipment: Shipment): Promise<Answered | Unanswered>;
+	/** Ends idle connections; attempts under way are left to finish. */
+	close(): Promise<void>;
+}

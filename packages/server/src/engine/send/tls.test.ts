@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { connect } from "node:tls";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
+import { createGuard } from "./guard.ts";
+import { createHttpSender } from "./http-sender.ts";
+import { answered, Receiver, shipment } from "./receiver.fixture.ts";
+import type { Resolver } from "./resolver.ts";
+
+const authority = createAuthority();
+const trusted = authority.issue();
+const untrusted: Record<string, Credentials> = {
+	tls_untrusted: createAuthority().issue(),
+	tls_expired: authority.issue({ validFrom: -2 * DAY_MS, validTo: -DAY_MS }),
+	tls_wrong_host: authority.issue({ names: ["elsewhere.example"] }),
+};
+const cleanups: (() => Promise<void>)[] = [];
+let lookups: string[];
+let faults: unknown[];
+
+beforeEach(() => {
+	lookups = [];
+	faults = [];
+});
+
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+	expect(faults).toEqual([]);
+});
+
+/** All names are this machine's. */
+const resolver: Resolver = {
+	async lookup(hostname) {
+		lookups.push(hostname);
+		return ["127.0.0.1"];
+	},
+};
+
+function makeSender(options: { extraCa?: string; resolver?: Resolver } = {}) {
+	const sender = createHttpSender({
+		clock: systemClock,
+		guard: createGuard({ allow: ["127.0.0.0/8"] }),
+		resolver,
+		brand: "Service",
+		timeoutMs: 10_000,
+		extraCa: authority.cert,
+		onFault: (error) => faults.push(error),
+		...options,
+	});
+	cleanups.push(() => sender.close());
+	return sender;
+}
+
+async function listen(credentials: ConstructorParameters<typeof Receiver>[0]): Promise<Receiver> {
+	const receiver = await new Receiver(credentials, answered(200, "ok")).listen();
+	cleanups.push(() => receiver.close());
+	return receiver;
+}
+
+const withoutVerification = async (run: () => Promise<void>): Promise<void> => {
+	const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+	process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+	try {
+		await run();
+	} finally {
+		if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+		else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+	}
+};
+
+describe("certificates", () => {
+	for (const [reason, credentials] of Object.entries(untrusted)) {
+		test(`${reason}: nothing is sent`, async () => {
+			const receiver = await listen(credentials);
+			expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "unanswered", reason });
+			expect(receiver.requests).toHaveLength(0);
+			await receiver.allClosed();
+		});
+
+		test(`${reason}: nor with NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment`, async () => {
+			const receiver = await listen(credentials);
+			await withoutVerification(async () => {
+				const careless = connect({ port: receiver.port, host: "127.0.0.1" });
+				await once(careless, "secureConnect");
+				careless.destroy();
+				expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "unanswered", reason });
+			});
+			expect(receiver.requests).toHaveLength(0);
+		});
+	}
+
+	test("one that is not valid yet", async () => {
+		const receiver = await listen(authority.issue({ validFrom: DAY_MS, validTo: 2 * DAY_MS }));
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_expired" });
+	});
+
+	test("one from an authority that is trusted only when handed in", async () => {
+		const receiver = await listen(trusted);
+		const plain = makeSender({ extraCa: createAuthority().cert });
+		expect(await plain.send(shipment(receiver.url()))).toMatchObject({ reason: "tls_untrusted" });
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
+		const both = makeSender({ extraCa: `${createAuthority().cert}${authority.cert}` });
+		expect(await both.send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
+	});
+
+	test("an address in the URL must be named by the certificate as an address", async () => {
+		const receiver = await listen(trusted);
+		expect(await makeSender().send(shipment(receiver.url("/", "127.0.0.1")))).toMatchObject({
+			reason: "tls_wrong_host",
+		});
+	});
+});
+
+describe("handshakes", () => {
+	test("TLS 1.1 is too old", async () => {
+		const receiver = await listen({
+			...trusted,
+			minVersion: "TLSv1",
+			maxVersion: "TLSv1.1",
+			ciphers: "DEFAULT@SECLEVEL=0",
+		});
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_failed" });
+	});
+
+	test("TLS 1.2 is not", async () => {
+		const receiver = await listen({ ...trusted, maxVersion: "TLSv1.2" });
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
+	});
+
+	test.each<[string, string, string]>([
+		["plain HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", "tls_failed"],
+		["nothing, then closes", "", "connection_reset"],
+	])("a port that speaks %s", async (_, text, reason) => {
+		const server = createServer((socket) => {
+			socket.on("error", () => socket.destroy());
+			socket.once("data", () => socket.end(text));
+		}).listen(0, "127.0.0.1");
+		await once(server, "listening");
+		cleanups.push(async () => {
+			server.close();
+			await once(server, "close");
+		});
+		const address = server.address();
+		if (address === null || typeof address === "string") throw new Error("no port");
+		expect(await makeSender().send(shipment(`https://localhost:${address.port}/`))).toMatchObject({
+			kind: "unanswered",
+			reason,
+		});
+	});
+
+	test("a session is resumed on the next connection to the same place", async () => {
+		const receiver = await listen(trusted);
+		const reused: boolean[] = [];
+		receiver.answer = (socket, request) => {
+			reused.push(socket.isSessionReused());
+			answered(200, "ok", "connection: close\r\n")(socket, request);
+		};
+		const sender = makeSender();
+		for (let i = 0; i < 3; i++)
+			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
+		expect(reused).toEqual([false, true, true]);
+	});
+});
+
+describe("names", () => {
+	test("are resolved once for a connection, indicated to the server, and compared with its certificate", async () => {
+		const receiver = await listen(authority.issue({ names: ["shop.example", "*.shop.example"] }));
+		const sender = makeSender();
+		for (const host of ["shop.example", "SHOP.example", "eu.shop.example", "shop.example."]) {
+			lookups = [];
+			const outcome = await sender.send(shipment(receiver.url("/", host)));
+			expect(outcome, host).toMatchObject({ kind: "answered", status: 200 });
+			expect(lookups.length, host).toBeLessThanOrEqual(1);
+			expect(receiver.sockets.at(-1)?.servername, host).toBe(host.toLowerCase().replace(/\.$/, ""));
+		}
+		expect(await sender.send(shipment(receiver.url("/", "other.example")))).toMatchObject({ reason: "tls_wrong_host" });
+	});
+
+	test("with several addresses are tried in turn", async () => {
+		const receiver = await listen(trusted);
+		const several = makeSender({ resolver: { lookup: async () => ["127.0.0.2", "::1", "127.0.0.3", "127.0.0.1"] } });
+		expect(await several.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
+		const none = makeSender({ resolver: { lookup: async () => ["127.0.0.2", "127.0.0.3"] } });
+		expect(await none.send(shipment(receiver.url()))).toMatchObject({ reason: "connection_refused" });
+	});
+});

@@ -1,0 +1,73 @@
+/**
+ * The life of a delivery, as one table. Pure: no clock, no storage, no network. `docs/concepts/lifecycle.md` draws the
+ * same table, and a test holds the two together.
+ *
+ * A delivery is one event on its way to one webhook. It is born `attempting`; each attempt's verdict moves it on. A
+ * replay begins a new series at attempt 1, with all attempts before it again.
+ */
+import type { AttemptStatus, DeliveryState } from "../../storage/port.ts";
+import type { Outcome } from "../send/outcome.ts";
+
+/** What an attempt's outcome means for its delivery. */
+export type Verdict =
+	/** The receiver answered 2xx. */
+	| "success"
+	/** Any other answer, or none in time. */
+	| "failure"
+	/** Nothing was sent, and nothing will be: retention ended, or the owner no longer wants it. */
+	| "closed";
+
+export interface Transition {
+	readonly from: DeliveryState;
+	readonly on: Verdict | "replay";
+	/** Whether attempts are left in the series after this one; absent where it does not matter. */
+	readonly attemptsLeft?: boolean;
+	readonly to: DeliveryState;
+	/** How the attempt stands in the delivery log; absent for a replay, which is no attempt yet. */
+	readonly logged?: AttemptStatus;
+}
+
+export const LIFECYCLE: readonly Transition[] = [
+	{ from: "attempting", on: "success", to: "delivered", logged: "delivered" },
+	{ from: "attempting", on: "failure", attemptsLeft: true, to: "attempting", logged: "retrying" },
+	{ from: "attempting", on: "failure", attemptsLeft: false, to: "dead_lettered", logged: "failed" },
+	{ from: "attempting", on: "closed", to: "dead_lettered", logged: "failed" },
+	{ from: "delivered", on: "replay", to: "attempting" },
+	{ from: "dead_lettered", on: "replay", to: "attempting" },
+];
+
+/** What an attempt leads to. */
+export interface Next {
+	readonly status: AttemptStatus;
+	/** How long after the attempt's end the next one is due, milliseconds; null when there is none. */
+	readonly delayMs: number | null;
+}
+
+/** Success is a 2xx status line; everything else that was tried is a failure. */
+export function verdictOf(outcome: Outcome): Verdict {
+	switch (outcome.kind) {
+		case "answered":
+			return outcome.status >= 200 && outcome.status < 300 ? "success" : "failure";
+		case "unanswered":
+			return "failure";
+		case "not_sent":
+			return "closed";
+	}
+}
+
+/**
+ * What comes after attempt number `attempt` (from 1) ended with this verdict.
+ *
+ * @param delaysMs the waits before attempts 2, 3 …; a series has one attempt more than there are waits
+ */
+export function afterAttempt(attempt: number, verdict: Verdict, delaysMs: readonly number[]): Next {
+	const delay = delaysMs[attempt - 1];
+	const row = LIFECYCLE.find(
+		(t) =>
+			t.from === "attempting" &&
+			t.on === verdict &&
+			(t.attemptsLeft === undefined || t.attemptsLeft === (delay !== undefined)),
+	);
+	if (row?.logged === undefined) throw new Error(`The lifecycle has no row for an attempt that ended in ${verdict}.`);
+	return { status: row.logged, delayMs: row.logged === "retrying" ? delay! : null };
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Page, Project, RegistryStorage } from "../storage/port.ts";
+import type { Fault, Invalid } from "./fault.ts";
+import { textFaults } from "./text.ts";
+
+/** The app that adds webhooks, API keys and logs to a project. */
+export const DEVELOPER_APP = "developer";
+export const APPS: readonly string[] = [DEVELOPER_APP];
+
+export const NAME_LENGTH = { min: 1, max: 100 } as const;
+
+export interface ProjectInput {
+	readonly name: string;
+	/** Installed from the start; the Developer app unless said. */
+	readonly apps?: readonly string[];
+}
+
+export interface ProjectsOptions {
+	readonly storage: Pick<RegistryStorage, "createProject" | "getProject" | "listProjects" | "setDeveloperApp">;
+	readonly engine: Pick<Engine, "change">;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: IdSource;
+}
+
+/** Projects and their apps. Rejects only when storage fails. */
+export class Projects {
+	readonly #options: ProjectsOptions;
+
+	constructor(options: ProjectsOptions) {
+		this.#options = options;
+	}
+
+	async create(input: ProjectInput): Promise<Invalid | { readonly kind: "created"; readonly project: Project }> {
+		const faults = projectFaults(input);
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const { storage, clock, ids } = this.#options;
+		const project: Project = {
+			id: ids.next("project"),
+			name: input.name,
+			apps: [...(input.apps ?? [DEVELOPER_APP])],
+			createdAt: clock.now(),
+		};
+		await storage.createProject(project);
+		return { kind: "created", project };
+	}
+
+	get(projectId: string): Promise<Project | null> {
+		return this.#options.storage.getProject(projectId);
+	}
+
+	list(page: Page): Promise<Project[]> {
+		return this.#options.storage.listProjects(page);
+	}
+
+	/** Installs the Developer app, or takes it off, which pauses every webhook. Null when there is no such project. */
+	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null> {
+		const { engine, storage } = this.#options;
+		return engine.change(projectId, () => storage.setDeveloperApp(projectId, installed));
+	}
+}
+
+export function projectFaults({ name, apps }: Partial<ProjectInput>): Fault[] {
+	const faults = name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
+	for (const [index, app] of (apps ?? []).entries()) {
+		if (!APPS.includes(app))
+			faults.push({ pointer: `/apps/${index}`, detail: `must be an app that exists: ${APPS.join(", ")}` });
+		else if (apps!.indexOf(app) < index) faults.push({ pointer: `/apps/${index}`, detail: "is named twice" });
+	}
+	return faults;
+}

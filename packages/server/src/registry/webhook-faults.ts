@@ -1,0 +1,68 @@
+import { isEventType } from "@posthorn/protocol";
+import type { Guard } from "../engine/send/guard.ts";
+import type { Fault } from "./fault.ts";
+import { textFaults } from "./text.ts";
+
+/** First attempts of a webhook that may be under way at once. */
+export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
+
+export interface WebhookLimits {
+	readonly maxWebhooksPerProject: number;
+	readonly maxUrlLength: number;
+	readonly maxDescriptionLength: number;
+}
+
+/** The fields of a webhook that its owner sets. */
+export interface WebhookFields {
+	readonly url?: string;
+	readonly description?: string;
+	readonly events?: readonly string[];
+	readonly max_in_flight?: number;
+}
+
+/** Space and controls: the URL parser drops or encodes them without a word, so that another URL would be called. */
+const BLANK = /[\s\p{Cc}]/u;
+
+/** Everything that is wrong with those fields that are there. */
+export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
+	const { url, description, events, max_in_flight } = fields;
+	const faults: Fault[] = [];
+	if (url !== undefined) faults.push(...urlFaults(url, limits.maxUrlLength, guard));
+	if (description !== undefined)
+		faults.push(...textFaults(description, "/description", { min: 0, max: limits.maxDescriptionLength }));
+	if (events !== undefined) faults.push(...eventsFaults(events));
+	if (
+		max_in_flight !== undefined &&
+		!(Number.isInteger(max_in_flight) && max_in_flight >= MAX_IN_FLIGHT.min && max_in_flight <= MAX_IN_FLIGHT.max)
+	)
+		faults.push({
+			pointer: "/max_in_flight",
+			detail: `must be a whole number from ${MAX_IN_FLIGHT.min} to ${MAX_IN_FLIGHT.max}`,
+		});
+	return faults;
+}
+
+function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "checkUrl">): Fault[] {
+	const pointer = "/url";
+	if (text.length > maxLength) return [{ pointer, detail: `must have at most ${maxLength} characters` }];
+	if (BLANK.test(text) || !text.isWellFormed())
+		return [{ pointer, detail: "must not contain spaces, line breaks or control characters" }];
+	const url = URL.parse(text);
+	if (url === null) return [{ pointer, detail: "must be an absolute URL, such as https://example.com/webhooks" }];
+	const verdict = guard.checkUrl(url);
+	return verdict.ok ? [] : [{ pointer, detail: verdict.text }];
+}
+
+function eventsFaults(events: readonly string[]): Fault[] {
+	if (events.length === 0)
+		return [{ pointer: "/events", detail: "must name at least one event type; GET /v1/event-types lists them" }];
+	const seen = new Set<string>();
+	const faults: Fault[] = [];
+	for (const [index, type] of events.entries()) {
+		const pointer = `/events/${index}`;
+		if (!isEventType(type)) faults.push({ pointer, detail: "must be an event type; GET /v1/event-types lists them" });
+		else if (seen.has(type)) faults.push({ pointer, detail: `names ${type} a second time` });
+		seen.add(type);
+	}
+	return faults;
+}

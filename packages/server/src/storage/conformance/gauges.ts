@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const TYPES = ["a", "b", "c", "d"];
+
+export function describeGauges(harness: StorageHarness): void {
+	describe("backlogs and gauges", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		test("a backlog is what counting the log behind the cursor gives, whatever is subscribed, settled or added", async () => {
+			const types = fc.subarray(TYPES, { minLength: 1 });
+			const step = fc.oneof(
+				fc.record({
+					kind: fc.constant("publish" as const),
+					types: fc.array(fc.constantFrom(...TYPES), { maxLength: 6 }),
+				}),
+				fc.record({ kind: fc.constant("subscribe" as const), types }),
+				fc.record({
+					kind: fc.constant("move" as const),
+					by: fc.nat({ max: 3 }),
+					ahead: fc.array(fc.boolean(), { maxLength: 4 }),
+				}),
+				fc.record({ kind: fc.constant("now" as const) }),
+			);
+			await fc.assert(
+				fc.asyncProperty(fc.array(step, { maxLength: 14 }), types, async (steps, first) => {
+					const project = await world.project();
+					const webhook = await world.webhook(project, first);
+					const lease = await world.lease(project);
+					const log: { type: string; at: number }[] = [];
+					let from = new Map(first.map((type) => [type, 0]));
+					let [cursor, ahead] = [0, [] as number[]];
+					const wanted = (seq: number) => seq > cursor && seq > (from.get(log[seq - 1]!.type) ?? log.length);
+					for (const one of steps) {
+						world.clock.time++;
+						if (one.kind === "publish" && one.types.length > 0) {
+							await world.publish(project, ...one.types);
+							log.push(...one.types.map((type) => ({ type, at: world.clock.time })));
+						} else if (one.kind === "subscribe") {
+							await world.storage.updateWebhook(project, webhook, { events: one.types });
+							from = new Map(one.types.map((type) => [type, from.get(type) ?? log.length]));
+						} else if (one.kind === "move") {
+							cursor = Math.min(log.length, cursor + one.by);
+							const beyond = one.ahead.flatMap((settled, i) => (settled ? [cursor + 2 + i] : []));
+							ahead = beyond.filter((seq) => seq <= log.length && wanted(seq));
+							await world.settle(lease, { lanes: [{ webhookId: webhook, cursor, ahead }] });
+						} else if (one.kind === "now") {
+							[cursor, ahead] = [log.length, []];
+							await world.storage.updateWebhook(project, webhook, { from: "now" });
+						}
+						const waiting = log.map((_, i) => i + 1).filter((seq) => wanted(seq) && !ahead.includes(seq));
+						const oldestAt = waiting.length === 0 ? null : log[waiting[0]! - 1]!.at;
+						const backlogs = await world.storage.readBacklogs(project, [webhook]);
+						expect(backlogs.get(webhook)).toEqual({ events: waiting.length, oldestAt });
+					}
+				}),
+				{ numRuns: 40 },
+			);
+		});
+
+		test("backlogs are read for the webhooks of one project alone", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const [webhook, foreign] = [await world.webhook(project, ["a"]), await world.webhook(other, ["a"])];
+			await world.publish(project, "a", "a");
+			const backlogs = await world.storage.readBacklogs(project, [webhook, foreign, world.id("webhook")]);
+			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestAt: START }]]));
+		});
+
+		test("gauges sum up all projects", async () => {
+			const empty = { projects: 0, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 };
+			expect(await world.storage.gauges()).toEqual(empty);
+			const [one, two] = [await world.project(), await world.project()];
+			const webhooks = [
+				await world.webhook(one, ["a"]),
+				await world.webhook(one, ["b"]),
+				await world.webhook(two, ["a"]),
+			];
+			world.clock.time = START + 5;
+			const [event] = await world.publish(two, "a");
+			world.clock.time = START + 9;
+			await world.publish(one, "a", "b", "a");
+			expect(await world.storage.gauges()).toEqual({
+				...empty,
+				projects: 2,
+				webhooks: 3,
+				backlog: 4,
+				oldestAt: START + 5,
+			});
+			await world.finish(await world.lease(two), webhooks[2]!, event!, "delivered");
+			await world.storage.deleteWebhook(one, webhooks[1]!);
+			expect(await world.storage.gauges()).toEqual({
+				...empty,
+				projects: 2,
+				webhooks: 2,
+				backlog: 2,
+				oldestAt: START + 9,
+			});
+		});
+
+		test("retries that wait and dead letters are counted through failure, replay, test and deletion", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			const counts = async () => {
+				const { retriesWaiting, deadLetters } = await world.storage.gauges();
+				return [retriesWaiting, deadLetters];
+			};
+			const wait = (seq: number, attempt: number) => ({
+				webhookId: webhook,
+				seq,
+				queue: "retry" as const,
+				replay: 0,
+				attempt,
+				dueAt: START,
+			});
+			await world.settle(lease, { schedule: [wait(1, 2), wait(2, 2)] });
+			expect(await counts()).toEqual([2, 0]);
+			await world.settle(lease, { schedule: [wait(1, 3)], unschedule: [{ webhookId: webhook, seq: 3 }] });
+			expect(await counts()).toEqual([2, 0]);
+			for (const event of events) await world.finish(lease, webhook, event, "failed", { attempt: 3 });
+			expect(await counts()).toEqual([0, 3]);
+			await world.storage.replayDelivery(project, webhook, events[0]!.id, START);
+			expect(await counts()).toEqual([1, 2]);
+			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1 });
+			expect(await counts()).toEqual([0, 3]);
+			await world.storage.replayFailed(project, webhook, {}, START, 10);
+			expect(await counts()).toEqual([3, 0]);
+			await world.finish(lease, webhook, events[1]!, "delivered", { replay: 1 });
+			await world.finish(lease, webhook, events[2]!, "failed", { replay: 1 });
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent(project, webhook, sample);
+			expect(await counts()).toEqual([2, 1]);
+			await world.storage.deleteWebhook(project, webhook);
+			expect(await counts()).toEqual([0, 0]);
+		});
+	});
+}

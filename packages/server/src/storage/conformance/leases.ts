@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StorageHarness } from "./harness.ts";
+import { NODE, START, World } from "./world.ts";
+
+export function describeLeases(harness: StorageHarness): void {
+	describe("leases and alarms", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		test("a project whose alarm has rung can be taken once; its lease runs for a term, its generation rises", async () => {
+			const project = await world.project();
+			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+			expect(await world.storage.nextAlarm()).toBeNull();
+			await world.publish(project, "a");
+			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
+			const [lease, ...others] = await world.storage.acquireLeases(NODE, 10);
+			expect(others).toEqual([]);
+			expect(lease).toMatchObject({ projectId: project, expiresAt: START + harness.leaseTermMs });
+			expect(await world.storage.nextAlarm()).toBeNull();
+			expect(await world.storage.acquireLeases("node_b", 10)).toEqual([]);
+			expect(await world.storage.acquireLeases(NODE, 10, [project])).toEqual([]);
+
+			world.clock.time = lease!.expiresAt;
+			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(world.clock.time);
+			const [taken] = await world.storage.acquireLeases("node_b", 10);
+			expect(taken).toMatchObject({ projectId: project, expiresAt: lease!.expiresAt + harness.leaseTermMs });
+			expect(taken!.generation).toBeGreaterThan(lease!.generation);
+		});
+
+		test("no more leases are given than asked for, and named projects are taken whether rung or not", async () => {
+			const projects = [await world.project(), await world.project(), await world.project()];
+			for (const project of projects) await world.publish(project, "a");
+			expect(await world.storage.acquireLeases(NODE, 2)).toHaveLength(2);
+			expect(await world.storage.acquireLeases(NODE, 2)).toHaveLength(1);
+			const silent = await world.project();
+			const named = await world.storage.acquireLeases(NODE, 10, [silent, projects[0]!, world.id("project")]);
+			expect(named.map(({ projectId }) => projectId)).toEqual([silent]);
+		});
+
+		test("renewing prolongs what still holds and nothing else", async () => {
+			const [kept, lost, given] = [await world.project(), await world.project(), await world.project()];
+			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];
+			await world.storage.releaseLease(leases[2]!, null, { lastSeq: 0, revision: 0 });
+			world.clock.time += harness.leaseTermMs - 1;
+			const [renewed, ...others] = await world.storage.renewLeases(NODE, [leases[0]!, leases[2]!]);
+			expect(others).toEqual([]);
+			expect(renewed).toEqual({ ...leases[0], expiresAt: world.clock.time + harness.leaseTermMs });
+			expect(await world.storage.renewLeases("node_b", [renewed!])).toEqual([]);
+			world.clock.time += 1;
+			const taken = await world.lease(lost, "node_b");
+			expect(await world.storage.renewLeases(NODE, [renewed!, leases[1]!])).toHaveLength(1);
+			expect(await world.storage.renewLeases("node_b", [taken])).toHaveLength(1);
+		});
+
+		test("a lease is given back with the time of the next alarm", async () => {
+			const project = await world.project();
+			await world.publish(project, "a");
+			let lease = await world.lease(project);
+			const { seen } = await world.storage.loadLanes(project);
+			await world.storage.releaseLease(lease, START + 500, seen);
+			expect(await world.storage.nextAlarm()).toBe(START + 500);
+			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+			world.clock.time = START + 500;
+			[lease] = (await world.storage.acquireLeases(NODE, 10)) as [typeof lease];
+			expect(lease.projectId).toBe(project);
+			await world.storage.releaseLease(lease, null, seen);
+			expect(await world.storage.nextAlarm()).toBeNull();
+			world.clock.time += 1e9;
+			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+		});
+
+		test("whatever came after the lanes were loaded keeps the alarm rung", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			const changes = [
+				() => world.publish(project, "b"),
+				() => world.storage.updateWebhook(project, webhook, { maxInFlight: 2 }),
+				() => world.storage.rotateSecret(project, webhook, Buffer.from("x")),
+				() => world.storage.appendTestEvent(project, webhook, sample),
+				() => world.storage.replayDelivery(project, webhook, event!.id, START),
+				() => world.storage.setDeveloperApp(project, true),
+				() => world.storage.deleteWebhook(project, webhook),
+			];
+			await world.finish(await world.lease(project), webhook, event!, "delivered");
+			world.clock.time += harness.leaseTermMs;
+			for (const change of changes) {
+				const lease = await world.lease(project);
+				const { seen } = await world.storage.loadLanes(project);
+				await change();
+				await world.storage.releaseLease(lease, world.clock.time + 1e9, seen);
+				expect(await world.storage.nextAlarm(), String(change)).toBeLessThanOrEqual(world.clock.time);
+			}
+			const [quiet] = await world.storage.acquireLeases(NODE, 10);
+			const { seen } = await world.storage.loadLanes(project);
+			await world.storage.releaseLease(quiet!, null, seen);
+			expect(await world.storage.nextAlarm()).toBeNull();
+		});
+
+		test("a change rings the alarm of a project that nobody holds; a repeated publish does not", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = [world.event(project, "a")];
+			const request = { projectId: project, publishedAt: START, events };
+			await world.storage.appendEvents([request]);
+			const giveBack = async () => {
+				const lease = await world.lease(project);
+				const { seen } = await world.storage.loadLanes(project);
+				await world.storage.releaseLease(lease, null, seen);
+				expect(await world.storage.nextAlarm()).toBeNull();
+			};
+			await giveBack();
+			await world.storage.appendEvents([request]);
+			expect(await world.storage.nextAlarm()).toBeNull();
+			await world.storage.updateWebhook(project, webhook, { description: "x" });
+			expect(await world.storage.nextAlarm()).not.toBeNull();
+			await giveBack();
+			await world.publish(project, "a");
+			expect(await world.storage.nextAlarm()).not.toBeNull();
+		});
+
+		test("a lease that changed hands can neither settle, nor be given back by the one that lost it", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lost = await world.lease(project);
+			world.clock.time += harness.leaseTermMs;
+			const held = await world.lease(project, "node_b");
+			const outcome = {
+				attempts: [world.attempt(webhook, event!)],
+				lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }],
+			};
+			expect(await world.settle(lost, outcome)).toBe("stale");
+			expect((await world.lane(project, webhook)).cursor).toBe(0);
+			await world.storage.releaseLease(lost, null, { lastSeq: 1, revision: 1 });
+			expect(await world.storage.acquireLeases(NODE, 10, [project])).toEqual([]);
+			expect(await world.settle(held, outcome)).toBe("settled");
+			await world.storage.releaseLease(held, null, (await world.storage.loadLanes(project)).seen);
+			expect(await world.settle(held, { lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }] })).toBe("stale");
+			expect((await world.lane(project, webhook)).cursor).toBe(1);
+		});
+	});
+}

@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StorageHarness } from "./harness.ts";
+import { START, sorted, World } from "./world.ts";
+
+const hashOf = (key: string) => createHash("sha256").update(key).digest();
+
+export function describeRegistry(harness: StorageHarness): void {
+	describe("registry", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("projects are listed oldest first, by the page", async () => {
+			const ids = [await world.project("A"), await world.project("B"), await world.project("C")];
+			const before = (await world.storage.listProjects({ limit: 1000 })).map(({ id }) => id);
+			expect(before).toEqual([...before].sort());
+			const page = await world.storage.listProjects({ limit: 2, after: ids[0]! });
+			expect(page).toEqual([
+				{ id: ids[1], name: "B", apps: ["developer"], createdAt: START },
+				{ id: ids[2], name: "C", apps: ["developer"], createdAt: START },
+			]);
+			expect(await world.storage.getProject(ids[2]!)).toEqual(page[1]);
+			expect(await world.storage.getProject(world.id("project"))).toBeNull();
+		});
+
+		test("taking the Developer app off pauses every webhook of that project; installing it resumes none", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const untouched = await world.webhook(other, ["a"]);
+			expect((await world.storage.setDeveloperApp(project, false))?.apps).toEqual([]);
+			expect((await world.storage.setDeveloperApp(project, true))?.apps).toEqual(["developer"]);
+			for (const id of webhooks) expect((await world.storage.getWebhook(project, id))?.status).toBe("paused");
+			expect((await world.storage.getWebhook(other, untouched))?.status).toBe("active");
+			expect(await world.storage.setDeveloperApp(world.id("project"), true)).toBeNull();
+		});
+
+		test("an API key is found by its hash, listed and deleted within its project alone", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const key = { id: world.id("apiKey"), projectId: project, name: "CI", prefix: "phk_abc", createdAt: START };
+			const second = { ...key, id: world.id("apiKey"), name: "Backend" };
+			await world.storage.createApiKey(key, hashOf(key.id));
+			await world.storage.createApiKey(second, hashOf(second.id));
+			expect(await world.storage.findApiKey(hashOf(key.id))).toEqual({ ...key, lastUsedAt: null });
+			expect(await world.storage.findApiKey(hashOf("another"))).toBeNull();
+			await world.storage.touchApiKeys(new Map([[key.id, START + 9]]));
+			const list = await world.storage.listApiKeys(project, { limit: 10 });
+			expect(list).toEqual([
+				{ ...key, lastUsedAt: START + 9 },
+				{ ...second, lastUsedAt: null },
+			]);
+			expect(await world.storage.listApiKeys(project, { limit: 10, after: key.id })).toEqual([list[1]]);
+			expect(await world.storage.listApiKeys(other, { limit: 10 })).toEqual([]);
+			expect(await world.storage.deleteApiKey(other, key.id)).toBe(false);
+			expect(await world.storage.deleteApiKey(project, key.id)).toBe(true);
+			expect(await world.storage.deleteApiKey(project, key.id)).toBe(false);
+			expect(await world.storage.findApiKey(hashOf(key.id))).toBeNull();
+		});
+
+		test("webhooks are made, listed, changed and deleted within their project alone", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const [first, second] = [await world.webhook(project, ["b", "a"]), await world.webhook(project, ["a"])];
+			const wanted = {
+				id: first,
+				projectId: project,
+				url: `https://receiver.example/${first}`,
+				description: "",
+				events: ["a", "b"],
+				status: "active" as const,
+				maxInFlight: 1,
+				createdAt: START,
+			};
+			expect(sorted(await world.storage.getWebhook(project, first))).toEqual(wanted);
+			const ids = async (after?: string) =>
+				(await world.storage.listWebhooks(project, { limit: 10, ...(after && { after }) })).map(({ id }) => id);
+			expect(await ids()).toEqual([first, second]);
+			expect(await ids(first)).toEqual([second]);
+
+			const patch = { url: "https://new.example/", description: "Shop", events: ["c"], maxInFlight: 4 };
+			expect(sorted(await world.storage.updateWebhook(project, first, patch))).toEqual({ ...wanted, ...patch });
+			expect((await world.storage.updateWebhook(project, first, { description: "" }))?.description).toBe("");
+
+			expect(await world.storage.getWebhook(other, first)).toBeNull();
+			expect(await world.storage.updateWebhook(other, first, { description: "mine" })).toBeNull();
+			expect(await world.storage.rotateSecret(other, first, Buffer.from("x"))).toBe(false);
+			expect(await world.storage.deleteWebhook(other, first)).toBe(false);
+
+			expect(await world.storage.deleteWebhook(project, first)).toBe(true);
+			expect(await world.storage.deleteWebhook(project, first)).toBe(false);
+			expect(await world.storage.getWebhook(project, first)).toBeNull();
+			expect(await world.storage.updateWebhook(project, first, { description: "gone" })).toBeNull();
+			expect(await ids()).toEqual([second]);
+			expect((await world.storage.loadLanes(project)).lanes.map(({ webhookId }) => webhookId)).toEqual([second]);
+		});
+
+		test("a project has no more webhooks than allowed, however many are made at once; deleted ones do not count", async () => {
+			const project = await world.project();
+			const make = (projectId = project) =>
+				world.storage.createWebhook(
+					{
+						id: world.id("webhook"),
+						projectId,
+						url: "https://receiver.example/",
+						description: "",
+						events: ["a"],
+						maxInFlight: 1,
+						createdAt: START,
+						sealedDigest: Buffer.from("sealed"),
+					},
+					3,
+				);
+			const results = await Promise.all(Array.from({ length: 5 }, () => make()));
+			expect(results.filter((result) => result === "created")).toHaveLength(3);
+			expect(results.filter((result) => result === "limit")).toHaveLength(2);
+			const [one] = await world.storage.listWebhooks(project, { limit: 10 });
+			await world.storage.deleteWebhook(project, one!.id);
+			expect(await make()).toBe("created");
+			expect(await make(world.id("project"))).toBe("no_project");
+		});
+
+		test("a lane begins at the end of the log; an added type begins with the next event, a kept one keeps its place", async () => {
+			const project = await world.project();
+			await world.publish(project, "a", "b");
+			const webhook = await world.webhook(project, ["a", "b"]);
+			let lane = await world.lane(project, webhook);
+			expect(lane).toMatchObject({ status: "active", maxInFlight: 1, cursor: 2, ahead: [], skipThrough: 0 });
+			expect(Buffer.from(lane.sealedDigest)).toEqual(hashOf(webhook));
+			expect(lane.subscriptions).toEqual(
+				new Map([
+					["a", 2],
+					["b", 2],
+				]),
+			);
+			await world.publish(project, "a", "c", "c");
+			await world.storage.updateWebhook(project, webhook, { events: ["a", "c"] });
+			lane = await world.lane(project, webhook);
+			expect(lane.cursor).toBe(2);
+			expect([...lane.subscriptions].sort()).toEqual([
+				["a", 2],
+				["c", 5],
+			]);
+			await world.storage.updateWebhook(project, webhook, { events: ["b", "a"] });
+			expect([...(await world.lane(project, webhook)).subscriptions].sort()).toEqual([
+				["a", 2],
+				["b", 5],
+			]);
+		});
+
+		test("resuming from the backlog keeps the cursor; from now on moves it to the end, and marks what had waited", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"], { status: "paused" });
+			await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 1, ahead: [3] }] });
+			await world.storage.updateWebhook(project, webhook, { status: "active", from: "backlog" });
+			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 1, ahead: [3], skipThrough: 0 });
+			await world.storage.updateWebhook(project, webhook, { status: "active", from: "now" });
+			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 3, ahead: [], skipThrough: 3 });
+		});
+
+		test("every change to a webhook raises the project's revision", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const changes = [
+				() => world.storage.updateWebhook(project, webhook, { description: "x" }),
+				() => world.storage.rotateSecret(project, webhook, Buffer.from("other")),
+				() => world.storage.setDeveloperApp(project, false),
+				() => world.storage.deleteWebhook(project, webhook),
+				() => world.webhook(project, ["a"]),
+			];
+			for (const change of changes) {
+				const before = (await world.storage.loadLanes(project)).seen.revision;
+				await change();
+				expect((await world.storage.loadLanes(project)).seen.revision).toBeGreaterThan(before);
+			}
+			expect((await world.storage.loadLanes(project)).seen.lastSeq).toBe(0);
+		});
+
+		test("rotating replaces the sealed digest", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			expect(await world.storage.rotateSecret(project, webhook, Buffer.from("other"))).toBe(true);
+			expect(Buffer.from((await world.lane(project, webhook)).sealedDigest).toString()).toBe("other");
+		});
+
+		test("a setting stands as it was set first", async () => {
+			expect(await world.storage.getSetting("operator")).toBeNull();
+			expect(await world.storage.initSetting("operator", "one")).toBe("one");
+			expect(await world.storage.initSetting("operator", "two")).toBe("one");
+			expect(await world.storage.getSetting("operator")).toBe("one");
+		});
+
+		test("the storage answers a ping", async () => {
+			await world.storage.ping();
+			await world.storage.ping();
+			expect(world.storage.capabilities).toEqual(harness.capabilities);
+		});
+	});
+}

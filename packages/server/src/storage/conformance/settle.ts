@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Retry } from "../port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, plain, START, World } from "./world.ts";
+
+export function describeSettle(harness: StorageHarness): void {
+	describe("settling", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("an attempt comes back as it was logged, with its event", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a");
+			const bytes = Uint8Array.from({ length: 1024 }, (_, i) => i % 256);
+			const attempts = [
+				world.attempt(webhook, events[0]!, {
+					status: "retrying",
+					statusCode: 503,
+					responseBody: bytes,
+					responseTruncated: true,
+					nextRetryAt: START + 30_000,
+					startedAt: START,
+				}),
+				world.attempt(webhook, events[1]!, {
+					status: "failed",
+					statusCode: null,
+					errorCode: "expired",
+					error: "Its retention ended before it was sent.",
+					responseBody: new Uint8Array(0),
+					sent: null,
+					startedAt: START + 1,
+				}),
+			];
+			expect(await world.settle(await world.lease(project), { attempts })).toBe("settled");
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const wanted = attempts.map((attempt, i) => ({
+				...attempt,
+				eventId: events[i]!.id,
+				requestBody: events[i]!.body,
+			}));
+			expect(plain(rows)).toEqual(plain(wanted.reverse()));
+			for (const row of wanted) expect(plain(await world.storage.getAttempt(project, row.id))).toEqual(plain(row));
+		});
+
+		test("the settlements of one call stand or fall each by itself, and a refused one leaves no trace", async () => {
+			const [one, two] = [await world.project(), await world.project()];
+			const webhooks = [await world.webhook(one, ["a"]), await world.webhook(two, ["a"])];
+			const [event] = await world.publish(one, "a");
+			await world.publish(two, "a");
+			const leases = [await world.lease(one), await world.lease(two)];
+			const settlement = (i: number, generation: number) => ({
+				projectId: leases[i]!.projectId,
+				generation,
+				attempts: [world.attempt(webhooks[i]!, event!, { status: "retrying" as const })],
+				schedule: [retry(webhooks[i]!, 1, START)],
+				unschedule: [],
+				lanes: [{ webhookId: webhooks[i]!, cursor: 1, ahead: [] }],
+			});
+			const verdicts = await world.storage.settle([
+				settlement(0, leases[0]!.generation + 1),
+				settlement(1, leases[1]!.generation),
+				{ ...settlement(1, leases[1]!.generation), projectId: world.id("project") },
+			]);
+			expect(verdicts).toEqual(["stale", "settled", "stale"]);
+			expect((await world.storage.listAttempts(one, {}, ALL)).rows).toEqual([]);
+			expect(await world.queues(one, webhooks[0]!)).toEqual([]);
+			expect((await world.lane(one, webhooks[0]!)).cursor).toBe(0);
+			expect((await world.lane(two, webhooks[1]!)).cursor).toBe(1);
+			expect(await world.queues(two, webhooks[1]!)).toEqual([retry(webhooks[1]!, 1, START)]);
+		});
+
+		test("the same attempt of a delivery is never logged twice: that settlement is refused whole", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			const first = world.attempt(webhook, events[0]!);
+			expect(await world.settle(lease, { attempts: [first] })).toBe("settled");
+			const again = [world.attempt(webhook, events[1]!), world.attempt(webhook, events[0]!)];
+			const lanes = [{ webhookId: webhook, cursor: 2, ahead: [] }];
+			expect(await world.settle(lease, { attempts: again, lanes })).toBe("stale");
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			expect(rows.map(({ id }) => id)).toEqual([first.id]);
+			expect((await world.lane(project, webhook)).cursor).toBe(0);
+		});
+
+		test("what a deleted webhook still had under way is logged, and nothing is scheduled for it", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, {
+				attempts: [world.attempt(webhook, events[0]!, { status: "retrying" })],
+				schedule: [retry(webhook, 1, START)],
+			});
+			await world.storage.deleteWebhook(project, webhook);
+			expect(await world.queues(project, webhook)).toEqual([]);
+			const outcome = {
+				attempts: [world.attempt(webhook, events[1]!, { status: "retrying" })],
+				schedule: [retry(webhook, 2, START)],
+				lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }],
+			};
+			expect(await world.settle(lease, outcome)).toBe("settled");
+			expect(await world.queues(project, webhook)).toEqual([]);
+			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
+			expect(rows).toHaveLength(2);
+			expect(await world.storage.getDelivery(project, webhook, events[0]!.id)).toBeNull();
+		});
+
+		test("any series of settlements leaves lanes and queues as two plain tables would be", async () => {
+			const place = { webhook: fc.integer({ min: 0, max: 1 }), seq: fc.integer({ min: 1, max: 12 }) };
+			const waiting = fc.record({
+				...place,
+				queue: fc.constantFrom("retry" as const, "replay" as const),
+				replay: fc.integer({ min: 0, max: 2 }),
+				attempt: fc.integer({ min: 1, max: 8 }),
+				dueAt: fc.integer({ min: START, max: START + 3 }),
+			});
+			const step = fc.record({
+				// A delivery is scheduled or unscheduled once in a settlement.
+				schedule: fc.uniqueArray(waiting, { maxLength: 4, selector: keyOf }),
+				unschedule: fc.uniqueArray(fc.record(place), { maxLength: 3, selector: keyOf }),
+				lanes: fc.array(
+					fc.record({
+						webhook: place.webhook,
+						cursor: fc.integer({ min: 0, max: 12 }),
+						ahead: fc.uniqueArray(fc.integer({ min: 13, max: 20 }), { maxLength: 3 }),
+					}),
+					{ maxLength: 2 },
+				),
+			});
+			await fc.assert(
+				fc.asyncProperty(fc.array(step, { maxLength: 10 }), fc.integer({ min: 1, max: 5 }), async (steps, window) => {
+					const project = await world.project();
+					const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+					const lease = await world.lease(project);
+					const lanes = webhooks.map(() => ({ cursor: 0, ahead: [] as number[] }));
+					const table = new Map<string, Retry>();
+					const named = <T extends { webhook: number }>({ webhook, ...rest }: T) => ({
+						...rest,
+						webhookId: webhooks[webhook]!,
+					});
+					for (const { schedule, unschedule, lanes: moves } of steps) {
+						const dropped = unschedule.filter((one) => !schedule.some((other) => keyOf(other) === keyOf(one)));
+						const verdict = await world.settle(lease, {
+							schedule: schedule.map(named),
+							unschedule: dropped.map(named),
+							lanes: moves.map(({ ahead, ...move }) => ({ ...named(move), ahead: ahead.sort((a, b) => a - b) })),
+						});
+						expect(verdict).toBe("settled");
+						for (const one of dropped) table.delete(keyOf(one));
+						for (const one of schedule) table.set(keyOf(one), named(one));
+						for (const { webhook, cursor, ahead } of moves)
+							if (cursor >= lanes[webhook]!.cursor) lanes[webhook] = { cursor, ahead };
+					}
+					for (const [i, webhookId] of webhooks.entries()) {
+						expect(await world.lane(project, webhookId)).toMatchObject(lanes[i]!);
+						for (const queue of ["retry", "replay"] as const) {
+							const wanted = [...table.values()]
+								.filter((one) => one.webhookId === webhookId && one.queue === queue)
+								.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+							expect(await readByWindows(world, project, webhookId, queue, window)).toEqual(wanted);
+						}
+					}
+				}),
+				{ numRuns: 40 },
+			);
+		});
+	});
+}
+
+const keyOf = ({ webhook, seq }: { webhook: number; seq: number }): string => `${webhook}/${seq}`;
+
+const retry = (webhookId: string, seq: number, dueAt: number): Retry => ({
+	webhookId,
+	seq,
+	queue: "retry",
+	replay: 0,
+	attempt: 2,
+	dueAt,
+});
+
+async function readByWindows(
+	world: World,
+	project: string,
+	webhookId: string,
+	queue: Retry["queue"],
+	window: number,
+): Promise<Retry[]> {
+	const all: Retry[] = [];
+	for (;;) {
+		const rows = await world.storage.readRetries(project, webhookId, queue, window, all.at(-1));
+		all.push(...rows);
+		if (rows.length < window) return all;
+	}
+}

@@ -1,0 +1,28 @@
+import { describe } from "vitest";
+import { describeDurability } from "./durability.ts";
+import { describeGauges } from "./gauges.ts";
+import type { StorageHarness } from "./harness.ts";
+import { describeHistory } from "./history.ts";
+import { describeLeases } from "./leases.ts";
+import { describeLog } from "./log.ts";
+import { describeRegistry } from "./registry.ts";
+import { describeReplay } from "./replay.ts";
+import { describeRetention } from "./retention.ts";
+import { describeSettle } from "./settle.ts";
+
+export type { StorageHarness } from "./harness.ts";
+
+/** What every engine behind the storage port has to pass. An engine's test calls it with a way to open databases. */
+export function describeStorage(harness: StorageHarness): void {
+	describe(`${harness.name} storage`, () => {
+		describeLog(harness);
+		describeRegistry(harness);
+		describeLeases(harness);
+		describeSettle(harness);
+		describeReplay(harness);
+		describeHistory(harness);
+		describeRetention(harness);
+		describeGauges(harness);
+		describeDurability(harness);
+	});
+}

@@ -1,0 +1,58 @@
+/**
+ * The storage port: verbs of the domain, and nothing of SQL, tables or transactions. Each engine (a folder beside this
+ * file) implements {@link Storage} and passes the one suite in `conformance/`; differences are declared in
+ * {@link Capabilities}, never guessed from an engine's name.
+ *
+ * Who writes what: *publish* calls `appendEvents`; *settle* calls `settle`; *actor* alone moves leases. People's
+ * changes (webhooks, keys, replays) come through the registry and the API. Every change that gives a project work rings
+ * its alarm in the same transaction.
+ *
+ * All methods answer after the change is durable. They reject only when the storage itself is lost or full
+ * ({@link StorageError}); everything that can be expected is a value.
+ */
+import type { DeliveryStorage } from "./port/delivery.ts";
+import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
+import type { LogStorage } from "./port/log.ts";
+import type { RegistryStorage } from "./port/registry.ts";
+
+export interface Storage extends LogStorage, RegistryStorage, DeliveryStorage, HistoryStorage, RetentionStorage {
+	readonly capabilities: Capabilities;
+	/** Resolves when a read and a write both get through; rejects otherwise. */
+	ping(): Promise<void>;
+	gauges(): Promise<Gauges>;
+	/** Waits for what is under way, then lets go of the database. */
+	close(): Promise<void>;
+}
+
+export interface Capabilities {
+	/** Whether several nodes may share the database. */
+	readonly manyNodes: boolean;
+}
+
+/** The storage could not do its work: lost, locked, full or damaged. `message` says what to do. */
+export class StorageError extends Error {
+	override readonly name = "StorageError";
+	readonly code: StorageErrorCode;
+
+	constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+		super(message, options);
+		this.code = code;
+	}
+}
+
+export type StorageErrorCode =
+	/** Another process works on this database. */
+	| "in_use"
+	/** The disk is full or the file cannot be grown. */
+	| "full"
+	/** The file is no database, is damaged, or was written by a newer version. */
+	| "unusable"
+	/** The connection or worker is gone. */
+	| "lost"
+	/** Closed by us. */
+	| "closed";
+
+export type * from "./port/delivery.ts";
+export type * from "./port/history.ts";
+export type * from "./port/log.ts";
+export type * from "./port/registry.ts";

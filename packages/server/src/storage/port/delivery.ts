@@ -1,0 +1,174 @@
+import type { WebhookStatus } from "./registry.ts";
+
+/**
+ * The right to work a project, for a term. The generation rises each time the lease changes hands; every settle
+ * carries it and is refused once it is no longer the current one, so a node that was away too long can do no harm.
+ */
+export interface Lease {
+	readonly projectId: string;
+	readonly generation: number;
+	/** When others may take it, by the clock of whoever reads this (milliseconds since the Unix epoch). */
+	readonly expiresAt: number;
+}
+
+/** One webhook's way through the log, with all that its lane needs to know. */
+export interface LaneState {
+	readonly webhookId: string;
+	readonly url: string;
+	readonly status: WebhookStatus;
+	readonly maxInFlight: number;
+	readonly sealedDigest: Uint8Array;
+	/** For each subscribed type the `seq` after which it is wanted. */
+	readonly subscriptions: ReadonlyMap<string, number>;
+	/** Every event up to here is settled or not wanted. */
+	readonly cursor: number;
+	/** Events beyond the cursor that are settled already (with more than one in flight), ascending. */
+	readonly ahead: readonly number[];
+	/** First series (replay 0) of events up to this `seq` are closed instead of retried: the owner resumed from now. */
+	readonly skipThrough: number;
+}
+
+/** Which queue of a lane a waiting attempt stands in. */
+export type RetryQueue =
+	/** Next attempts of failed deliveries, and test events: by time. */
+	| "retry"
+	/** First attempts of replays: by time, then in the order of the log. */
+	| "replay";
+
+/** A delivery's next attempt, waiting for its time. A delivery has at most one. */
+export interface Retry {
+	readonly webhookId: string;
+	readonly seq: number;
+	readonly queue: RetryQueue;
+	/** 0 for the first series, then 1, 2 … for each replay. */
+	readonly replay: number;
+	/** The number of the attempt that waits, from 1. */
+	readonly attempt: number;
+	/** Not before; milliseconds since the Unix epoch. */
+	readonly dueAt: number;
+}
+
+/** A place in a retry queue, which is ordered by (dueAt, seq). */
+export interface RetryPlace {
+	readonly dueAt: number;
+	readonly seq: number;
+}
+
+export type AttemptStatus = "delivered" | "retrying" | "failed";
+
+/** An entry of the delivery log, as it is written. */
+export interface NewAttempt {
+	readonly id: string;
+	readonly webhookId: string;
+	readonly seq: number;
+	readonly eventType: string;
+	readonly attempt: number;
+	readonly replay: number;
+	readonly status: AttemptStatus;
+	readonly statusCode: number | null;
+	/** A stable code and its plain words, or null where the status code says it all. */
+	readonly errorCode: string | null;
+	readonly error: string | null;
+	readonly startedAt: number;
+	readonly responseMs: number;
+	/** 1,024 bytes at most. */
+	readonly responseBody: Uint8Array;
+	readonly responseTruncated: boolean;
+	readonly nextRetryAt: number | null;
+	readonly url: string;
+	/** What was sent besides the event; null when the delivery was closed without a request. */
+	readonly sent: { readonly brand: string; readonly timestamp: number; readonly signature: string } | null;
+}
+
+/** The outcomes of one project that are committed together. */
+export interface Settlement {
+	readonly projectId: string;
+	readonly generation: number;
+	readonly attempts: readonly NewAttempt[];
+	/** Deliveries that wait for a next attempt from now on (their row is made or replaced). */
+	readonly schedule: readonly Retry[];
+	/** Deliveries that wait no longer. */
+	readonly unschedule: readonly { readonly webhookId: string; readonly seq: number }[];
+	/** Where lanes stand now. A cursor never moves back. */
+	readonly lanes: readonly { readonly webhookId: string; readonly cursor: number; readonly ahead: readonly number[] }[];
+}
+
+export type ReplayResult =
+	| { readonly kind: "queued"; readonly replay: number }
+	/** The delivery is still attempting. */
+	| { readonly kind: "attempting" }
+	/** This event was never a delivery of this webhook. */
+	| { readonly kind: "no_delivery" };
+
+export interface ReplayFilter {
+	/** Bounds on when the failed attempt began, milliseconds since the Unix epoch: from `since` on, before `until`. */
+	readonly since?: number;
+	readonly until?: number;
+}
+
+/** Leases, lanes, retries and their settling: what the engine works with. */
+export interface DeliveryStorage {
+	/**
+	 * Takes leases of projects whose alarm has rung and whose lease is free, at most `limit`; with `projectIds`, of
+	 * those among them whose lease is free, rung or not.
+	 */
+	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<Lease[]>;
+	/**
+	 * Prolongs leases by a term; answers with those that still hold: not taken by others since, even when their term was
+	 * over meanwhile (the machine slept).
+	 */
+	renewLeases(holder: string, leases: readonly Lease[]): Promise<Lease[]>;
+	/**
+	 * Gives a lease back and sets the project's alarm to `wakeAt` (null: nothing waits); if events were appended beyond
+	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung.
+	 */
+	releaseLease(lease: Lease, wakeAt: number | null, seen: AlarmMark): Promise<void>;
+	/** When the earliest alarm of a project without a live lease rings, or null. */
+	nextAlarm(): Promise<number | null>;
+
+	/** The project's lanes and the mark of what they include. Deleted webhooks are not among them. */
+	loadLanes(projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }>;
+	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
+	readRetries(
+		projectId: string,
+		webhookId: string,
+		queue: RetryQueue,
+		limit: number,
+		after?: RetryPlace,
+	): Promise<Retry[]>;
+
+	/**
+	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
+	 * refused whole. Attempts of deleted webhooks are logged, but nothing is scheduled for them.
+	 */
+	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;
+
+	/** Stores a test event beside the log and puts it in its webhook's queue. */
+	appendTestEvent(
+		projectId: string,
+		webhookId: string,
+		event: { id: string; type: string; createdAt: number; body: Uint8Array },
+	): Promise<"queued" | "no_webhook">;
+	/** Begins a new series for a delivery that is over. */
+	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<ReplayResult>;
+	/**
+	 * Begins a new series for dead-lettered deliveries, oldest first, at most `limit` a call (a short transaction).
+	 * `next` is the place to go on from, or null at the end.
+	 */
+	replayFailed(
+		projectId: string,
+		webhookId: string,
+		filter: ReplayFilter,
+		at: number,
+		limit: number,
+		after?: string,
+	): Promise<{ count: number; next: string | null }>;
+}
+
+/** A mark of what a reader had seen when it loaded lanes, so that nothing rung later is missed. */
+export interface AlarmMark {
+	/** The project's last `seq`. */
+	readonly lastSeq: number;
+	/** A number that rises with every change to webhooks, replay and test of the project. */
+	readonly revision: number;
+}

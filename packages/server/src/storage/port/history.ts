@@ -1,0 +1,81 @@
+import type { AttemptStatus, NewAttempt } from "./delivery.ts";
+import type { LogEvent } from "./log.ts";
+
+/** An entry of the delivery log with the event that it delivered. */
+export interface Attempt extends NewAttempt {
+	readonly eventId: string;
+	/** The exact bytes that were sent: the event's envelope. */
+	readonly requestBody: Uint8Array;
+}
+
+export interface AttemptFilter {
+	readonly webhookId?: string;
+	readonly type?: string;
+	readonly status?: AttemptStatus;
+	readonly eventId?: string;
+	/** From this time on, and before this time; by the attempt's start, milliseconds since the Unix epoch. */
+	readonly since?: number;
+	readonly until?: number;
+}
+
+export interface AttemptPage {
+	readonly limit: number;
+	/** The page ends early, after at least one row, rather than hold more bytes of bodies than this. */
+	readonly maxBytes: number;
+	/** The id of the last attempt of the page before. */
+	readonly before?: string;
+}
+
+export type DeliveryState = "attempting" | "delivered" | "dead_lettered";
+
+export interface Delivery {
+	readonly state: DeliveryState;
+	/** The attempt that is due or under way, or the last one made. */
+	readonly attempt: number;
+	readonly replay: number;
+	readonly nextRetryAt: number | null;
+	/** All series, in the order in which they were made; the newest 200. */
+	readonly attempts: readonly Attempt[];
+}
+
+/** The delivery log, read. Every filter is a union of index ranges, so a page costs the same whatever the log holds. */
+export interface HistoryStorage {
+	/** Newest first, by attempt id. `more` tells whether rows follow. */
+	listAttempts(
+		projectId: string,
+		filter: AttemptFilter,
+		page: AttemptPage,
+	): Promise<{ rows: Attempt[]; more: boolean }>;
+	getAttempt(projectId: string, attemptId: string): Promise<Attempt | null>;
+	/** A delivery with its event, or null when the event was never on its way to this webhook. */
+	getDelivery(projectId: string, webhookId: string, eventId: string): Promise<Delivery | null>;
+}
+
+/** What a step of the retention sweep did. */
+export interface SweepStep {
+	readonly deleted: number;
+	/** Where to go on, or null when the pass is over. */
+	readonly next: number | null;
+	/** Projects with events past retention that no one attempted: their alarm was rung, so that they are dead-lettered. */
+	readonly unattempted: readonly string[];
+}
+
+export interface RetentionStorage {
+	/** Deletes log entries that began before `cutoff`, at most `limit` looked at. */
+	sweepAttempts(cutoff: number, limit: number, from: number): Promise<SweepStep>;
+	/** Deletes events appended before `cutoff` that no lane still has to attempt and no log entry or retry refers to. */
+	sweepEvents(cutoff: number, limit: number, from: number): Promise<SweepStep>;
+}
+
+export interface Gauges {
+	readonly projects: number;
+	readonly webhooks: number;
+	/** Deliveries that wait for their first attempt, over all webhooks. */
+	readonly backlog: number;
+	readonly oldestAt: number | null;
+	readonly retriesWaiting: number;
+	/** Deliveries whose last series failed and that were not replayed since; still in the log. */
+	readonly deadLetters: number;
+}
+
+export type { LogEvent };

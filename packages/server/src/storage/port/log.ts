@@ -1,0 +1,71 @@
+/**
+ * An event as its project's log holds it. `seq` is its place: 1, 2, 3 … without gaps, in the order of generation.
+ *
+ * Test events (a sample sent to one webhook) are stored beside the log: they are numbered downward from −1, so that
+ * everything that refers to an event does so by (project, seq), while no reader of the log ever meets one.
+ */
+export interface LogEvent {
+	readonly seq: number;
+	readonly id: string;
+	readonly type: string;
+	/** When it was generated, as the envelope says; milliseconds since the Unix epoch. */
+	readonly createdAt: number;
+	/** When it was appended; retention counts from here. */
+	readonly publishedAt: number;
+	/** The exact bytes of the envelope. */
+	readonly body: Uint8Array;
+}
+
+export interface NewEvent {
+	readonly id: string;
+	readonly type: string;
+	readonly createdAt: number;
+	/** Whether the publisher named the time; if not, it plays no part in whether two events are the same. */
+	readonly createdAtGiven: boolean;
+	readonly body: Uint8Array;
+}
+
+/** One publish call: all of its events are appended, or none. */
+export interface AppendRequest {
+	readonly projectId: string;
+	readonly publishedAt: number;
+	readonly events: readonly NewEvent[];
+}
+
+export type AppendResult =
+	| { readonly kind: "appended"; readonly events: readonly AppendedEvent[] }
+	/** Events whose id is taken by other content, by their index in the request. Nothing was written. */
+	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
+	| { readonly kind: "no_project" };
+
+export interface AppendedEvent {
+	readonly seq: number;
+	/** As stored: for a repeated event that of the first time. */
+	readonly createdAt: number;
+	/** The same event had been published before; nothing was appended for it. */
+	readonly repeated: boolean;
+}
+
+export interface LogWindow {
+	/** At most this many events, … */
+	readonly maxEvents: number;
+	/** … and at most this many bytes of bodies, but always at least one event if there is one. */
+	readonly maxBytes: number;
+}
+
+export interface LogStorage {
+	/**
+	 * Appends the requests in their order, in one durable transaction; each is atomic by itself. Numbers events from
+	 * the project's last `seq`, and rings the alarm of every project that got one.
+	 */
+	appendEvents(requests: readonly AppendRequest[]): Promise<AppendResult[]>;
+
+	/** The log behind `after`, in order. `types` leaves out the others. Test events are never in it. */
+	readLog(projectId: string, after: number, window: LogWindow, types?: readonly string[]): Promise<LogEvent[]>;
+
+	/** Events by their numbers, in no particular order; numbers that are not there are left out. */
+	readEvents(projectId: string, seqs: readonly number[]): Promise<LogEvent[]>;
+
+	/** An event by its id (a test event, too), or null. */
+	findEvent(projectId: string, eventId: string): Promise<LogEvent | null>;
+}

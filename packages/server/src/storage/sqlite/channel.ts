@@ -1,0 +1,86 @@
+import { Worker } from "node:worker_threads";
+import { StorageError } from "../port.ts";
+import { fromNote } from "./errors.ts";
+import { CLOSE, type FromWorker, type Request, type WorkerSetup } from "./messages.ts";
+import { transferOf } from "./packed.ts";
+
+interface Waiting {
+	readonly resolve: (value: unknown) => void;
+	readonly reject: (error: Error) => void;
+}
+
+/** Our end of the line to a worker: calls go in, answers come back in any order. */
+export class Channel {
+	readonly #worker: Worker;
+	readonly #waiting = new Map<number, Waiting>();
+	readonly #path: string;
+	#lastId = 0;
+	/** Why nothing can be asked any more. */
+	#ended: StorageError | null = null;
+
+	private constructor(worker: Worker, path: string) {
+		this.#worker = worker;
+		this.#path = path;
+	}
+
+	/** Resolves when the worker has opened the database; rejects with the reason why it could not. */
+	static open(setup: WorkerSetup): Promise<Channel> {
+		const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+			workerData: setup,
+			name: `sqlite-${setup.role}`,
+		});
+		const channel = new Channel(worker, setup.path);
+		return new Promise((resolve, reject) => {
+			worker.on("message", (message: FromWorker) => {
+				if (message.kind === "opened") resolve(channel);
+				else if (message.kind === "not_opened") reject(fromNote(message.error));
+				else channel.#settle(message.replies);
+			});
+			worker.on("error", (error) => reject(channel.#end(error)));
+			worker.on("exit", () => reject(channel.#end()));
+		});
+	}
+
+	/** @param args a value with a `packed` part hands that memory over */
+	call<T>(operation: string, args: readonly unknown[]): Promise<T> {
+		if (this.#ended !== null) return Promise.reject(this.#ended);
+		const id = ++this.#lastId;
+		return new Promise((resolve, reject) => {
+			this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+			const request: Request = { id, operation, args };
+			this.#worker.postMessage(request, args.flatMap(transferOf));
+		});
+	}
+
+	/** Waits for what was asked before; later calls are refused as `closed`. */
+	async close(): Promise<void> {
+		if (this.#ended !== null) return;
+		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
+		const closed = this.call(CLOSE, []);
+		this.#ended = new StorageError("closed", "The storage is closed.");
+		await closed;
+		await exited;
+	}
+
+	#settle(replies: Extract<FromWorker, { kind: "replies" }>["replies"]): void {
+		for (const reply of replies) {
+			const waiting = this.#waiting.get(reply.id);
+			this.#waiting.delete(reply.id);
+			if (reply.ok) waiting?.resolve(reply.value);
+			else waiting?.reject(fromNote(reply.error));
+		}
+	}
+
+	/** The worker is gone: nobody is left waiting. */
+	#end(cause?: unknown): StorageError {
+		this.#ended ??= new StorageError(
+			"lost",
+			`The thread that works on ${this.#path} ended unexpectedly: start the service again.`,
+			{ cause },
+		);
+		const waiting = [...this.#waiting.values()];
+		this.#waiting.clear();
+		for (const { reject } of waiting) reject(this.#ended);
+		return this.#ended;
+	}
+}

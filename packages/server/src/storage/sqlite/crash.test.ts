@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { Session } from "node:inspector";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqliteStorage } from "./index.ts";
+
+const clock = { now: () => Date.UTC(2026, 10, 21) };
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	path = join(directory, "posthorn.db");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = () => openSqliteStorage({ path, clock, leaseTermMs: 1000 });
+
+test("when the writing thread dies, everything that waits and comes after fails as lost, and the file can be opened again", async () => {
+	const threads = new Threads();
+	const storage = await open();
+	const project = { id: "proj_x", name: "Shop", apps: [], createdAt: 1 };
+	await storage.createProject(project);
+	await threads.end("sqlite-writer");
+	await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
+	await expect(storage.createProject(project)).rejects.toMatchObject({ code: "lost" });
+	await storage.close();
+	threads.close();
+
+	const again = await open();
+	expect(await again.getProject("proj_x")).toEqual(project);
+	await again.close();
+});
+
+/** The worker threads of this process, through the debugger's protocol. */
+class Threads {
+	readonly #session = new Session();
+	readonly #attached = new Map<string, string>();
+
+	constructor() {
+		this.#session.connect();
+		this.#session.on("NodeWorker.attachedToWorker", ({ params }) => {
+			this.#attached.set(params.workerInfo.title, params.sessionId);
+		});
+		this.#session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
+	}
+
+	/** Ends a thread from within, as a crash would; resolves when it is gone. */
+	async end(name: string): Promise<void> {
+		const [, sessionId] = [...this.#attached].find(([title]) => title.includes(name))!;
+		const gone = once(this.#session, "NodeWorker.detachedFromWorker");
+		const message = JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression: "process.exit(1)" } });
+		this.#session.post("NodeWorker.sendMessageToWorker", { sessionId, message });
+		await gone;
+	}
+
+	close(): void {
+		this.#session.disconnect();
+	}
+}

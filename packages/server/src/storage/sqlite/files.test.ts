@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { StorageError } from "../port.ts";
+import { openSqliteStorage } from "./index.ts";
+
+const clock = { now: () => Date.UTC(2026, 10, 21) };
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	path = join(directory, "posthorn.db");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = (at = path) => openSqliteStorage({ path: at, clock, leaseTermMs: 1000 });
+
+async function refusal(at = path): Promise<StorageError> {
+	const reason = await open(at).then(
+		(storage) => storage.close(),
+		(error: unknown) => error,
+	);
+	expect(reason).toBeInstanceOf(StorageError);
+	return reason as StorageError;
+}
+
+test("the file and its directories are made; a clean close leaves the database and its lock file alone", async () => {
+	const deep = join(directory, "a", "b");
+	const storage = await open(join(deep, "posthorn.db"));
+	await storage.ping();
+	await storage.close();
+	expect((await readdir(deep)).sort()).toEqual(["posthorn.db", "posthorn.db.lock"]);
+});
+
+test("a file that is no database is refused as such, and left as it is", async () => {
+	await writeFile(path, "This is a letter, not a database. ".repeat(100));
+	expect(await refusal()).toMatchObject({
+		code: "unusable",
+		message: expect.stringContaining("is not a SQLite database"),
+	});
+	expect(await readdir(directory)).toEqual(["posthorn.db", "posthorn.db.lock"]);
+});
+
+test("another program's database is refused", async () => {
+	const other = new DatabaseSync(path);
+	other.exec("CREATE TABLE theirs (x)");
+	other.close();
+	expect(await refusal()).toMatchObject({ code: "unusable", message: expect.stringContaining("another program's") });
+});
+
+test("a database of a newer version is refused, and says so", async () => {
+	await (await open()).close();
+	const later = new DatabaseSync(path);
+	later.exec("PRAGMA user_version = 9999");
+	later.close();
+	expect(await refusal()).toMatchObject({ code: "unusable", message: expect.stringContaining("newer version") });
+});
+
+test("a damaged database fails as damaged, when what is damaged is read", async () => {
+	const storage = await open();
+	for (let i = 0; i < 50; i++) await storage.initSetting(`name ${i}`, "x".repeat(1000));
+	await storage.close();
+	const db = new DatabaseSync(path);
+	const { size } = db.prepare("SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size").get()!;
+	db.close();
+	await writeFile(path, Buffer.alloc((size as number) - 8192, 0x5a), { flag: "r+" }).then(() => undefined);
+	expect((await refusal()).code).toBe("unusable");
+});
+
+test("a path that cannot be written is refused with what to do", async () => {
+	await writeFile(join(directory, "plain"), "");
+	const error = await refusal(join(directory, "plain", "posthorn.db"));
+	expect(error).toMatchObject({ code: "unusable", message: expect.stringContaining("cannot be") });
+});

@@ -1,0 +1,67 @@
+import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import type { Connection } from "./connection.ts";
+
+/** How queues are stored. */
+export const QUEUE_CODE = { retry: 0, replay: 1 } as const satisfies Record<RetryQueue, number>;
+
+/** How the events beyond a cursor are stored: JSON, NULL for none. */
+export const encodeAhead = (ahead: readonly number[]): string | null =>
+	ahead.length === 0 ? null : JSON.stringify(ahead);
+export const decodeAhead = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
+
+export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[]; seen: AlarmMark } {
+	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
+	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
+	const rows = c
+		.sql(`
+			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.cursor, l.ahead, l.skip_through
+			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
+		.all(project.no as number);
+	const lanes = rows.map(
+		(row): LaneState => ({
+			webhookId: row.id as string,
+			url: row.url as string,
+			status: row.status as WebhookStatus,
+			maxInFlight: row.max_in_flight as number,
+			sealedDigest: row.sealed_digest as Uint8Array,
+			subscriptions: readSubscriptions(c, row.no as number),
+			cursor: row.cursor as number,
+			ahead: decodeAhead(row.ahead),
+			skipThrough: row.skip_through as number,
+		}),
+	);
+	return { lanes, seen: { lastSeq: project.last_seq as number, revision: project.revision as number } };
+}
+
+function readSubscriptions(c: Connection, webhookNo: number): Map<string, number> {
+	const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(webhookNo);
+	return new Map(rows.map((row) => [c.names.typeName(row.type as number), row.from_seq as number]));
+}
+
+export function readRetries(
+	c: Connection,
+	projectId: string,
+	webhookId: string,
+	queue: RetryQueue,
+	limit: number,
+	after?: RetryPlace,
+): Retry[] {
+	const project = c.names.project(projectId);
+	const webhook = project === null ? null : c.names.webhook(project, webhookId);
+	if (webhook === null) return [];
+	const place = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
+	return c
+		.sql(`
+			SELECT seq, replay, attempt, due_at FROM retries
+			WHERE webhook_no = ? AND queue = ? AND (due_at, seq) > (?, ?) ORDER BY due_at, seq LIMIT ?`)
+		.all(webhook, QUEUE_CODE[queue], place.dueAt, place.seq, limit)
+		.map((row) => ({
+			webhookId,
+			seq: row.seq as number,
+			queue,
+			replay: row.replay as number,
+			attempt: row.attempt as number,
+			dueAt: row.due_at as number,
+		}));
+}

@@ -1,0 +1,126 @@
+import type { SweepStep } from "../port.ts";
+import { ringForChange } from "./alarm.ts";
+import { STATUS_CODE } from "./attempt-codes.ts";
+import type { Connection } from "./connection.ts";
+import { isQueued, newestAttempt } from "./delivery.ts";
+import { decodeAhead } from "./lanes.ts";
+import { deleteRetries } from "./registry.ts";
+import { addToCounters } from "./retries.ts";
+
+/** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
+const DISORDER_MS = 600_000;
+
+/**
+ * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
+ * well after the cutoff.
+ */
+export function sweepAttempts(c: Connection, cutoff: number, limit: number, from: number): SweepStep {
+	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
+	let deleted = 0;
+	const rows = c
+		.sql(`
+			SELECT no, project_no, webhook_no, seq, replay, attempt, status, started_at FROM attempts
+			WHERE no >= ? ORDER BY no LIMIT ?`)
+		.all(from, limit);
+	for (const row of rows) {
+		if ((row.started_at as number) >= cutoff) continue;
+		forgetDeadLetter(c, row);
+		c.sql("DELETE FROM attempts WHERE no = ?").run(row.no as number);
+		deleted++;
+	}
+	const last = rows.at(-1);
+	const over = rows.length < limit || rows.every((row) => (row.started_at as number) >= cutoff + DISORDER_MS);
+	return { deleted, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
+}
+
+/** A delivery whose last attempt leaves the log is a dead letter no more. */
+function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
+	if (row.status !== STATUS_CODE.failed) return;
+	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
+	const newest = newestAttempt(c, project, webhook, seq);
+	if (newest?.replay !== row.replay || newest?.attempt !== row.attempt) return;
+	if (!isQueued(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
+}
+
+/** What is left of deleted webhooks: retries that were too many to go at once, and in the end the row itself. */
+function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): void {
+	const waiting = c
+		.sql(`
+			SELECT no FROM webhooks WHERE deleted_at IS NOT NULL
+				AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT 1`)
+		.get();
+	if (waiting !== undefined) deleteRetries(c, waiting.no as number, limit);
+	c.sql(`
+		DELETE FROM webhooks WHERE no IN (
+			SELECT no FROM webhooks WHERE deleted_at < ?
+				AND NOT EXISTS (SELECT 1 FROM attempts WHERE webhook_no = webhooks.no)
+				AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`).run(cutoff, limit);
+}
+
+/** Events lie in the order in which they were appended, so a pass ends at the first that is young enough. */
+export function sweepEvents(c: Connection, cutoff: number, limit: number, from: number): SweepStep {
+	const rows = c
+		.sql("SELECT no, project_no, seq, type, published_at FROM events WHERE no >= ? ORDER BY no LIMIT ?")
+		.all(from, limit);
+	const lanesOf = new Map<number, WantedFrom[]>();
+	const unattempted = new Set<number>();
+	let deleted = 0;
+	for (const row of rows) {
+		if ((row.published_at as number) >= cutoff) continue;
+		const project = row.project_no as number;
+		const seq = row.seq as number;
+		const lanes = lanesOf.get(project) ?? readWantedFrom(c, project);
+		lanesOf.set(project, lanes);
+		const wish = wishFor(lanes, row.type as number, seq);
+		if (wish === "unattempted") unattempted.add(project);
+		if (wish !== null || isReferredTo(c, project, seq)) continue;
+		c.sql("DELETE FROM events WHERE no = ?").run(row.no as number);
+		deleted++;
+	}
+	for (const project of unattempted) ringForChange(c, project);
+	const last = rows.at(-1);
+	const over = rows.length < limit || last === undefined || (last.published_at as number) >= cutoff;
+	return {
+		deleted,
+		next: over ? null : (last.no as number) + 1,
+		unattempted: [...unattempted].map((no) => c.sql("SELECT id FROM projects WHERE no = ?").get(no)!.id as string),
+	};
+}
+
+/** From where on a lane wants each type, and what it has settled beyond. */
+interface WantedFrom {
+	readonly after: ReadonlyMap<number, number>;
+	readonly ahead: readonly number[];
+}
+
+function readWantedFrom(c: Connection, projectNo: number): WantedFrom[] {
+	const lanes = c
+		.sql(`
+			SELECT w.no, l.cursor, l.ahead FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+			WHERE w.project_no = ? AND w.deleted_at IS NULL`)
+		.all(projectNo);
+	return lanes.map((lane) => {
+		const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(lane.no as number);
+		const start = (row: Record<string, unknown>) => Math.max(row.from_seq as number, lane.cursor as number);
+		return {
+			after: new Map(rows.map((row) => [row.type as number, start(row)])),
+			ahead: decodeAhead(lane.ahead),
+		};
+	});
+}
+
+/** Whether a lane has yet to attempt an event, or to pass it (settled already, but beyond its cursor). */
+function wishFor(lanes: readonly WantedFrom[], type: number, seq: number): "unattempted" | "to_pass" | null {
+	const wanting = lanes.filter(({ after }) => seq > (after.get(type) ?? Number.POSITIVE_INFINITY));
+	if (seq < 0 || wanting.length === 0) return null;
+	return wanting.some(({ ahead }) => !ahead.includes(seq)) ? "unattempted" : "to_pass";
+}
+
+function isReferredTo(c: Connection, projectNo: number, seq: number): boolean {
+	const row = c
+		.sql(`
+			SELECT EXISTS (SELECT 1 FROM attempts WHERE project_no = ?1 AND seq = ?2)
+				OR EXISTS (SELECT 1 FROM retries WHERE project_no = ?1 AND seq = ?2) AS referred`)
+		.get(projectNo, seq);
+	return row?.referred === 1;
+}

@@ -1,0 +1,152 @@
+import { STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import type { Connection } from "./connection.ts";
+import { isUniqueViolation } from "./errors.ts";
+import { encodeAhead } from "./lanes.ts";
+import { unpack } from "./packed.ts";
+import { addToCounters, dropRetry, putRetry } from "./retries.ts";
+import { COLUMN, COLUMNS, type SettleBatch } from "./settle-wire.ts";
+
+type Verdict = "settled" | "stale";
+type SettlementRow = SettleBatch["settlements"][number];
+
+/** Settles each project by itself: what one contradicts does not hold up the others. */
+export function settle(c: Connection, batch: SettleBatch): Verdict[] {
+	let first = 0;
+	return batch.settlements.map((settlement) => {
+		const from = first;
+		first += settlement.attempts;
+		return settleProject(c, batch, settlement, from);
+	});
+}
+
+function settleProject(c: Connection, batch: SettleBatch, settlement: SettlementRow, from: number): Verdict {
+	const project = c
+		.sql("SELECT no FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
+		.get(settlement.projectId, settlement.generation);
+	if (project === undefined) return "stale";
+	if (!insertAttempts(c, project.no as number, batch, settlement, from)) {
+		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
+		return "stale";
+	}
+	moveDeliveries(c, project.no as number, batch, settlement, from);
+	return "settled";
+}
+
+/** False, and nothing done, when an attempt is logged already: whoever made it again works from what is not true any more. */
+function insertAttempts(
+	c: Connection,
+	projectNo: number,
+	batch: SettleBatch,
+	settlement: SettlementRow,
+	from: number,
+): boolean {
+	let first: number | bigint | null = null;
+	try {
+		for (let i = from; i < from + settlement.attempts; i++) {
+			const row = insertAttempt(c, projectNo, webhookOf(c, projectNo, attemptedWebhook(batch, i)), batch, i);
+			first ??= row;
+		}
+		return true;
+	} catch (error) {
+		if (!isUniqueViolation(error)) throw error;
+		// Rows are numbered upward, so these are the ones that were inserted here.
+		if (first !== null) c.sql("DELETE FROM attempts WHERE no >= ?").run(first);
+		return false;
+	}
+}
+
+const attemptedWebhook = (batch: SettleBatch, i: number): string =>
+	batch.names[batch.numbers[i * COLUMNS + COLUMN.webhook]!]!;
+
+function webhookOf(c: Connection, projectNo: number, webhookId: string): number {
+	const no = c.names.webhook(projectNo, webhookId);
+	if (no === null) throw new Error(`Webhook ${webhookId} is none of the project whose deliveries are settled.`);
+	return no;
+}
+
+/** What the counters of one webhook gain in a settlement. */
+interface Gain {
+	retries: number;
+	deadLetters: number;
+}
+
+/** Everything besides the log entries: queues, cursors, counters. */
+function moveDeliveries(
+	c: Connection,
+	projectNo: number,
+	batch: SettleBatch,
+	settlement: SettlementRow,
+	from: number,
+): void {
+	const gains = new Map<number, Gain>();
+	const gain = (webhookNo: number): Gain => {
+		const found = gains.get(webhookNo) ?? { retries: 0, deadLetters: 0 };
+		gains.set(webhookNo, found);
+		return found;
+	};
+
+	for (let i = from; i < from + settlement.attempts; i++) {
+		if (batch.numbers[i * COLUMNS + COLUMN.status] === STATUS_CODE.failed)
+			gain(webhookOf(c, projectNo, attemptedWebhook(batch, i))).deadLetters++;
+	}
+	for (const { webhookId, seq } of settlement.unschedule) {
+		const webhookNo = webhookOf(c, projectNo, webhookId);
+		gain(webhookNo).retries -= dropRetry(c, projectNo, webhookNo, seq);
+	}
+	for (const retry of settlement.schedule) {
+		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
+		// A deleted webhook has no lane any more.
+		if (c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) === undefined) continue;
+		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
+	}
+	const moveLane = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
+	for (const { webhookId, cursor, ahead } of settlement.lanes)
+		moveLane.run(cursor, encodeAhead(ahead), webhookOf(c, projectNo, webhookId));
+	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
+}
+
+const INSERT_ATTEMPT = `
+	INSERT INTO attempts (
+		id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, error_code, error, started_at,
+		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function insertAttempt(
+	c: Connection,
+	projectNo: number,
+	webhookNo: number,
+	batch: SettleBatch,
+	i: number,
+): number | bigint {
+	const row = batch.numbers.subarray(i * COLUMNS, (i + 1) * COLUMNS);
+	const signature = batch.signatures[i]!;
+	const { lastInsertRowid } = c
+		.sql(INSERT_ATTEMPT)
+		.run(
+			toStoredId(batch.ids[i]!),
+			projectNo,
+			webhookNo,
+			row[COLUMN.seq]!,
+			row[COLUMN.replay]!,
+			row[COLUMN.attempt]!,
+			c.names.internType(batch.names[row[COLUMN.type]!]!),
+			row[COLUMN.status]!,
+			orNull(row[COLUMN.statusCode]!),
+			nameOrNull(batch, row[COLUMN.errorCode]!),
+			batch.errors[i]!,
+			row[COLUMN.startedAt]!,
+			row[COLUMN.responseMs]!,
+			row[COLUMN.truncated]!,
+			orNull(row[COLUMN.nextRetryAt]!),
+			batch.names[row[COLUMN.url]!]!,
+			nameOrNull(batch, row[COLUMN.brand]!),
+			orNull(row[COLUMN.timestamp]!),
+			signature === null ? null : Buffer.from(signature, "hex"),
+			unpack(batch.packed, i),
+		);
+	return lastInsertRowid;
+}
+
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
+const nameOrNull = (batch: SettleBatch, index: number): string | null =>
+	Number.isNaN(index) ? null : batch.names[index]!;

@@ -1,0 +1,195 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import type { Clock } from "../src/base/clock.ts";
+import { IdSource } from "../src/base/ids.ts";
+import { silentLogger } from "../src/base/logger.ts";
+import { Seal } from "../src/base/seal.ts";
+import { type RunningEngine, startEngine } from "../src/engine/index.ts";
+import type { Answered, FailureReason, Unanswered } from "../src/engine/send/outcome.ts";
+import type { Sender, Shipment } from "../src/engine/send/sender.ts";
+import type { NewAttempt, Storage } from "../src/storage/port.ts";
+import { openSqliteStorage } from "../src/storage/sqlite/index.ts";
+
+export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
+export const DAY_MS = 24 * 60 * 60 * 1000;
+export const LEASE_TERM_MS = 10_000;
+export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
+
+/** What a scripted receiver does with an attempt. */
+export type Script = (shipment: Shipment, nth: number) => Answer | Promise<Answer>;
+export type Answer = number | FailureReason;
+
+/** The network, handed in: says what receivers answer, and keeps what was sent. */
+export class ScriptedSender implements Sender {
+	readonly sent: { url: string; eventId: string; at: number }[] = [];
+	readonly #clock: Clock;
+	script: Script;
+	inFlight = 0;
+	mostInFlight = new Map<string, number>();
+	readonly #open = new Map<string, number>();
+
+	constructor(clock: Clock, script: Script = () => 200) {
+		this.#clock = clock;
+		this.script = script;
+	}
+
+	async send(shipment: Shipment): Promise<Answered | Unanswered> {
+		const startedAt = this.#clock.now();
+		const { url } = shipment.target;
+		this.sent.push({ url, eventId: shipment.eventId, at: startedAt });
+		const open = (this.#open.get(url) ?? 0) + 1;
+		this.#open.set(url, open);
+		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
+		const answer = await this.script(shipment, this.sent.length);
+		this.#open.set(url, this.#open.get(url)! - 1);
+		const times = { startedAt, endedAt: this.#clock.now() };
+		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };
+		return typeof answer === "number"
+			? { kind: "answered", status: answer, body: Buffer.from("ok"), truncated: false, request, ...times }
+			: { kind: "unanswered", reason: answer, request, ...times };
+	}
+
+	async close(): Promise<void> {}
+
+	/** Ids of the events that were sent to this URL, in the order of their attempts. */
+	to(url: string): string[] {
+		return this.sent.filter((request) => request.url === url).map((request) => request.eventId);
+	}
+}
+
+export interface Settled extends NewAttempt {
+	readonly eventId: string;
+}
+
+/** A real engine on a real database, with a scripted network and, unless another is given, a virtual clock. */
+export class EngineRig<C extends Clock = VirtualClock> {
+	readonly clock: C;
+	readonly sender: ScriptedSender;
+	readonly ids: IdSource;
+	readonly seal = new Seal(randomBytes(32));
+	readonly directory = mkdtempSync(join(tmpdir(), "posthorn-engine-"));
+	readonly settled: Settled[] = [];
+	storage!: Storage;
+	engine!: RunningEngine;
+	projectId = "";
+	#waiters: { ready: () => boolean; resolve: () => void }[] = [];
+	readonly #wrap: (storage: Storage) => Storage;
+
+	private constructor(clock: C, wrap: (storage: Storage) => Storage) {
+		this.clock = clock;
+		this.ids = new IdSource(clock);
+		this.sender = new ScriptedSender(clock);
+		this.#wrap = wrap;
+	}
+
+	static async start<C extends Clock>(clock: C, wrap: (storage: Storage) => Storage = (s) => s): Promise<EngineRig<C>> {
+		const rig = new EngineRig(clock, wrap);
+		await rig.open();
+		rig.projectId = rig.ids.next("project");
+		await rig.storage.createProject({
+			id: rig.projectId,
+			name: "A store",
+			apps: ["developer"],
+			createdAt: clock.now(),
+		});
+		return rig;
+	}
+
+	async open(): Promise<void> {
+		const path = join(this.directory, "posthorn.db");
+		this.storage = this.#wrap(await openSqliteStorage({ path, clock: this.clock, leaseTermMs: LEASE_TERM_MS }));
+		this.engine = startEngine({
+			storage: this.storage,
+			sender: this.sender,
+			clock: this.clock,
+			ids: this.ids,
+			seal: this.seal,
+			logger: silentLogger,
+			leaseTermMs: LEASE_TERM_MS,
+			retryDelaysMs: SPEC_DELAYS_MS,
+			logRetentionMs: 30 * DAY_MS,
+			maxEventBytes: 262_144,
+			observer: {
+				attempted: (_projectId, eventId, attempt) => {
+					this.settled.push({ ...attempt, eventId });
+					this.check();
+				},
+			},
+		});
+	}
+
+	async close(): Promise<void> {
+		await this.engine.stop();
+		await this.storage.close();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.close();
+		rmSync(this.directory, { recursive: true });
+	}
+
+	/** Resolves as soon as `ready` holds; it is looked at after every settled attempt and every `check()`. */
+	until(ready: () => boolean): Promise<void> {
+		if (ready()) return Promise.resolve();
+		return new Promise((resolve) => this.#waiters.push({ ready, resolve }));
+	}
+
+	/** Resolves when the receivers were sent `count` requests, answered or not. */
+	async sentCount(count: number): Promise<void> {
+		while (this.sender.sent.length < count) await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	check(): void {
+		for (const waiter of this.#waiters.splice(0)) {
+			if (waiter.ready()) waiter.resolve();
+			else this.#waiters.push(waiter);
+		}
+	}
+
+	settledCount(count: number): Promise<void> {
+		return this.until(() => this.settled.length >= count);
+	}
+
+	async webhook(
+		name: string,
+		options: { events?: readonly string[]; maxInFlight?: number } = {},
+	): Promise<{ id: string; url: string }> {
+		const id = this.ids.next("webhook");
+		const url = `https://${name}.example/`;
+		await this.engine.change(this.projectId, () =>
+			this.storage.createWebhook(
+				{
+					id,
+					projectId: this.projectId,
+					url,
+					description: name,
+					events: options.events ?? ALL_TYPES,
+					maxInFlight: options.maxInFlight ?? 1,
+					createdAt: this.clock.now(),
+					sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
+				},
+				100,
+			),
+		);
+		return { id, url };
+	}
+
+	/** Publishes `count` events, one call each; answers with their ids. */
+	async publish(count: number, type = "delivery.success"): Promise<string[]> {
+		const ids: string[] = [];
+		for (let i = 0; i < count; i++) ids.push((await this.publishAll(1, type))[0]!);
+		return ids;
+	}
+
+	/** Publishes `count` events in one call. */
+	async publishAll(count: number, type = "delivery.success"): Promise<string[]> {
+		const drafts = Array.from({ length: count }, (_, n) => ({ type, data: JSON.stringify({ n }) }));
+		const result = await this.engine.publish(this.projectId, drafts);
+		if (result.kind !== "published") throw new Error(`not published: ${JSON.stringify(result)}`);
+		return result.events.map((event) => event.id);
+	}
+}

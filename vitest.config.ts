@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+	test: {
+		include: ["packages/*/{src,test}/**/*.test.ts", "e2e/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
+		testTimeout: 20_000,
+		retry: 0,
+	},
+});
