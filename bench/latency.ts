@@ -77,7 +77,7 @@ async function stream(
 	receiver: Receiver,
 	count: number,
 	address: Address,
-	arrived: (expected: number) => Promise<void> = async () => {},
+	arrived: (expected: number) => Promise<unknown> = async () => {},
 ): Promise<{ p50: number; p99: number }> {
 	const send = async (events: number, firstNumber: number) => {
 		await receiver.reset();

@@ -5,7 +5,7 @@ import { Service, type ServiceOptions } from "./service.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** How often the receiver is asked how far it is. */
-const POLL_MS = 50;
+const POLL_MS = 20;
 /** Without a single receipt for so long the rest counts as missing. */
 const STALLED_MS = 20_000;
 
@@ -51,16 +51,41 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 	await publish(stage.workspace, stage.service.api, publication);
 }
 
+/** How fast deliveries came in. */
+export interface Pace {
+	/** Deliveries per second from the first receipt to the last. */
+	readonly perSecond: number;
+	/** The process's user and system time meanwhile and before, since waiting began. Null where it is not known. */
+	readonly cpuMicros: number | null;
+}
+
 /** Waits until the receiver has so many deliveries since its last reset, or gets none any more. */
-export async function received(stage: Stage, expected: number, onCount: (count: number) => void): Promise<void> {
-	let count = 0;
-	let since = performance.now();
-	while (count < expected && performance.now() - since < STALLED_MS) {
+export async function received(
+	stage: Stage,
+	expected: number,
+	onCount: (count: number) => void = () => {},
+): Promise<Pace> {
+	const { service, receiver } = stage;
+	const cpuBefore = service.cpuMicros();
+	let first = { at: 0, count: 0 };
+	let last = { at: performance.now(), count: 0 };
+	do {
 		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-		if (!stage.service.isRunning) throw stage.service.failure("The service ended while it was measured.");
-		const { distinct } = await stage.receiver.read();
-		if (distinct > count) since = performance.now();
-		count = distinct;
+		if (!service.isRunning) throw service.failure("The service ended while it was measured.");
+		const count = await receiver.count();
+		if (count === last.count) continue;
+		last = { at: performance.now(), count };
+		if (first.count === 0) first = last;
 		onCount(count);
-	}
+	} while (performance.now() - last.at < STALLED_MS && !(await isComplete(receiver, last.count, expected)));
+	const cpuAfter = service.cpuMicros();
+	return {
+		perSecond: last.at > first.at ? ((last.count - first.count) * 1_000) / (last.at - first.at) : 0,
+		cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
+	};
+}
+
+/** The count tells cheaply that it is not; repetitions, if there are any, are told apart at the end alone. */
+async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
+	return count >= expected && (await receiver.read()).distinct >= expected;
 }

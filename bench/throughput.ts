@@ -65,15 +65,15 @@ async function work(
 ): Promise<WorkReading> {
 	const expected = eventsPerProject * stage.webhooks.length;
 	await stage.receiver.reset();
-	const cpuBefore = stage.service.cpuMicros();
-	const published = publishNext(stage, eventsPerProject);
-	await Promise.all([published, received(stage, expected, (count) => onCount(count, expected))]);
-	const cpuAfter = stage.service.cpuMicros();
-	const { distinct, outOfOrder, spanMs } = await stage.receiver.read();
+	const [pace] = await Promise.all([
+		received(stage, expected, (count) => onCount(count, expected)),
+		publishNext(stage, eventsPerProject),
+	]);
+	const { distinct, outOfOrder } = await stage.receiver.read();
 	return {
 		deliveries: distinct,
-		perSecond: spanMs > 0 ? (distinct - 1) / (spanMs / 1_000) : 0,
-		cpuMicros: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / Math.max(1, distinct),
+		perSecond: pace.perSecond,
+		cpuMicros: pace.cpuMicros === null ? null : pace.cpuMicros / Math.max(1, distinct),
 		outOfOrder,
 		missing: expected - distinct,
 	};

@@ -1,4 +1,4 @@
-import { type ChildProcess, type ForkOptions, fork, type SpawnOptions, spawn } from "node:child_process";
+import { type ChildProcess, fork, type SpawnOptions, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,9 +21,9 @@ export class Workspace {
 		return mkdtempSync(join(this.folder, `${name}-`));
 	}
 
-	/** Starts a process of this program's own, with a channel for messages. */
-	fork(file: string, args: readonly string[] = [], options: ForkOptions = {}): ChildProcess {
-		return this.#keep(fork(file, args, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"], ...options }));
+	/** Starts a program of this repository, with a channel for messages. */
+	fork(file: string, env: NodeJS.ProcessEnv = process.env): ChildProcess {
+		return this.#keep(fork(file, { env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] }));
 	}
 
 	spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {

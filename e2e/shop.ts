@@ -42,7 +42,7 @@ export class Shop {
 
 	static async open(settings: Record<string, string> = {}): Promise<Shop> {
 		const authority = await createAuthority();
-		const shop = new Shop(authority, await unusedPort(), await writeCaFile(authority), settings);
+		const shop = new Shop(authority, await unusedPort(), writeCaFile(authority), settings);
 		await shop.start();
 		shop.projectId = (await shop.post("/v1/projects", { name: "A store" })).body.id;
 		return shop;

@@ -129,7 +129,10 @@ export function clockTime(time: Date): string {
 }
 
 function answer({ status_code, error }: Attempt): string {
-	return status_code === null ? `no answer (${error ?? "no reason given"})` : String(status_code);
+	if (status_code !== null) return String(status_code);
+	// The API also says what to do about it; the line has room for what happened.
+	const [what = ""] = (error ?? "no reason given").split(/[:.] /);
+	return `no answer (${what.charAt(0).toLowerCase()}${what.slice(1)})`;
 }
 
 /** Short enough for a terminal's line: what matters most comes first, since the end may be cut off. */

@@ -1,4 +1,5 @@
-import { type Authority, type ReceivedRequest, startReceiver, verify } from "@posthorn/testkit";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Authority, type Reaction, type ReceivedRequest, startReceiver } from "@posthorn/testkit";
 import { AT_ONCE, type Manner, type Treatment } from "./trouble.ts";
 
 const REFUSED = { kind: "answer", status: 401, afterMs: 0 } as const;
@@ -43,31 +44,31 @@ export async function openReceiver({ authority, path, manner, onReceipt }: OpenR
 	const accepted = new Set<string>();
 	/** How often each event's content was received, by that content. */
 	const receptions = new Map<string, number>();
-	let secret: string | null = null;
 
-	const receiver = await startReceiver({ authority, answer });
-	const url = new URL(path, receiver.url).href;
+	// Every request is told to `onReceipt` at once; the receiver itself has to keep none.
+	const receiver = await startReceiver({ authority, respond, keep: 1 });
+	const url = receiver.ipUrl(path);
 	return {
 		url,
-		useSecret(given) {
-			secret = given;
-		},
+		useSecret: (secret) => receiver.setSecret(secret),
 		close: () => receiver.close(),
 	};
 
-	function answer(request: ReceivedRequest): Treatment {
+	async function respond(request: ReceivedRequest): Promise<Reaction> {
 		const receivedAt = performance.now();
-		const { body, headers } = request;
-		const eventId = String(headers["x-service-event-id"] ?? "");
-		const signature = String(headers["x-service-signature"] ?? "");
-		const problem = secret === null ? "no secret is known yet" : verify(request, secret);
-		const verified = problem === null;
+		const eventId = request.headers["x-service-event-id"] ?? "";
+		const signature = request.headers["x-service-signature"] ?? "";
+		const verified = request.verified === true;
+		const problem = request.verified === null ? "the receiver knows no secret" : request.problem;
 		const duplicate = verified && accepted.has(eventId);
-		const treatment = !verified ? REFUSED : duplicate ? AT_ONCE : treat(body.toString());
+		const treatment = !verified ? REFUSED : duplicate ? AT_ONCE : treat(request.rawBody.toString());
 		const taken = treatment.kind === "answer" && treatment.status < 300;
 		if (taken) accepted.add(eventId);
-		onReceipt({ url, eventId, signature, verified, problem: problem ?? "", duplicate, accepted: taken, receivedAt });
-		return treatment;
+		onReceipt({ url, eventId, signature, verified, problem, duplicate, accepted: taken, receivedAt });
+		if (treatment.kind === "reset") return "reset";
+		// An answer that is still held back does not keep the process from ending.
+		if (treatment.afterMs > 0) await delay(treatment.afterMs, undefined, { ref: false });
+		return { status: treatment.status };
 	}
 
 	/** By what the event is about, which a seed repeats, and not by its id and time, which no seed does. */

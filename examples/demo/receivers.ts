@@ -1,6 +1,4 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { createAuthority } from "@posthorn/testkit";
+import { createAuthority, writeCaFile } from "@posthorn/testkit";
 import type { Api, Attempt, Webhook } from "./api.ts";
 import { openReceiver, type Receipt, type Verdict } from "./receiver.ts";
 import { type Manner, sound, troubled } from "./trouble.ts";
@@ -37,8 +35,7 @@ interface Cast {
 /** Starts the two receivers, each behind HTTPS on loopback, with an authority whose certificate lies in `folder`. */
 export async function startReceivers(folder: string, seed: number, attemptTimeout: number): Promise<Receivers> {
 	const authority = await createAuthority();
-	const caFile = join(folder, "receivers-ca.pem");
-	await writeFile(caFile, authority.certificate);
+	const caFile = writeCaFile(authority, folder);
 
 	const cast: readonly Cast[] = [
 		{

@@ -28,11 +28,45 @@ export interface Answer {
 	readonly status: number;
 	readonly headers: Record<string, string>;
 	readonly text: string;
-	/** The body as JSON; the tests say what they expect of it. */
+	/** The body, where it is JSON. */
 	readonly json: Json;
 }
-/** JSON of unknown shape: every member may be asked for. */
-export type Json = { readonly [name: string]: Json } & readonly Json[] & string & number & null;
+/** The members of all answers that the tests ask for; each answer has some of them. */
+export interface Json {
+	readonly id: string;
+	readonly type: string;
+	readonly status: string;
+	readonly created_at: string;
+	readonly next_cursor: string | null;
+	readonly last_seq: number;
+	readonly seq: number;
+	readonly n: number;
+	readonly apps: string[];
+	readonly key: string;
+	readonly prefix: string;
+	readonly secret: string;
+	readonly event_id: string;
+	readonly webhook_id: string;
+	readonly replay: number;
+	readonly state: string;
+	readonly error: string;
+	readonly response_body: string;
+	readonly request_headers: Record<string, string>;
+	readonly detail: string;
+	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+	readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+	readonly data: readonly Json[] & Json;
+	readonly events: readonly Json[];
+	readonly attempts: readonly Json[];
+	readonly paths: Record<string, Record<string, DocumentedOperation>>;
+}
+
+/** An operation of the OpenAPI document. */
+export interface DocumentedOperation {
+	readonly operationId: string;
+	readonly requestBody?: object;
+	readonly parameters: readonly { readonly in: string; readonly name: string }[];
+}
 
 export interface CallOptions {
 	/** None when null; the operator's unless said. */
@@ -142,7 +176,11 @@ export class TestApi {
 	}
 
 	/** One call of the API, its answer held against the OpenAPI document. */
-	async call(method: string, url: string, { key = OPERATOR_KEY, body, raw, headers = {} }: CallOptions = {}): Promise<Answer> {
+	async call(
+		method: string,
+		url: string,
+		{ key = OPERATOR_KEY, body, raw, headers = {} }: CallOptions = {},
+	): Promise<Answer> {
 		const payload = raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : raw;
 		const response = await this.app.inject({
 			method: method as NonNullable<InjectOptions["method"]>,
@@ -244,5 +282,11 @@ function logTo(lines: string[]): Logger {
 		const told = Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.stack : value]);
 		lines.push(JSON.stringify({ level, message, ...Object.fromEntries(told) }));
 	};
-	return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+	return {
+		debug: write("debug"),
+		info: write("info"),
+		warn: write("warn"),
+		error: write("error"),
+		isLevelEnabled: () => true,
+	};
 }

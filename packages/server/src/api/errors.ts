@@ -51,6 +51,7 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 	],
 	FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["malformed-request", "The body is not as long as its Content-Length says."],
 	FST_ERR_BAD_URL: ["malformed-request", "The path is not validly percent-encoded."],
+	FST_ERR_MAX_PARAM_LENGTH: ["not-found", "There is nothing at this path: a part of it is longer than any identifier."],
 	ECONNRESET: ["malformed-request", "The connection was closed before the body had come."],
 };
 

@@ -38,6 +38,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 			return typeof given === "string" && REQUEST_ID.test(given) ? given : `${origin}-${++requests}`;
 		},
 		frameworkErrors(error, request, reply) {
+			// The router gave up before any hook could run.
+			reply.headers({ ...ownHeaders(request), "X-Content-Type-Options": "nosniff" });
 			return sendProblem(error, request, reply, logger);
 		},
 		clientErrorHandler: refuseConnection,
@@ -68,7 +70,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		return openApi;
 	});
 	app.addHook("onRequest", async (request, reply) => {
-		reply.headers({ "X-Request-Id": request.id, "Cache-Control": "no-store" });
+		reply.headers(ownHeaders(request));
 		if (request.is404) refuseUnrouted(request, routes);
 	});
 	app.addHook("onSend", async (_request, reply) => {
@@ -78,6 +80,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		const { url: route = "none", method } = request.routeOptions;
 		const seconds = reply.elapsedTime / 1_000;
 		metrics.request(route, typeof method === "string" ? method : "none", reply.statusCode, seconds);
+		if (!logger.isLevelEnabled("debug")) return;
 		const fields = { requestId: request.id, method: request.method, route, status: reply.statusCode, seconds };
 		logger.debug(fields, "request");
 	});
@@ -98,7 +101,7 @@ function fastifyRoute(route: Route, auth: AuthParts): RouteOptions {
 		async onRequest(request) {
 			await authorize(request, route.access, auth);
 			const encoding = request.headers["content-encoding"];
-			if (encoding !== undefined && encoding !== "identity")
+			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");
 		},
 		async handler(request, reply) {
@@ -114,11 +117,12 @@ function fastifyRoute(route: Route, auth: AuthParts): RouteOptions {
 	};
 }
 
+const ownHeaders = ({ id }: FastifyRequest) => ({ "X-Request-Id": id, "Cache-Control": "no-store" });
+
 /** 405 where the path is known with other methods, else 404. */
 function refuseUnrouted(request: FastifyRequest, routes: readonly Route[]): never {
 	const [path = ""] = request.url.split("?", 1);
 	const allowed = allowedMethods(path, routes);
-	// With the method among them, the router left the path alone for another reason, such as an overlong id.
 	if (allowed.length > 0 && !allowed.includes(request.method))
 		throw new Problem("method-not-allowed", `This path takes ${allowed.join(", ")} only.`, {
 			headers: { Allow: allowed.join(", ") },

@@ -20,8 +20,9 @@ const valid = { url: "https://example.com/hook", events: ["purchase.completed"] 
 test("the catalogue tells every type with its schema and sample", async () => {
 	const { status, json } = await api.call("GET", "/v1/event-types");
 	expect(status).toBe(200);
-	expect(json.map((entry) => entry.type)).toEqual(EVENT_TYPES.map(({ type }) => type));
-	expect(Object.keys(json[0]!)).toEqual(["type", "description", "future", "schema", "sample"]);
+	const entries = json as unknown as { type: string }[];
+	expect(entries.map(({ type }) => type)).toEqual(EVENT_TYPES.map(({ type }) => type));
+	expect(Object.keys(entries[0]!)).toEqual(["type", "description", "future", "schema", "sample"]);
 });
 
 test("a webhook is created with its secret, and found again without", async () => {
@@ -30,7 +31,7 @@ test("a webhook is created with its secret, and found again without", async () =
 		body: { ...valid, description: "Büro", max_in_flight: 100 },
 	});
 	expect(status).toBe(201);
-	const { secret, ...webhook } = json as Record<string, unknown>;
+	const { secret, ...webhook } = json;
 	expect(secret).toMatch(/^whsec_[A-Za-z0-9]{64}$/);
 	expect(webhook).toMatchObject({
 		...valid,
@@ -59,7 +60,6 @@ test("all types may be selected, and are told in the order of the catalogue", as
 
 test.each([
 	[{ url: "http://example.com/" }, "/url"],
-	[{ url: "https://localhost/" }, "/url", { allowed: true }],
 	[{ url: "https://10.0.0.1/" }, "/url"],
 	[{ url: "https://[::1]/" }, "/url"],
 	[{ url: "https://169.254.169.254/latest" }, "/url"],
@@ -91,13 +91,11 @@ test.each([
 	[{ max_in_flight: 1e300 }, "/max_in_flight"],
 	[{ status: "paused" }, "/status"],
 	[{ secret: "mine" }, "/secret"],
-])("a webhook cannot have %j", async (fields, pointer, { allowed = false } = {}) => {
+])("a webhook cannot have %j", async (fields, pointer) => {
 	await freshProject();
 	const { status, json } = await api.call("POST", `${project}/webhooks`, { body: { ...valid, ...fields } });
-	// The tests' own receiver is on loopback, which their instance lets through.
-	if (allowed) return expect(status).toBe(201);
 	expect(status).toBe(422);
-	expect(json.errors?.map((error) => error.pointer)).toContain(pointer);
+	expect(json.errors.map((error) => error.pointer)).toContain(pointer);
 	expect((await api.call("GET", `${project}/webhooks`)).json.data).toEqual([]);
 });
 
@@ -106,14 +104,14 @@ test("faults that a schema finds and those that it cannot are told together", as
 	const { json } = await api.call("POST", `${project}/webhooks`, {
 		body: { url: "http://example.com", description: "a\u0007b", events: ["nope"], max_in_flight: 0, more: 1 },
 	});
-	expect(json.errors?.map((error) => String(error.pointer)).sort()).toEqual([
+	expect(json.errors.map((error) => String(error.pointer)).sort()).toEqual([
 		"/description",
 		"/events/0",
 		"/max_in_flight",
 		"/more",
 		"/url",
 	]);
-	expect(json.errors?.find(({ pointer }) => String(pointer) === "/url")?.detail).toMatch(/https:\/\//);
+	expect(json.errors.find(({ pointer }) => String(pointer) === "/url")?.detail).toMatch(/https:\/\//);
 });
 
 test("a project has only so many webhooks", async () => {
@@ -132,7 +130,7 @@ test("a project has only so many webhooks", async () => {
 test("a webhook is changed field by field", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project);
-	const before = (await api.call("GET", webhook)).json as Record<string, unknown>;
+	const before = (await api.call("GET", webhook)).json;
 	for (const change of [
 		{ url: "https://example.org/new" },
 		{ description: "new" },
@@ -164,7 +162,7 @@ test.each([
 	const before = await api.call("GET", webhook);
 	const { status, json } = await api.call("PATCH", webhook, { body });
 	expect(status).toBe(422);
-	expect(json.errors?.map((error) => error.pointer)).toContain(pointer);
+	expect(json.errors.map((error) => error.pointer)).toContain(pointer);
 	expect((await api.call("GET", webhook)).json).toEqual(before.json);
 });
 
@@ -200,20 +198,22 @@ test("the secret that was shown signs, and after a rotation only the new one doe
 		return [header(received, "X-Service-Signature")!, (secret) => signatureOf(secret, timestamp, received.body)];
 	};
 	const [first, firstBy] = await sent();
-	expect(first).toBe(firstBy(String(created.json.secret)));
+	expect(first).toBe(firstBy(created.json.secret));
 	const rotated = await api.call("POST", `${project}/webhooks/${created.json.id}/rotate-secret`);
 	expect(rotated.status).toBe(200);
 	expect(rotated.json.secret).not.toBe(created.json.secret);
 	const [second, secondBy] = await sent();
-	expect(second).toBe(secondBy(String(rotated.json.secret)));
-	expect(second).not.toBe(secondBy(String(created.json.secret)));
+	expect(second).toBe(secondBy(rotated.json.secret));
+	expect(second).not.toBe(secondBy(created.json.secret));
 });
 
 test("a test event goes to its webhook alone, whatever that subscribes to; a paused one refuses it", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project, { url: api.receiver.url("/one") });
 	await api.webhook(project, { url: api.receiver.url("/other"), events: ["chargeback.created"] });
-	const received = new Promise<(typeof api.receiver.requests)[number]>((resolve) => api.receiver.once("request", resolve));
+	const received = new Promise<(typeof api.receiver.requests)[number]>((resolve) =>
+		api.receiver.once("request", resolve),
+	);
 	const { status, json } = await api.call("POST", `${webhook}/test`, { body: { type: "chargeback.created" } });
 	expect(status).toBe(202);
 	const request = await received;
@@ -237,7 +237,7 @@ test("what waits for a paused webhook is told, and can be left out", async () =>
 	await api.publish(project);
 	const waiting = await api.call("GET", webhook);
 	expect(waiting.json.backlog).toMatchObject({ events: 2 });
-	expect(waiting.json.backlog!.oldest_at).toMatch(/Z$/);
+	expect(waiting.json.backlog.oldest_at).toMatch(/Z$/);
 	const resumed = await api.call("PATCH", webhook, { body: { status: "active", from: "now" } });
 	expect(resumed.json.backlog).toEqual({ events: 0, oldest_at: null });
 });

@@ -4,6 +4,8 @@ export interface Logger {
 	info(fields: object, message: string): void;
 	warn(fields: object, message: string): void;
 	error(fields: object, message: string): void;
+	/** Whether lines of this level are written: asked before a costly one is made. */
+	isLevelEnabled(level: "debug" | "info" | "warn" | "error"): boolean;
 }
 
-export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {}, isLevelEnabled: () => false };

@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { docsCsp, loadReference } from "../reference.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
 
@@ -12,7 +13,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			tag,
 			summary: "This API as an OpenAPI 3.1 document",
 			access: "open",
-			success: { status: 200, description: "The document.", contentType: "application/json" },
+			success: { status: 200, description: "The document.", schema: Type.Object({}) },
 			handler: () => new RawAnswer(openApi(), "application/json"),
 		}),
 		defineRoute({

@@ -57,8 +57,14 @@ export function describeLog(harness: StorageHarness): void {
 				createdAt: fc.constantFrom(START, START + 1),
 				createdAtGiven: fc.boolean(),
 			});
-			const request = fc.record({ project: fc.integer({ min: 0, max: 1 }), events: fc.array(draft, { maxLength: 5 }) });
-			const calls = fc.array(fc.array(request, { minLength: 1, maxLength: 3 }), { maxLength: 8 });
+			const request = fc.record({
+				project: fc.integer({ min: 0, max: 1 }),
+				events: fc.array(draft, { maxLength: 5, size: "max" }),
+			});
+			const calls = fc.array(fc.array(request, { minLength: 1, maxLength: 3, size: "max" }), {
+				maxLength: 8,
+				size: "max",
+			});
 			await fc.assert(
 				fc.asyncProperty(calls, async (series) => {
 					const projects = [await world.project(), await world.project()];
@@ -92,7 +98,10 @@ export function describeLog(harness: StorageHarness): void {
 		});
 
 		test("a window holds so many events and bytes as asked, at least one event, and only the types asked for", async () => {
-			const lengths = fc.array(fc.tuple(fc.constantFrom(...TYPES), fc.integer({ min: 2, max: 40 })), { maxLength: 25 });
+			const lengths = fc.array(fc.tuple(fc.constantFrom(...TYPES), fc.integer({ min: 2, max: 40 })), {
+				maxLength: 25,
+				size: "max",
+			});
 			const window = fc.record({
 				maxEvents: fc.integer({ min: 1, max: 30 }),
 				maxBytes: fc.integer({ min: 0, max: 400 }),

@@ -123,51 +123,55 @@ export function describeSettle(harness: StorageHarness): void {
 			});
 			const step = fc.record({
 				// A delivery is scheduled or unscheduled once in a settlement.
-				schedule: fc.uniqueArray(waiting, { maxLength: 4, selector: keyOf }),
-				unschedule: fc.uniqueArray(fc.record(place), { maxLength: 3, selector: keyOf }),
+				schedule: fc.uniqueArray(waiting, { maxLength: 4, size: "max", selector: keyOf }),
+				unschedule: fc.uniqueArray(fc.record(place), { maxLength: 3, size: "max", selector: keyOf }),
 				lanes: fc.array(
 					fc.record({
 						webhook: place.webhook,
 						cursor: fc.integer({ min: 0, max: 12 }),
 						ahead: fc.uniqueArray(fc.integer({ min: 13, max: 20 }), { maxLength: 3 }),
 					}),
-					{ maxLength: 2 },
+					{ maxLength: 2, size: "max" },
 				),
 			});
 			await fc.assert(
-				fc.asyncProperty(fc.array(step, { maxLength: 10 }), fc.integer({ min: 1, max: 5 }), async (steps, window) => {
-					const project = await world.project();
-					const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
-					const lease = await world.lease(project);
-					const lanes = webhooks.map(() => ({ cursor: 0, ahead: [] as number[] }));
-					const table = new Map<string, Retry>();
-					const named = <T extends { webhook: number }>({ webhook, ...rest }: T) => ({
-						...rest,
-						webhookId: webhooks[webhook]!,
-					});
-					for (const { schedule, unschedule, lanes: moves } of steps) {
-						const dropped = unschedule.filter((one) => !schedule.some((other) => keyOf(other) === keyOf(one)));
-						const verdict = await world.settle(lease, {
-							schedule: schedule.map(named),
-							unschedule: dropped.map(named),
-							lanes: moves.map(({ ahead, ...move }) => ({ ...named(move), ahead: ahead.sort((a, b) => a - b) })),
+				fc.asyncProperty(
+					fc.array(step, { maxLength: 10, size: "max" }),
+					fc.integer({ min: 1, max: 5 }),
+					async (steps, window) => {
+						const project = await world.project();
+						const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+						const lease = await world.lease(project);
+						const lanes = webhooks.map(() => ({ cursor: 0, ahead: [] as number[] }));
+						const table = new Map<string, Retry>();
+						const named = <T extends { webhook: number }>({ webhook, ...rest }: T) => ({
+							...rest,
+							webhookId: webhooks[webhook]!,
 						});
-						expect(verdict).toBe("settled");
-						for (const one of dropped) table.delete(keyOf(one));
-						for (const one of schedule) table.set(keyOf(one), named(one));
-						for (const { webhook, cursor, ahead } of moves)
-							if (cursor >= lanes[webhook]!.cursor) lanes[webhook] = { cursor, ahead };
-					}
-					for (const [i, webhookId] of webhooks.entries()) {
-						expect(await world.lane(project, webhookId)).toMatchObject(lanes[i]!);
-						for (const queue of ["retry", "replay"] as const) {
-							const wanted = [...table.values()]
-								.filter((one) => one.webhookId === webhookId && one.queue === queue)
-								.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
-							expect(await readByWindows(world, project, webhookId, queue, window)).toEqual(wanted);
+						for (const { schedule, unschedule, lanes: moves } of steps) {
+							const dropped = unschedule.filter((one) => !schedule.some((other) => keyOf(other) === keyOf(one)));
+							const verdict = await world.settle(lease, {
+								schedule: schedule.map(named),
+								unschedule: dropped.map(named),
+								lanes: moves.map(({ ahead, ...move }) => ({ ...named(move), ahead: ahead.sort((a, b) => a - b) })),
+							});
+							expect(verdict).toBe("settled");
+							for (const one of dropped) table.delete(keyOf(one));
+							for (const one of schedule) table.set(keyOf(one), named(one));
+							for (const { webhook, cursor, ahead } of moves)
+								if (cursor >= lanes[webhook]!.cursor) lanes[webhook] = { cursor, ahead };
 						}
-					}
-				}),
+						for (const [i, webhookId] of webhooks.entries()) {
+							expect(await world.lane(project, webhookId)).toMatchObject(lanes[i]!);
+							for (const queue of ["retry", "replay"] as const) {
+								const wanted = [...table.values()]
+									.filter((one) => one.webhookId === webhookId && one.queue === queue)
+									.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+								expect(await readByWindows(world, project, webhookId, queue, window)).toEqual(wanted);
+							}
+						}
+					},
+				),
 				{ numRuns: 40 },
 			);
 		});

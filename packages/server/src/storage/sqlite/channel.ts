@@ -4,6 +4,9 @@ import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Request, type WorkerSetup } from "./messages.ts";
 import { transferOf } from "./packed.ts";
 
+/** Beside this file, compiled as it is. */
+const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
 	readonly reject: (error: Error) => void;
@@ -25,9 +28,11 @@ export class Channel {
 
 	/** Resolves when the worker has opened the database; rejects with the reason why it could not. */
 	static open(setup: WorkerSetup): Promise<Channel> {
-		const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+		const worker = new Worker(WORKER, {
 			workerData: setup,
 			name: `sqlite-${setup.role}`,
+			// Flags of the main program (such as `--input-type`) do not fit a file of its own.
+			execArgv: [],
 		});
 		const channel = new Channel(worker, setup.path);
 		return new Promise((resolve, reject) => {
@@ -73,9 +78,10 @@ export class Channel {
 
 	/** The worker is gone: nobody is left waiting. */
 	#end(cause?: unknown): StorageError {
+		const reason = cause instanceof Error ? ` (${cause.message})` : "";
 		this.#ended ??= new StorageError(
 			"lost",
-			`The thread that works on ${this.#path} ended unexpectedly: start the service again.`,
+			`The thread that works on ${this.#path} ended unexpectedly${reason}: start the service again.`,
 			{ cause },
 		);
 		const waiting = [...this.#waiting.values()];

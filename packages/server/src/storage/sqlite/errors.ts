@@ -29,10 +29,15 @@ export const isUniqueViolation = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 
-/** What a failure of SQLite means to the service; anything that is no such failure stays as it is. */
+/** A failure of the file system, such as a directory that cannot be made. */
+const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
+
+/** What a failure of SQLite or the disk means to the service; anything that is no such failure stays as it is. */
 export function storageError(error: unknown, path: string): unknown {
-	if (error instanceof StorageError || !isSqliteError(error)) return error;
 	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	if (isFileError(error))
+		return told("unusable", `${path} cannot be opened for writing (${error.message}): name another place for it.`);
+	if (!isSqliteError(error)) return error;
 	switch (error.errcode & 0xff) {
 		case FULL:
 			return told("full", `No space is left to write ${path}: free some, and it goes on by itself.`);

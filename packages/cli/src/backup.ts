@@ -1,0 +1,23 @@
+import { statSync } from "node:fs";
+import { readConfig } from "@posthorn/server/config";
+import { backupSqlite } from "@posthorn/server/storage/sqlite";
+import { UsageError } from "./usage-error.ts";
+
+/** `posthorn backup FILE`: copies the database into a new file, also while a service works on it. */
+export async function backup(file: string, options: { readonly databaseUrl?: string }): Promise<void> {
+	const flags = options.databaseUrl === undefined ? {} : { database: options.databaseUrl };
+	const result = readConfig({ env: process.env, flags });
+	if (!result.ok) throw new UsageError(result.faults);
+	const { database, sealKeyFile } = result.config;
+	if (database.engine !== "sqlite")
+		throw new UsageError(["posthorn backup copies SQLite databases; for PostgreSQL use pg_dump."]);
+	const begun = performance.now();
+	await backupSqlite(database.path, file);
+	const megabytes = (statSync(file).size / 1024 / 1024).toFixed(1);
+	const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+	console.log(`Copied ${database.path} to ${file}: ${megabytes} MB in ${seconds} s.`);
+	if (sealKeyFile && !result.config.sealKey)
+		console.log(
+			`The seal key is not in it. Keep a copy of ${sealKeyFile} in another place: without it the backup signs nothing.`,
+		);
+}

@@ -1,0 +1,27 @@
+import type { Config } from "@posthorn/server/config";
+import pc from "picocolors";
+
+export interface BannerFacts {
+	readonly config: Config;
+	readonly url: string;
+	/** The operator's key, when it was made just now. */
+	readonly operatorKey: string | null;
+	readonly sealKeyMade: boolean;
+}
+
+/** Says where everything is. Written to stderr, so that stdout holds log lines alone. */
+export function banner({ config, url, operatorKey, sealKeyMade }: BannerFacts): void {
+	const rows: [string, string][] = [
+		["API", `${url}/v1`],
+		["Reference", `${url}/docs`],
+		["Database", config.database.engine === "sqlite" ? config.database.path : "PostgreSQL"],
+	];
+	if (!config.sealKey)
+		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just made: keep a copy in another place)" : ""}`]);
+	if (config.egressAllow.length > 0) rows.push(["Egress", `also allowed to ${config.egressAllow.join(", ")}`]);
+	if (operatorKey) rows.push(["Operator key", `${pc.bold(operatorKey)}  (shown this once: keep it now)`]);
+	const width = Math.max(...rows.map(([name]) => name.length));
+	console.error(`\n${pc.bold("Posthorn is ready.")}\n`);
+	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);
+	console.error("");
+}

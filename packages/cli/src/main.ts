@@ -1,0 +1,51 @@
+import { createRequire } from "node:module";
+import { Command, CommanderError } from "commander";
+import { backup } from "./backup.ts";
+import { addSettings, examples } from "./help.ts";
+import { serve } from "./serve.ts";
+import { UsageError } from "./usage-error.ts";
+
+const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
+
+/** The command line. Exit code 0 for success, 2 for wrong usage or configuration, 1 for failure while running. */
+export async function main(args: readonly string[]): Promise<void> {
+	const program = new Command("posthorn")
+		.description(
+			"Posthorn pushes your store's events to your customers' HTTPS endpoints: signed, in order, retried, every attempt on view.",
+		)
+		.version(version, "-V, --version", "print the version")
+		.helpOption("-h, --help", "explain a command")
+		.helpCommand("help [command]", "explain a command")
+		.showSuggestionAfterError()
+		.exitOverride()
+		.addHelpText("after", examples("posthorn"));
+	addSettings(
+		program
+			.command("serve")
+			.description("Run the service: HTTP API, deliveries, retries. Stops gracefully on SIGTERM and Ctrl-C.")
+			.addHelpText("after", examples("serve")),
+	).action((options: Record<string, string>) => serve(options));
+	program
+		.command("backup <file>")
+		.description("Copy the database into FILE, complete and consistent, also while the service runs.")
+		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
+		.addHelpText("after", examples("backup"))
+		.action((file: string, options: { databaseUrl?: string }) => backup(file, options));
+	if (args.length === 0) {
+		program.outputHelp();
+		return;
+	}
+	try {
+		await program.parseAsync(args, { from: "user" });
+	} catch (error) {
+		if (error instanceof CommanderError) {
+			process.exitCode = error.exitCode === 0 ? 0 : 2;
+		} else if (error instanceof UsageError) {
+			for (const line of error.lines) console.error(line);
+			process.exitCode = 2;
+		} else {
+			console.error((error as Error).message);
+			process.exitCode = 1;
+		}
+	}
+}

@@ -1,0 +1,64 @@
+import { startService } from "@posthorn/server";
+import { type Config, flagOf, readConfig, readOrMakeSealKey, SETTINGS, type SettingKey } from "@posthorn/server/config";
+import { banner } from "./banner.ts";
+import { createLogger } from "./logger.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0. */
+export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
+	const result = readConfig({ env: process.env, flags: flagsOf(options) });
+	if (!result.ok) throw new UsageError(result.faults);
+	const { config } = result;
+	const logger = createLogger(config.logLevel);
+	// The last resort: what no one expected is told whole, and the process ends, for nobody knows what still holds.
+	process.on("uncaughtException", (error) => {
+		logger.fatal(
+			{ err: error },
+			"an unexpected error: the service ends; what was not settled is made again at the next start",
+		);
+		process.exit(1);
+	});
+
+	const seal = sealKeyOf(config);
+	const service = await startService({ config, sealKey: seal.key, logger });
+	banner({ config, url: service.url, operatorKey: service.operatorKey, sealKeyMade: seal.made });
+
+	const signal = await firstSignal();
+	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");
+	void firstSignal().then(() => {
+		logger.warn({}, "stopped at once: what was not settled is made again at the next start");
+		process.exit(1);
+	});
+	await service.close();
+	logger.info({}, "stopped");
+	process.exit(0);
+}
+
+/** Flags by the key of their setting; commander names them in camel case. */
+function flagsOf(options: Readonly<Record<string, string>>): Partial<Record<SettingKey, string>> {
+	const flags: Partial<Record<SettingKey, string>> = {};
+	for (const [key, setting] of Object.entries(SETTINGS)) {
+		const name = flagOf(setting)
+			.slice(2)
+			.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+		if (options[name] !== undefined) flags[key as SettingKey] = options[name];
+	}
+	return flags;
+}
+
+function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {
+	if (config.sealKey) return { key: config.sealKey, made: false };
+	return readOrMakeSealKey(config.sealKeyFile!);
+}
+
+function firstSignal(): Promise<NodeJS.Signals> {
+	return new Promise((resolve) => {
+		const stop = (signal: NodeJS.Signals): void => {
+			process.off("SIGTERM", stop);
+			process.off("SIGINT", stop);
+			resolve(signal);
+		};
+		process.on("SIGTERM", stop);
+		process.on("SIGINT", stop);
+	});
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+import { WRONG_KEYS_A_MINUTE } from "./auth.ts";
+
+let api: TestApi;
+let project: string;
+let key: string;
+beforeAll(async () => {
+	api = await TestApi.start();
+	project = await api.project();
+	key = await api.keyOf(project);
+});
+afterAll(() => api.close());
+
+test("a key is shown once, works, and ends when it is deleted", async () => {
+	const created = await api.call("POST", `${project}/api-keys`, { body: { name: "Shop" } });
+	expect(created.status).toBe(201);
+	expect(created.json.key).toMatch(/^phk_[\w-]{43}$/);
+	expect(created.json.key).toContain(created.json.prefix);
+	const mine = created.json.key;
+	expect((await api.call("GET", `${project}/webhooks`, { key: mine })).status).toBe(200);
+
+	const { json } = await api.call("GET", `${project}/api-keys`, { key: mine });
+	const listed = json.data.find(({ id }) => id === created.json.id)!;
+	expect(Object.keys(listed)).toEqual(["id", "name", "prefix", "created_at", "last_used_at"]);
+	expect(listed).toMatchObject({ last_used_at: expect.stringMatching(/Z$/) });
+
+	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`, { key: mine })).status).toBe(204);
+	expect((await api.call("GET", `${project}/webhooks`, { key: mine })).status).toBe(401);
+	expect((await api.call("DELETE", `${project}/api-keys/${created.json.id}`)).status).toBe(404);
+});
+
+test.each([[{}], [{ name: "" }], [{ name: "x".repeat(101) }], [{ name: "a\u0000" }], [{ name: "x", key: "mine" }]])(
+	"a key cannot be %j",
+	async (body) => {
+		expect((await api.call("POST", `${project}/api-keys`, { body })).status).toBe(422);
+	},
+);
+
+test("without a key, or with one that no one has, the answer is 401 and says how", async () => {
+	for (const [authorization, challenge] of [
+		[undefined, 'Bearer realm="posthorn"'],
+		["", 'Bearer realm="posthorn"'],
+		["Bearer", 'Bearer realm="posthorn"'],
+		["Bearer ", 'Bearer realm="posthorn"'],
+		[`Basic ${OPERATOR_KEY}`, 'Bearer realm="posthorn"'],
+		[OPERATOR_KEY, 'Bearer realm="posthorn"'],
+		[`Bearer ${OPERATOR_KEY}x`, 'Bearer realm="posthorn", error="invalid_token"'],
+		["Bearer phk_unknown", 'Bearer realm="posthorn", error="invalid_token"'],
+		["Bearer \u00ff\u00fe", 'Bearer realm="posthorn", error="invalid_token"'],
+		[`Bearer ${"x".repeat(8_000)}`, 'Bearer realm="posthorn", error="invalid_token"'],
+	] as const) {
+		const { status, headers, json } = await api.call("GET", "/v1/projects", {
+			key: null,
+			headers: authorization === undefined ? {} : { authorization },
+		});
+		expect(status, authorization).toBe(401);
+		expect(headers["www-authenticate"]).toBe(challenge);
+		expect(json.type).toBe("/problems/unauthorized");
+	}
+});
+
+test("the scheme's name may be in any letters", async () => {
+	for (const scheme of ["Bearer", "bearer", "BEARER  "]) {
+		const headers = { authorization: `${scheme} ${OPERATOR_KEY}` };
+		expect((await api.call("GET", "/v1/projects", { key: null, headers })).status).toBe(200);
+	}
+});
+
+test("a project's key gets 403 for what is the operator's, and reaches what any key may see", async () => {
+	for (const [method, path] of [
+		["GET", "/v1/projects"],
+		["POST", "/v1/projects"],
+		["GET", project],
+		["PUT", `${project}/apps/developer`],
+		["DELETE", `${project}/apps/developer`],
+	] as const) {
+		const { status, json } = await api.call(method, path, { key });
+		expect(status, `${method} ${path}`).toBe(403);
+		expect(json.type).toBe("/problems/forbidden");
+	}
+	expect((await api.call("GET", "/v1/event-types", { key })).status).toBe(200);
+	expect((await api.call("GET", project)).json.apps).toEqual(["developer"]);
+});
+
+test("whose key it is counts before the body is read", async () => {
+	for (const options of [
+		{ raw: "{" },
+		{ raw: "" },
+		{ body: { nonsense: 1 } },
+		{ headers: { "content-type": "text/plain" } },
+	]) {
+		expect((await api.call("POST", `${project}/webhooks`, { key: "wrong", ...options })).status).toBe(401);
+		expect((await api.call("POST", "/v1/projects", { key, ...options })).status).toBe(403);
+	}
+	const other = await api.project();
+	expect((await api.call("POST", `${other}/events`, { key, raw: "{" })).status).toBe(404);
+});
+
+test("health, metrics and documents are open", async () => {
+	for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+		expect((await api.call("GET", path, { key: null })).status, path).toBe(200);
+});
+
+test("too many wrong keys from an address get 429; the right key goes on", async () => {
+	const guess = (i: number) =>
+		api.app.inject({
+			url: "/v1/projects",
+			headers: { authorization: `Bearer guess-${i}` },
+			remoteAddress: "192.0.2.7",
+		});
+	const statuses = new Set<number>();
+	for (let i = 0; i < WRONG_KEYS_A_MINUTE; i++) statuses.add((await guess(i)).statusCode);
+	expect([...statuses]).toEqual([401]);
+	const refused = await guess(WRONG_KEYS_A_MINUTE);
+	expect(refused.statusCode).toBe(429);
+	expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+	expect(refused.json()).toMatchObject({ type: "/problems/too-many-requests", status: 429 });
+	const headers = { authorization: `Bearer ${OPERATOR_KEY}` };
+	expect((await api.app.inject({ url: "/v1/projects", headers, remoteAddress: "192.0.2.7" })).statusCode).toBe(200);
+	expect((await api.call("GET", "/v1/projects", { key: "wrong" })).status).toBe(401);
+});

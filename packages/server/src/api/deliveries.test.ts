@@ -1,0 +1,237 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+/** Waits for so many more attempts. */
+async function more(count: number): Promise<void> {
+	attempts += count;
+	await api.attempted(attempts);
+}
+
+test("an attempt is told in full, in the list and by itself", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	api.receiver.answer = answered(503, Buffer.concat([Buffer.from("öh \xff"), Buffer.alloc(2_000, "x")]));
+	const id = await api.publish(project);
+	await more(1);
+	const { json } = await api.call("GET", `${project}/attempts`);
+	expect(json.data).toHaveLength(1);
+	const attempt = json.data[0]!;
+	const [request] = api.receiver.requests.slice(-1);
+	expect(attempt).toMatchObject({
+		webhook_id: webhook.split("/").at(-1),
+		event_id: id,
+		event_type: "delivery.success",
+		attempt: 1,
+		replay: 0,
+		method: "POST",
+		url: api.receiver.url(),
+		request_body: request!.body.toString(),
+		status_code: 503,
+		error_code: null,
+		error: null,
+		response_truncated: true,
+		status: "failed",
+		next_retry_at: null,
+	});
+	expect(String(attempt.response_body)).toMatch(/^öh ÿx+$/);
+	for (const [name, value] of Object.entries(attempt.request_headers))
+		expect(request!.head.toLowerCase()).toContain(`${name}: ${value}`.toLowerCase());
+	expect(Object.keys(attempt.request_headers)).toHaveLength(6);
+	expect((await api.call("GET", `${project}/attempts/${attempt.id}`)).json).toEqual(attempt);
+	const delivery = await api.call("GET", `${webhook}/deliveries/${id}`);
+	expect(delivery.json).toEqual({
+		state: "dead_lettered",
+		attempt: 1,
+		replay: 0,
+		next_retry_at: null,
+		attempts: [attempt],
+	});
+});
+
+test("bytes that are no text are shown as such", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	api.receiver.answer = answered(200, Buffer.from([0x61, 0xff, 0x00, 0x62]));
+	await api.publish(project);
+	await more(1);
+	const { json } = await api.call("GET", `${project}/attempts`);
+	expect(json.data[0]?.response_body).toBe("a\ufffd\u0000b");
+});
+
+test("what was closed without a request has no headers and says why", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project, { url: "https://localhost:1/" });
+	await api.publish(project);
+	await more(1);
+	const { json } = await api.call("GET", `${project}/attempts?status=failed`);
+	expect(json.data[0]).toMatchObject({ status_code: null, error_code: "connection_refused", response_body: "" });
+	expect(String(json.data[0]!.error)).toMatch(/refused/);
+	expect(webhook).toContain(String(json.data[0]!.webhook_id));
+});
+
+test("the log is filtered by everything at once, newest first, in pages", async () => {
+	const project = await api.project();
+	const one = await api.webhook(project, { events: ["delivery.success", "delivery.failed"] });
+	const other = await api.webhook(project);
+	const ids: string[] = [];
+	for (let i = 0; i < 4; i++) ids.push(await api.publish(project, { i }));
+	await more(8);
+	api.receiver.answer = answered(500);
+	const failing = await api.call("POST", `${project}/events`, { body: { type: "delivery.failed", data: {} } });
+	await more(1);
+	const list = async (query: string): Promise<{ id: string; event_id: string }[]> => {
+		const { status, json } = await api.call("GET", `${project}/attempts?${query}`);
+		expect(status).toBe(200);
+		return json.data as unknown as { id: string; event_id: string }[];
+	};
+	const all = await list("");
+	expect(all).toHaveLength(9);
+	expect(all.map(({ id }) => id)).toEqual(
+		all
+			.map(({ id }) => id)
+			.sort()
+			.reverse(),
+	);
+	const oneId = one.split("/").at(-1)!;
+	expect(await list(`webhook_id=${oneId}`)).toHaveLength(5);
+	expect(await list("type=delivery.failed")).toHaveLength(1);
+	expect(await list("status=delivered")).toHaveLength(8);
+	expect((await list("status=failed")).map(({ event_id }) => event_id)).toEqual([failing.json.id]);
+	expect(await list("status=retrying")).toEqual([]);
+	expect(await list(`event_id=${ids[2]}`)).toHaveLength(2);
+	expect(
+		await list(`event_id=${ids[2]}&webhook_id=${other.split("/").at(-1)}&status=delivered&type=delivery.success`),
+	).toHaveLength(1);
+	expect(await list("webhook_id=wh_none")).toEqual([]);
+	expect(await list("since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z")).toEqual([]);
+	expect(await list("since=2020-01-01T00:00:00%2B02:00")).toHaveLength(9);
+	const seen: string[] = [];
+	let cursor: unknown = null;
+	do {
+		const { json } = await api.call("GET", `${project}/attempts?limit=4${cursor === null ? "" : `&cursor=${cursor}`}`);
+		seen.push(...json.data.map(({ id }) => String(id)));
+		cursor = json.next_cursor;
+	} while (cursor !== null);
+	expect(seen).toEqual(all.map(({ id }) => id));
+});
+
+test.each([
+	["status=lost", "?status"],
+	["type=nope", "?type"],
+	["since=yesterday", "?since"],
+	["until=2026-13-01T00:00:00Z", "?until"],
+	["since=2026-01-01T00:00:00", "?since"],
+	["cursor=ZXZ0XzE", "?cursor"],
+	["limit=0", "?limit"],
+	["colour=red", "?colour"],
+])("the log cannot be filtered by %s", async (query, pointer) => {
+	const project = await api.project();
+	const { status, json } = await api.call("GET", `${project}/attempts?${query}`);
+	expect(status).toBe(422);
+	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("a page of the log ends early rather than be very large", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	for (let i = 0; i < 20; i++) await api.publish(project, { text: "x".repeat(250_000) });
+	await more(20);
+	const first = await api.call("GET", `${project}/attempts`);
+	expect(first.json.data.length).toBeLessThan(20);
+	expect(first.text.length).toBeLessThan(4.5 * 1024 * 1024);
+	const rest = await api.call("GET", `${project}/attempts?cursor=${first.json.next_cursor}`);
+	expect(first.json.data.length + rest.json.data.length).toBe(20);
+});
+
+test("a delivery is replayed once it is over, under the same event id", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const held = new Promise<() => void>((resolve) => {
+		api.receiver.answer = (socket, request): void => resolve(() => (answered(500) as Answer)(socket, request));
+	});
+	const id = await api.publish(project);
+	const finish = await held;
+	const early = await api.call("POST", `${webhook}/deliveries/${id}/replay`);
+	expect(early.status).toBe(409);
+	expect((await api.call("GET", `${webhook}/deliveries/${id}`)).json.state).toBe("attempting");
+	finish();
+	await more(1);
+	api.receiver.answer = answered(200);
+	const replayed = await api.call("POST", `${webhook}/deliveries/${id}/replay`);
+	expect(replayed.status).toBe(202);
+	expect(replayed.json).toEqual({ state: "attempting", attempt: 1, replay: 1 });
+	await more(1);
+	const { json } = await api.call("GET", `${webhook}/deliveries/${id}`);
+	expect(json).toMatchObject({ state: "delivered", attempt: 1, replay: 1 });
+	expect(json.attempts.map(({ replay, status, event_id }) => [replay, status, event_id])).toEqual([
+		[0, "failed", id],
+		[1, "delivered", id],
+	]);
+	expect((await api.call("POST", `${webhook}/deliveries/${id}/replay`, { body: {} })).status).toBe(202);
+	await more(1);
+});
+
+test("everything that failed is replayed, and what was delivered is not", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await api.publish(project);
+	await more(1);
+	api.receiver.answer = answered(500);
+	const failed = [await api.publish(project), await api.publish(project), await api.publish(project)];
+	await more(3);
+	const none = await api.call("POST", `${webhook}/replay`, {
+		body: { status: "failed", until: "2020-01-01T00:00:00Z" },
+	});
+	expect(none.json).toEqual({ count: 0 });
+	api.receiver.answer = answered(200);
+	const { status, json } = await api.call("POST", `${webhook}/replay`, {
+		body: { status: "failed", since: "2020-01-01T00:00:00Z" },
+	});
+	expect(status).toBe(202);
+	expect(json).toEqual({ count: 3 });
+	await more(3);
+	const sent = api.receiver.requests.slice(-3).map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
+	expect(sent).toEqual(failed);
+	expect((await api.call("POST", `${webhook}/replay`, { body: { status: "failed" } })).json).toEqual({ count: 0 });
+});
+
+test.each([
+	[{}, "/status"],
+	[{ status: "delivered" }, "/status"],
+	[{ status: "failed", since: "x" }, "/since"],
+	[{ status: "failed", all: true }, "/all"],
+])("not everything is replayed by %j", async (body, pointer) => {
+	const webhook = await api.webhook(await api.project());
+	const { status, json } = await api.call("POST", `${webhook}/replay`, { body });
+	expect(status).toBe(422);
+	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("what was never a delivery is 404", async () => {
+	const project = await api.project();
+	const id = await api.publish(project);
+	const webhook = await api.webhook(project);
+	for (const event of [id, "evt_none", "x", "%00", "evt_01kbjh6mrxe3q8z1v2t4w5y6a7"]) {
+		expect((await api.call("GET", `${webhook}/deliveries/${event}`)).status, event).toBe(404);
+		expect((await api.call("POST", `${webhook}/deliveries/${event}/replay`)).status, event).toBe(404);
+	}
+	for (const attempt of ["att_none", "x", "%00", "att_01kbjh6mrxe3q8z1v2t4w5y6a7"])
+		expect((await api.call("GET", `${project}/attempts/${attempt}`)).status, attempt).toBe(404);
+});
+
+test("a call that takes no body refuses one", async () => {
+	const webhook = await api.webhook(await api.project());
+	const { status } = await api.call("POST", `${webhook}/rotate-secret`, { body: { secret: "mine" } });
+	expect(status).toBe(422);
+});

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+
+const MAX_EVENT_BYTES = 10_000;
+
+let api: TestApi;
+let project: string;
+beforeAll(async () => {
+	api = await TestApi.start({ maxEventBytes: MAX_EVENT_BYTES });
+});
+afterAll(() => api.close());
+
+const purchase = { order_id: "o", customer_email: "a@b", amount_cents: 1, currency: "EUR", items: [] };
+const event = { type: "delivery.success", data: { n: 1 } };
+const publish = (body: unknown) => api.call("POST", `${project}/events`, { body });
+const publishRaw = (raw: string | Uint8Array) => api.call("POST", `${project}/events`, { raw });
+
+beforeAll(async () => {
+	project = await api.project();
+});
+
+test("an event is published, found, and numbered without gaps", async () => {
+	project = await api.project();
+	const first = await publish(event);
+	expect(first.status).toBe(202);
+	expect(Object.keys(first.json)).toEqual(["id", "seq", "type", "created_at", "project_id"]);
+	expect(first.json).toMatchObject({ seq: 1, type: "delivery.success", project_id: project.split("/").at(-1) });
+	expect((await publish(event)).json.seq).toBe(2);
+	const found = await api.call("GET", `${project}/events/${first.json.id}`);
+	expect(found.headers["x-posthorn-seq"]).toBe("1");
+	expect(found.json).toMatchObject({ id: first.json.id, created_at: first.json.created_at, data: { n: 1 } });
+});
+
+test("a batch is published whole, in its order", async () => {
+	project = await api.project();
+	const batch = await publish({ events: Array.from({ length: 1_000 }, (_, n) => ({ ...event, data: { n } })) });
+	expect(batch.status).toBe(202);
+	expect(batch.json.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_000 }, (_, i) => i + 1));
+	const page = await api.call("GET", `${project}/events?limit=200`);
+	expect(page.json.data.map(({ data }) => data.n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+	expect(page.json.last_seq).toBe(200);
+});
+
+test("data comes out character for character", async () => {
+	project = await api.project();
+	const data =
+		'{ "big": 12345678901234567890, "f": 1.0, "2": "b", "1": "a", "esc": "\\u00e9\\ud83d\\ude00 é 😀 \\/", "a":1,"a":2 ,\n"__proto__": {"x": 1}, "constructor": {"prototype": null}, "half": "\\ud800" }';
+	const published = await publishRaw(`{"data":"shadowed","type" : "delivery.success", "d\\u0061ta" : ${data} }`);
+	expect(published.status).toBe(202);
+	const { text } = await api.call("GET", `${project}/events/${published.json.id}`);
+	expect(text.endsWith(`,"data":${data}}`)).toBe(true);
+	const page = await api.call("GET", `${project}/events`);
+	expect(page.text).toBe(`{"data":[${text}],"next_cursor":null,"last_seq":1}`);
+
+	const other = '{"y" : [1,  2]}';
+	const batch = await publishRaw(
+		`{"events":[{"type":"delivery.failed","data":{}}, {"data":${other},"type":"delivery.success"}]}`,
+	);
+	const second = await api.call("GET", `${project}/events/${batch.json.events[1]!.id}`);
+	expect(second.text.endsWith(`,"data":${other}}`)).toBe(true);
+});
+
+test("the same event again answers as the first time; other content is a conflict", async () => {
+	project = await api.project();
+	const body = { ...event, id: "evt_order-1_paid" };
+	const first = await publish(body);
+	expect(first.json).toMatchObject({ id: body.id, seq: 1 });
+	expect((await publish(body)).json).toEqual(first.json);
+	const other = await publish({ ...body, data: { n: 2 } });
+	expect(other.status).toBe(409);
+	expect(other.json.errors).toMatchObject([{ pointer: "/id" }]);
+	const batch = await publish({ events: [event, { ...body, type: "delivery.failed" }] });
+	expect(batch.status).toBe(409);
+	expect(batch.json.errors).toMatchObject([{ pointer: "/events/1/id" }]);
+	expect((await api.call("GET", `${project}/events`)).json.data).toHaveLength(1);
+});
+
+test("the time may be given, with any offset", async () => {
+	const { json } = await publish({ ...event, created_at: "2026-01-02T03:04:05.678+02:00" });
+	expect(json.created_at).toBe("2026-01-02T01:04:05.678Z");
+});
+
+test.each([
+	[{ data: {} }, ["/type"]],
+	[{ type: "delivery.success" }, ["/data"]],
+	[{ ...event, type: "nope" }, ["/type"]],
+	[{ ...event, type: { toString: 1, valueOf: 1 } }, ["/type"]],
+	[{ ...event, type: "__proto__" }, ["/type"]],
+	[{ ...event, data: [] }, ["/data"]],
+	[{ ...event, data: null }, ["/data"]],
+	[{ ...event, data: "text" }, ["/data"]],
+	[{ ...event, id: "ord_1" }, ["/id"]],
+	[{ ...event, id: "evt_" }, ["/id"]],
+	[{ ...event, id: `evt_${"x".repeat(61)}` }, ["/id"]],
+	[{ ...event, id: "evt_a/b" }, ["/id"]],
+	[{ ...event, id: "evt_a\n" }, ["/id"]],
+	[{ ...event, id: null }, ["/id"]],
+	[{ ...event, created_at: "2026-01-02T03:04:05" }, ["/created_at"]],
+	[{ ...event, created_at: "2026-02-30T00:00:00Z" }, ["/created_at"]],
+	[{ ...event, created_at: "+010000-01-01T00:00:00Z" }, ["/created_at"]],
+	[{ ...event, created_at: "yesterday" }, ["/created_at"]],
+	[{ ...event, created_at: 5 }, ["/created_at"]],
+	[{ ...event, seq: 1, "~": 1 }, ["/seq", "/~0"]],
+	[
+		{ type: "purchase.completed", data: {} },
+		["/data/order_id", "/data/customer_email", "/data/amount_cents", "/data/currency", "/data/items"],
+	],
+	[{ type: "purchase.completed", data: { ...purchase, currency: "eur" } }, ["/data/currency"]],
+	[{ events: [] }, ["/events"]],
+	[{ events: {} }, ["/events"]],
+	[
+		{ events: [event, 5, { ...event, type: "nope", x: 1 }], more: 1 },
+		["/more", "/events/1", "/events/2/x", "/events/2/type"],
+	],
+	[{ events: [event, { type: "purchase.refunded", data: { order_id: "o" } }] }, ["/events/1/data/partial"]],
+	[{ events: Array.from({ length: 1_001 }, () => event) }, ["/events"]],
+	[[event], [""]],
+	["text", [""]],
+	[null, [""]],
+])("%j cannot be published, and nothing is written", async (body, pointers) => {
+	project = await api.project();
+	const { status, json } = await publish(body);
+	expect(status).toBe(422);
+	expect(json.errors.map(({ pointer }) => pointer)).toEqual(pointers);
+	expect((await api.call("GET", `${project}/events`)).json.data).toEqual([]);
+});
+
+test("sizes are bounded: an event's data, and a whole body", async () => {
+	project = await api.project();
+	const fits = { text: "x".repeat(MAX_EVENT_BYTES - '{"text":""}'.length) };
+	expect((await publish({ ...event, data: fits })).status).toBe(202);
+	const single = await publish({ ...event, data: { text: `${fits.text}x` } });
+	expect(single.status).toBe(413);
+	expect(single.json.errors).toMatchObject([{ pointer: "/data" }]);
+	const batch = await publish({ events: [event, { ...event, data: { text: `${fits.text}x` } }] });
+	expect(batch.status).toBe(413);
+	expect(batch.json.errors).toMatchObject([{ pointer: "/events/1/data" }]);
+	expect((await publish({ ...event, data: { text: "ü".repeat(MAX_EVENT_BYTES / 2) } })).status).toBe(413);
+	const whole = await publishRaw(Buffer.alloc(16 * 1024 * 1024 + 1, " "));
+	expect(whole.status).toBe(413);
+	expect(whole.json.type).toBe("/problems/too-large");
+});
+
+test("bodies that are no JSON are told so, and why", async () => {
+	for (const raw of [
+		"",
+		"{",
+		"nul",
+		'{"a":1,}',
+		"{'a':1}",
+		'{"type":"delivery.success","data":{"a":"\n"}}',
+		"\u0000",
+	]) {
+		const { status, json } = await publishRaw(raw);
+		expect(status, raw).toBe(400);
+		expect(json.type).toBe("/problems/malformed-request");
+	}
+	for (const bytes of [
+		Buffer.from([0xff]),
+		Buffer.from('{"data":"\xed\xa0\x80"}', "latin1"),
+		Buffer.from("{}", "utf16le"),
+	])
+		expect((await publishRaw(bytes)).status).toBe(400);
+});
+
+test("nesting may be as deep as it fits", async () => {
+	const depth = 4_000;
+	const data = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+	const published = await publishRaw(`{"type":"delivery.success","data":${data}}`);
+	expect(published.status).toBe(202);
+	const tooDeep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+	expect((await publishRaw(tooDeep)).status).toBe(422);
+	expect((await publishRaw(`{"type":${tooDeep},"data":{}}`)).status).toBe(422);
+	expect((await publishRaw(`{"type":"purchase.completed","data":{"items":${tooDeep}}}`)).status).toBe(413);
+	expect((await publishRaw(`{"events":${tooDeep}}`)).status).toBe(422);
+});
+
+test("other content types and encodings are refused", async () => {
+	for (const headers of [
+		{ "content-type": "text/plain" },
+		{ "content-type": "application/x-www-form-urlencoded" },
+		{ "content-type": "application/jsonp" },
+		{ "content-type": "nonsense" },
+		{ "content-encoding": "gzip" },
+	]) {
+		const { status } = await api.call("POST", `${project}/events`, { body: event, headers });
+		expect(status, JSON.stringify(headers)).toBe(415);
+	}
+	const charset = { "content-type": "application/json; charset=utf-8" };
+	expect((await api.call("POST", `${project}/events`, { body: event, headers: charset })).status).toBe(202);
+});
+
+test("the log is read from a place, by types, in pages, each event once", async () => {
+	project = await api.project();
+	const types = ["delivery.success", "delivery.failed", "basket.abandoned"];
+	await publish({ events: Array.from({ length: 9 }, (_, n) => ({ type: types[n % 3], data: { n } })) });
+	const numbers = async (query: string): Promise<unknown[]> => {
+		const { json } = await api.call("GET", `${project}/events?${query}`);
+		return json.data.map(({ data }) => data.n);
+	};
+	expect(await numbers("after=6")).toEqual([6, 7, 8]);
+	expect(await numbers("after=9")).toEqual([]);
+	expect(await numbers("after=999999999999999")).toEqual([]);
+	expect(await numbers("type=delivery.failed")).toEqual([1, 4, 7]);
+	expect(await numbers("type=delivery.failed,basket.abandoned&after=5")).toEqual([5, 7, 8]);
+	expect(await numbers("type=delivery.failed&type=basket.abandoned&after=5")).toEqual([5, 7, 8]);
+
+	const seen: unknown[] = [];
+	let query = "limit=2&type=delivery.success";
+	for (;;) {
+		const { json } = await api.call("GET", `${project}/events?${query}`);
+		seen.push(...json.data.map(({ data }) => data.n));
+		if (json.next_cursor === null) {
+			expect(json.last_seq).toBe(7);
+			break;
+		}
+		query = `limit=2&type=delivery.success&cursor=${json.next_cursor}`;
+	}
+	expect(seen).toEqual([0, 3, 6]);
+	const end = await api.call("GET", `${project}/events?after=9`);
+	expect(end.json).toEqual({ data: [], next_cursor: null, last_seq: 9 });
+});
+
+test.each([
+	["after=-1", "?after"],
+	["after=x", "?after"],
+	["after=1&cursor=MQ", "?after"],
+	["cursor=abc", "?cursor"],
+	["type=nope", "?type"],
+	["type=", "?type"],
+	["since=2026-01-01T00:00:00Z", "?since"],
+])("the log cannot be read by %s", async (query, pointer) => {
+	const { status, json } = await api.call("GET", `${project}/events?${query}`);
+	expect(status).toBe(422);
+	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("a page of the log ends early rather than be very large", async () => {
+	const large = await TestApi.start({ maxEventBytes: 1_048_576 });
+	try {
+		const path = await large.project();
+		const body = { type: "delivery.success", data: { text: "x".repeat(1_000_000) } };
+		for (let i = 0; i < 6; i++) await large.call("POST", `${path}/events`, { body });
+		const first = await large.call("GET", `${path}/events`);
+		expect(first.json.data.length).toBeLessThan(6);
+		expect(first.text.length).toBeLessThan(4.1 * 1024 * 1024);
+		const rest = await large.call("GET", `${path}/events?cursor=${first.json.next_cursor}`);
+		expect(first.json.data.length + rest.json.data.length).toBe(6);
+		expect(rest.json.next_cursor).toBeNull();
+	} finally {
+		await large.close();
+	}
+});
+
+test("events that are not there are 404, however the id looks", async () => {
+	for (const id of [
+		"evt_none",
+		"evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+		"1",
+		"evt_",
+		"evt_%00",
+		"evt_%2f",
+		`evt_${"x".repeat(90)}`,
+		"..%2f..",
+	])
+		expect((await api.call("GET", `${project}/events/${id}`)).status, id).toBe(404);
+});
+
+test("publishers are told to come again when more comes than can be written", async () => {
+	const busy = await TestApi.start({
+		parts: ({ engine }) => ({
+			engine: { ...engine, publish: () => Promise.resolve({ kind: "busy", retryAfter: 7 } as const) },
+		}),
+	});
+	try {
+		const { status, headers } = await busy.call("POST", `${await busy.project()}/events`, { body: event });
+		expect(status).toBe(429);
+		expect(headers["retry-after"]).toBe("7");
+	} finally {
+		await busy.close();
+	}
+});

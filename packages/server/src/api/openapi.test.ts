@@ -1,0 +1,105 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+import { apiRoutes } from "./routes/index.ts";
+
+interface Operation {
+	readonly operationId: string;
+	readonly security?: unknown[];
+	readonly responses: Record<string, unknown>;
+	readonly requestBody?: {
+		readonly content: { readonly "application/json": { readonly schema: object; example?: unknown } };
+	};
+	readonly parameters?: { readonly name: string }[];
+}
+interface Document {
+	readonly openapi: string;
+	readonly paths: Record<string, Record<string, Operation>>;
+	readonly webhooks: Record<string, { readonly post: Operation }>;
+	readonly components: { readonly schemas: Record<string, { readonly examples?: unknown[] }> };
+}
+
+let api: TestApi;
+let document: Document;
+beforeAll(async () => {
+	api = await TestApi.start();
+	document = (await api.app.inject("/openapi.json")).json();
+});
+afterAll(() => api.close());
+
+test("the document is valid OpenAPI 3.1", async () => {
+	const result = await new Validator().validate({ ...structuredClone(document) });
+	expect(result.errors ?? []).toEqual([]);
+	expect(result.valid).toBe(true);
+	expect(document.openapi).toBe("3.1.0");
+});
+
+test("every route that is served is documented, and the other way round", () => {
+	const routes = apiRoutes(api.parts, () => "");
+	const served = routes.map(({ method, path }) => `${method} ${path}`).sort();
+	const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
+		Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+	);
+	expect(documented.sort()).toEqual(served);
+	for (const { method, path } of routes)
+		expect(api.app.hasRoute({ method, url: path.replaceAll(/\{(\w+)\}/g, ":$1") }), path).toBe(true);
+});
+
+test("every operation has its own id, and says how keys and input are refused", () => {
+	const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+	const ids = operations.map(({ operationId }) => operationId);
+	expect(new Set(ids).size).toBe(ids.length);
+	for (const { operationId, security, responses, requestBody } of operations) {
+		const statuses = Object.keys(responses);
+		expect(statuses, operationId).toContain("422");
+		expect(statuses.includes("401"), operationId).toBe(security === undefined);
+		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415"]));
+	}
+});
+
+test("examples are what their schemas say", () => {
+	const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+	ajv.addSchema({ ...document }, "api");
+	let examples = 0;
+	for (const [name, { examples: given = [] }] of Object.entries(document.components.schemas))
+		for (const example of given) {
+			const check = ajv.getSchema(`api#/components/schemas/${name}`)!;
+			expect(check(example), `${name}: ${ajv.errorsText(check.errors)}`).toBe(true);
+			examples++;
+		}
+	expect(examples).toBeGreaterThan(5);
+});
+
+test("what receivers get is described for each event type", () => {
+	expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES.map(({ type }) => type));
+	const ajv = new Ajv2020({ strict: false, validateFormats: false });
+	for (const [type, { post }] of Object.entries(document.webhooks)) {
+		const { schema, example } = post.requestBody!.content["application/json"];
+		expect(ajv.validate(schema, example), type).toBe(true);
+		expect(post.parameters!.map(({ name }) => name).sort()).toEqual([
+			"User-Agent",
+			"X-Service-Event",
+			"X-Service-Event-Id",
+			"X-Service-Signature",
+			"X-Service-Timestamp",
+		]);
+	}
+});
+
+test("the page for people runs nothing but its own script, and names no other host", async () => {
+	const page = await api.app.inject("/docs");
+	expect(page.statusCode).toBe(200);
+	expect(page.payload).not.toMatch(/https?:\/\//);
+	const policy = String(page.headers["content-security-policy"]);
+	expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[^']+';/);
+	expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*unsafe-inline|https?:/);
+	const src = /<script src="([^"]+)"/.exec(page.payload)![1]!;
+	const script = await api.app.inject({ url: src, headers: { "accept-encoding": "gzip" } });
+	expect(script.statusCode).toBe(200);
+	expect(script.headers["content-encoding"]).toBe("gzip");
+	const plain = await api.app.inject(src);
+	expect(plain.payload.length).toBeGreaterThan(script.rawPayload.length);
+	expect(plain.headers["content-type"]).toMatch(/^text\/javascript/);
+});

@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+let port: number;
+let release: () => void = () => {};
+let held: Promise<void>;
+
+beforeEach(async () => {
+	let begun: () => void = () => {};
+	held = new Promise((resolve) => {
+		begun = resolve;
+	});
+	const gate = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	api = await TestApi.start({
+		parts: ({ engine }) => ({
+			engine: {
+				...engine,
+				async publish(...args) {
+					begun();
+					await gate;
+					return engine.publish(...args);
+				},
+			},
+		}),
+	});
+	await api.app.listen({ port: 0, host: "127.0.0.1" });
+	port = (api.app.server.address() as AddressInfo).port;
+});
+afterEach(() => api.close());
+
+/** What the server answers to these bytes, until it closes the connection. */
+async function say(bytes: string | Uint8Array): Promise<string> {
+	const socket = connect(port, "127.0.0.1");
+	socket.end(bytes);
+	const chunks: Buffer[] = [];
+	socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+	await once(socket, "close");
+	return Buffer.concat(chunks).toString();
+}
+
+const authorization = `Authorization: Bearer ${OPERATOR_KEY}`;
+
+test("bytes that are no request get a problem, too", async () => {
+	for (const [bytes, status] of [
+		["nonsense\r\n\r\n", 400],
+		["GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n", 400],
+		["FROBNICATE / HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+		[`GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+		["POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
+	] as const) {
+		const answer = await say(bytes);
+		expect(answer.split(" ")[1], bytes.slice(0, 30)).toBe(String(status));
+		expect(answer).toContain("application/problem+json");
+		expect(JSON.parse(answer.split("\r\n\r\n")[1]!)).toMatchObject({ status });
+	}
+});
+
+test("a body that is too large is refused before it has come", async () => {
+	const answer = await say(
+		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n`,
+	);
+	expect(answer).toMatch(/^HTTP\/1.1 413 /);
+	expect(answer).toContain('"type":"/problems/too-large"');
+});
+
+test("a body of unknown length is bounded as it comes", async () => {
+	const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
+	const answer = await say(
+		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(8)}0\r\n\r\n`,
+	);
+	expect(answer).toMatch(/^HTTP\/1.1 413 /);
+});
+
+test("the key counts before a large body is waited for", async () => {
+	const answer = await say(
+		"POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n",
+	);
+	expect(answer).toMatch(/^HTTP\/1.1 401 /);
+});
+
+test("a body that breaks off writes nothing and is no fault of ours", async () => {
+	const project = await api.project();
+	const socket = connect(port, "127.0.0.1");
+	const closed = once(socket, "close");
+	socket.write(
+		`POST ${project}/events HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"type":`,
+	);
+	await once(api.app.server, "request");
+	socket.resetAndDestroy();
+	await closed;
+	expect((await api.call("GET", `${project}/events`)).json.data).toEqual([]);
+	expect(api.logs.filter((line) => line.includes('"error"'))).toEqual([]);
+});
+
+test("closing finishes what is under way, says that the connection ends, and takes nothing new", async () => {
+	const project = await api.project();
+	const agent = new Agent({ keepAlive: true });
+	const body = JSON.stringify({ type: "delivery.success", data: {} });
+	const request = httpRequest({
+		port,
+		host: "127.0.0.1",
+		method: "POST",
+		path: `${project}/events`,
+		agent,
+		headers: { authorization: `Bearer ${OPERATOR_KEY}`, "content-type": "application/json" },
+	});
+	const response = once(request, "response") as Promise<[IncomingMessage]>;
+	request.end(body);
+	await held;
+	const stopListening = once(api.app.server, "close");
+	const closing = api.app.close();
+	await new Promise<void>((resolve) => {
+		const refused = () => {
+			const socket = connect(port, "127.0.0.1");
+			socket.on("connect", () => socket.destroy());
+			socket.on("error", () => resolve());
+			socket.on("close", (failed) => failed || refused());
+		};
+		refused();
+	});
+	release();
+	const [answer] = await response;
+	expect(answer.statusCode).toBe(202);
+	expect(answer.headers.connection).toBe("close");
+	answer.resume();
+	await closing;
+	await stopListening;
+	agent.destroy();
+	const log = await api.storage.readLog(project.split("/").at(-1)!, 0, { maxEvents: 10, maxBytes: 1_000 });
+	expect(log).toHaveLength(1);
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+	const answer = await say("HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+	expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+	expect(answer).toMatch(/content-length: 15\r\n/i);
+	expect(answer.endsWith("\r\n\r\n")).toBe(true);
+});

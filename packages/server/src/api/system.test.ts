@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { StorageError } from "../storage/port.ts";
+import { TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterAll(() => api.close());
+
+const sample = async (from: TestApi, name: string): Promise<string | undefined> =>
+	(await from.call("GET", "/metrics")).text
+		.split("\n")
+		.find((line) => line.startsWith(`${name} `))
+		?.split(" ")[1];
+
+test("what is counted and what waits is told to Prometheus, naming no one", async () => {
+	const project = await api.project("Counted");
+	const webhook = await api.webhook(project);
+	await api.publish(project);
+	await api.attempted(1);
+	await api.call("PATCH", webhook, { body: { status: "paused" } });
+	const waiting = await api.publish(project);
+	const { text, headers } = await api.call("GET", "/metrics");
+	expect(headers["content-type"]).toMatch(/^text\/plain/);
+	for (const line of [
+		"posthorn_storage_up 1",
+		"posthorn_projects 1",
+		"posthorn_webhooks 1",
+		"posthorn_backlog_events 1",
+		"posthorn_retries_waiting 0",
+		"posthorn_dead_letters 0",
+		"posthorn_events_published_total 2",
+		'posthorn_attempts_total{outcome="delivered"} 1',
+		"posthorn_attempt_duration_seconds_count 1",
+		'posthorn_http_request_duration_seconds_count{route="/v1/projects/:project_id/events",method="POST",status="2xx"} 2',
+	])
+		expect(text).toContain(`\n${line}\n`);
+	expect(text).toMatch(/\nposthorn_backlog_oldest_age_seconds \d/);
+	expect(text).toMatch(/\nprocess_resident_memory_bytes \d/);
+	for (const name of [project.split("/").at(-1)!, webhook.split("/").at(-1)!, waiting])
+		expect(text).not.toContain(name);
+});
+
+test("paths and methods that no one expects share one label", async () => {
+	for (let i = 0; i < 20; i++) await api.call("GET", `/nowhere/${i}`);
+	await api.call("PROPFIND", "/nowhere");
+	const { text } = await api.call("GET", "/metrics");
+	expect(text).not.toContain("nowhere");
+	expect(text).not.toContain("PROPFIND");
+});
+
+test("it is not ready when storage does not answer, and alive all the same", async () => {
+	let lost = false;
+	let ready = true;
+	const failing = await TestApi.start({
+		parts: ({ storage }) => ({
+			ready: () => ready,
+			storage: new Proxy(storage, {
+				get: (target, name) => {
+					const value = Reflect.get(target, name, target) as unknown;
+					if (typeof value !== "function") return value;
+					return (...args: unknown[]) =>
+						lost ? Promise.reject(new StorageError("lost", "The worker is gone.")) : Reflect.apply(value, target, args);
+				},
+			}),
+		}),
+	});
+	try {
+		const project = await failing.project();
+		expect((await failing.call("GET", "/readyz")).status).toBe(200);
+		ready = false;
+		expect((await failing.call("GET", "/readyz")).status).toBe(503);
+		ready = true;
+		lost = true;
+		const unready = await failing.call("GET", "/readyz");
+		expect(unready.status).toBe(503);
+		expect(unready.json.type).toBe("/problems/unavailable");
+		expect((await failing.call("GET", "/healthz")).json).toEqual({ status: "ok" });
+		const { status, headers, text } = await failing.call("GET", `${project}/attempts/att_01kbjh6mrxe3q8z1v2t4w5y6a7`);
+		expect(status).toBe(503);
+		expect(headers["retry-after"]).toBe("5");
+		expect(text).not.toContain("worker");
+		expect(failing.logs.join()).toContain("The worker is gone.");
+		expect(await sample(failing, "posthorn_storage_up")).toBe("0");
+		expect(await sample(failing, "posthorn_projects")).toBeUndefined();
+	} finally {
+		lost = false;
+		await failing.close();
+	}
+});
+
+test("a fault of ours is told as such, without its insides, and logged", async () => {
+	const broken = await TestApi.start({
+		parts: ({ engine }) => ({
+			engine: {
+				...engine,
+				publish() {
+					throw new TypeError("undefined is not a password");
+				},
+			},
+		}),
+	});
+	try {
+		const body = { type: "delivery.success", data: {} };
+		const { status, text } = await broken.call("POST", `${await broken.project()}/events`, { body });
+		expect(status).toBe(500);
+		expect(text).not.toContain("password");
+		expect(broken.logs.join()).toContain("undefined is not a password");
+	} finally {
+		await broken.close();
+	}
+});
+
+test("an answer carries the request's id, ours where none or an odd one came", async () => {
+	const given = await api.call("GET", "/healthz", { headers: { "x-request-id": "abc-123" } });
+	expect(given.headers["x-request-id"]).toBe("abc-123");
+	for (const odd of ["", "a b", "x".repeat(101), "é"]) {
+		const { headers } = await api.call("GET", "/healthz", { headers: { "x-request-id": odd } });
+		expect(headers["x-request-id"]).toMatch(/^node_\w+-\d+$/);
+	}
+});
+
+test("answers are not kept, framed or sniffed, and no other origin may read them", async () => {
+	for (const path of ["/healthz", "/nowhere", "/v1/projects"]) {
+		const { headers } = await api.call("GET", path, { headers: { origin: "https://evil.example" } });
+		expect(headers["cache-control"]).toBe("no-store");
+		expect(headers["x-content-type-options"]).toBe("nosniff");
+		expect(headers["content-security-policy"]).toBe("default-src 'none';frame-ancestors 'none'");
+		expect(headers["access-control-allow-origin"]).toBeUndefined();
+	}
+});
+
+test.each([
+	["GET", "/nowhere", 404, undefined],
+	["POST", "/nowhere", 404, undefined],
+	["GET", "/v1", 404, undefined],
+	["GET", "/v1/projects/", 404, undefined],
+	["PUT", "/v1/projects", 405, "POST, GET, HEAD"],
+	["DELETE", "/healthz", 405, "GET, HEAD"],
+	["OPTIONS", "/v1/projects", 405, "POST, GET, HEAD"],
+	["PROPFIND", "/v1/projects", 405, "POST, GET, HEAD"],
+	["POST", `/v1/projects/proj_x/webhooks/wh_y`, 405, "GET, HEAD, PATCH, DELETE"],
+	["GET", `/v1/projects/${"x".repeat(300)}`, 404, undefined],
+	["GET", "/v1/projects/%", 400, undefined],
+	["GET", "/v1/projects/%E0%A4%A", 400, undefined],
+	["GET", "/v1/projects/%00", 404, undefined],
+	["GET", "/v1/projects/..%2f..%2fetc", 404, undefined],
+] as const)("%s %s is %i", async (method, url, expected, allow) => {
+	const { status, headers } = await api.call(method, url, method === "POST" ? { raw: "{" } : {});
+	expect(status).toBe(expected);
+	expect(headers.allow).toBe(allow);
+	expect(headers["x-request-id"]).toBeDefined();
+});

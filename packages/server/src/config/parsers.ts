@@ -1,0 +1,126 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isBrand } from "@posthorn/protocol";
+import ipaddr from "ipaddr.js";
+import { SEAL_KEY_BYTES } from "../base/seal.ts";
+import type { DatabaseConfig, LogLevel } from "./config.ts";
+import { mustBe, type Parsed, valid } from "./setting.ts";
+
+const DAY_S = 24 * 60 * 60;
+const MAX_RETRIES = 50;
+const MAX_RETRY_DELAY_S = 30 * DAY_S;
+const MIN_OPERATOR_KEY = 32;
+
+export function whole(min: number, max: number): (text: string) => Parsed<number> {
+	return (text) => {
+		const value = Number(text);
+		return /^\d+$/.test(text) && value >= min && value <= max
+			? valid(value)
+			: mustBe(`a whole number from ${min} to ${max}`);
+	};
+}
+
+/** Seconds, decimals allowed; the value is in milliseconds. */
+export function seconds(min: number, max: number): (text: string) => Parsed<number> {
+	return (text) => {
+		const value = Number(text);
+		return /^\d+(\.\d+)?$/.test(text) && value >= min && value <= max
+			? valid(Math.round(value * 1000))
+			: mustBe(`a number of seconds from ${min} to ${max}`);
+	};
+}
+
+export function days(min: number, max: number): (text: string) => Parsed<number> {
+	const parse = whole(min, max);
+	return (text) => {
+		const parsed = parse(text);
+		return parsed.ok ? valid(parsed.value * DAY_S * 1000) : mustBe(`a whole number of days from ${min} to ${max}`);
+	};
+}
+
+export function host(text: string): Parsed<string> {
+	return /^[A-Za-z0-9._:-]{1,253}$/.test(text)
+		? valid(text)
+		: mustBe("a host name or IP address to listen on, such as 127.0.0.1");
+}
+
+export function database(text: string): Parsed<DatabaseConfig> {
+	if (text.startsWith("sqlite:")) {
+		const path = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
+		return path === ""
+			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db")
+			: valid({ engine: "sqlite", path });
+	}
+	if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return valid({ engine: "postgres", url: text });
+	return mustBe("sqlite:PATH, such as sqlite:./data/posthorn.db, or postgres://USER:PASSWORD@HOST/DATABASE");
+}
+
+export function operatorKey(text: string): Parsed<string> {
+	return text.length >= MIN_OPERATOR_KEY && /^[\x21-\x7e]+$/.test(text)
+		? valid(text)
+		: mustBe(`${MIN_OPERATOR_KEY} characters or more, printable ASCII without spaces`);
+}
+
+export function sealKey(text: string): Parsed<Uint8Array> {
+	const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : Buffer.alloc(0);
+	return bytes.length === SEAL_KEY_BYTES
+		? valid(bytes)
+		: mustBe(`${SEAL_KEY_BYTES} bytes in base64; make one with: openssl rand -base64 ${SEAL_KEY_BYTES}`);
+}
+
+export function brand(text: string): Parsed<string> {
+	return isBrand(text) ? valid(text) : mustBe("1 to 32 letters, digits and inner hyphens, beginning with a letter");
+}
+
+/** Comma-separated seconds; the values are in milliseconds. */
+export function retryDelays(text: string): Parsed<readonly number[]> {
+	const parse = seconds(0, MAX_RETRY_DELAY_S);
+	const delays: number[] = [];
+	for (const part of text.split(",")) {
+		const parsed = parse(part.trim());
+		if (parsed.ok) delays.push(parsed.value);
+	}
+	const parts = text.split(",").length;
+	return delays.length === parts && parts <= MAX_RETRIES
+		? valid(delays)
+		: mustBe(`1 to ${MAX_RETRIES} numbers of seconds, separated by commas, such as 30,60,120`);
+}
+
+/** Comma-separated CIDRs; a bare address stands for itself alone. */
+export function cidrs(text: string): Parsed<readonly string[]> {
+	const ranges: string[] = [];
+	for (const part of text.split(",").map((each) => each.trim())) {
+		if (part === "") continue;
+		const range = part.includes("/") ? part : `${part}/${part.includes(":") ? 128 : 32}`;
+		if (!ipaddr.isValidCIDR(range))
+			return mustBe("address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8");
+		ranges.push(range);
+	}
+	return valid(ranges);
+}
+
+/** The path of a PEM file; the value is its text. */
+export function certificates(path: string): Parsed<string> {
+	let pem: string;
+	try {
+		pem = readFileSync(path, "utf8");
+	} catch (error) {
+		return mustBe(`a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+	}
+	const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+	const sound = found.every((one) => {
+		try {
+			return new X509Certificate(one).subject !== undefined;
+		} catch {
+			return false; // it says that it is a certificate and is none
+		}
+	});
+	return found.length > 0 && sound ? valid(pem) : mustBe("a PEM file with at least one certificate, all of them sound");
+}
+
+const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+
+export function logLevel(text: string): Parsed<LogLevel> {
+	const level = LOG_LEVELS.find((each) => each === text);
+	return level ? valid(level) : mustBe(`one of ${LOG_LEVELS.join(", ")}`);
+}

@@ -1,0 +1,166 @@
+/**
+ * The composition root: the only file that knows which storage engine, which clock and which network there are. It
+ * builds the service from the inside out and takes it down in reverse.
+ */
+import type { AddressInfo } from "node:net";
+import { ApiKeys, resolveOperatorKey } from "./accounts/index.ts";
+import { createApi, createMetrics } from "./api/index.ts";
+import { systemClock } from "./base/clock.ts";
+import { IdSource } from "./base/ids.ts";
+import type { Logger } from "./base/logger.ts";
+import { Seal } from "./base/seal.ts";
+import type { Config } from "./config/index.ts";
+import { startEngine } from "./engine/index.ts";
+import { createGuard } from "./engine/send/guard.ts";
+import { createHttpSender } from "./engine/send/http-sender.ts";
+import { logAttempts } from "./log-attempts.ts";
+import { Projects, Webhooks } from "./registry/index.ts";
+import type { Storage } from "./storage/port.ts";
+import { openSqliteStorage } from "./storage/sqlite/index.ts";
+
+/** Shorter than a person notices, longer than an attempt's settle. */
+const LEASE_TERM_MS = 10_000;
+/** A value that only the right seal key opens; kept since the first start. */
+const SEAL_CHECK = "seal_check";
+
+export interface ServiceOptions {
+	readonly config: Config;
+	/** 32 bytes. */
+	readonly sealKey: Uint8Array;
+	readonly logger: Logger;
+}
+
+export interface Service {
+	/** Where it listens, such as `http://127.0.0.1:8420`. */
+	readonly url: string;
+	/** The operator's key, when it was made just now: show it, it is kept nowhere. */
+	readonly operatorKey: string | null;
+	/** Stops accepting, finishes what is under way, settles it, and lets go of everything. */
+	close(): Promise<void>;
+}
+
+/**
+ * Starts the whole service.
+ *
+ * @throws Error (or StorageError) with a line for people, when something that it needs is not as it should be
+ */
+export async function startService({ config, sealKey, logger }: ServiceOptions): Promise<Service> {
+	const undo: (() => Promise<unknown>)[] = [];
+	const takeDown = async (): Promise<void> => {
+		for (const step of undo.splice(0).reverse()) await step();
+	};
+	try {
+		return await build(config, new Seal(sealKey), logger, undo, takeDown);
+	} catch (error) {
+		await takeDown();
+		throw error;
+	}
+}
+
+async function build(
+	config: Config,
+	seal: Seal,
+	logger: Logger,
+	undo: (() => Promise<unknown>)[],
+	takeDown: () => Promise<void>,
+): Promise<Service> {
+	const clock = systemClock;
+	const ids = new IdSource(clock);
+	const storage = await openStorage(config);
+	undo.push(() => storage.close());
+	await checkSeal(storage, seal);
+
+	const guard = createGuard({ allow: config.egressAllow });
+	const sender = createHttpSender({
+		clock,
+		guard,
+		brand: config.brand,
+		timeoutMs: config.attemptTimeoutMs,
+		extraCa: config.egressCa ?? undefined,
+		onFault: (error) => logger.error({ err: error }, "an attempt failed because of a fault on our side"),
+	});
+	undo.push(() => sender.close());
+
+	const metrics = createMetrics();
+	const { attempted } = logAttempts(logger);
+	const engine = startEngine({
+		storage,
+		sender,
+		clock,
+		ids,
+		seal,
+		logger,
+		leaseTermMs: LEASE_TERM_MS,
+		retryDelaysMs: config.retryDelaysMs,
+		logRetentionMs: config.logRetentionMs,
+		maxEventBytes: config.maxEventBytes,
+		observer: {
+			published: metrics.engine.published,
+			attempted(projectId, eventId, attempt) {
+				metrics.engine.attempted(projectId, eventId, attempt);
+				attempted(projectId, eventId, attempt);
+			},
+		},
+	});
+	undo.push(() => engine.stop());
+
+	const operatorKey = await resolveOperatorKey(storage, config.operatorKey);
+	const apiKeys = new ApiKeys({ storage, operatorKeyHash: operatorKey.hash, clock, ids, logger });
+	undo.push(() => apiKeys.close());
+	const api = await createApi({
+		config,
+		storage,
+		engine,
+		projects: new Projects({ storage, engine, clock, ids }),
+		webhooks: new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config }),
+		apiKeys,
+		metrics,
+		clock,
+		ids,
+		logger,
+	});
+	undo.push(() => api.close());
+	await listen(api, config);
+
+	const { port } = api.server.address() as AddressInfo;
+	const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+	return { url: `http://${host}:${port}`, operatorKey: operatorKey.made, close: takeDown };
+}
+
+function openStorage({ database }: Config): Promise<Storage> {
+	if (database.engine === "sqlite")
+		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
+	throw new Error("PostgreSQL is not supported yet: set POSTHORN_DATABASE_URL to sqlite:PATH.");
+}
+
+/** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */
+async function checkSeal(storage: Storage, seal: Seal): Promise<void> {
+	const sealed = await storage.initSetting(
+		SEAL_CHECK,
+		seal.seal(Buffer.from(SEAL_CHECK), SEAL_CHECK).toString("base64"),
+	);
+	try {
+		seal.open(Buffer.from(sealed, "base64"), SEAL_CHECK);
+	} catch (cause) {
+		throw new Error(
+			"The seal key is not the one that this database was made with. Put the right one back (POSTHORN_SEAL_KEY, or " +
+				"the key file beside the database): without it no webhook can be signed for.",
+			{ cause },
+		);
+	}
+}
+
+async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }: Config): Promise<void> {
+	try {
+		await api.listen({ host, port });
+	} catch (cause) {
+		const { code } = cause as NodeJS.ErrnoException;
+		const why =
+			code === "EADDRINUSE"
+				? "something else listens there; stop it, or choose another with POSTHORN_PORT"
+				: code === "EACCES"
+					? "this user may not use that port; choose one above 1023 with POSTHORN_PORT"
+					: `the address cannot be used (${code}); check POSTHORN_HOST`;
+		throw new Error(`Cannot listen on ${host} port ${port}: ${why}.`, { cause });
+	}
+}

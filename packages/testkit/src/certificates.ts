@@ -1,0 +1,148 @@
+import "reflect-metadata";
+import { randomBytes, webcrypto } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as x509 from "@peculiar/x509";
+
+const DAY_MS = 86_400_000;
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"] as const;
+
+/** A server's certificate and its private key, PEM. */
+export interface Credentials {
+	readonly cert: string;
+	readonly key: string;
+}
+
+export interface IssueOptions {
+	/** DNS names and IP literals. Loopback's unless given. */
+	readonly hosts?: readonly string[];
+	/** A day ago unless given. */
+	readonly notBefore?: Date;
+	/** In 30 days unless given. */
+	readonly notAfter?: Date;
+}
+
+/** A certificate authority that only those who are handed its certificate trust. */
+export interface Authority {
+	/** The authority's own certificate, PEM. */
+	readonly pem: string;
+	issue(options?: IssueOptions): Promise<Credentials>;
+}
+
+/** Makes an authority: ECDSA on P-256, X.509 version 3 (RFC 5280). */
+export async function createAuthority(
+	name = `Posthorn test authority ${randomBytes(6).toString("hex")}`,
+): Promise<Authority> {
+	const keys = await makeKeys();
+	const issuer = commonName(name);
+	const certificate = await x509.X509CertificateGenerator.create({
+		serialNumber: serialNumber(),
+		subject: issuer,
+		issuer,
+		...validity({}),
+		publicKey: keys.publicKey,
+		signingKey: keys.privateKey,
+		signingAlgorithm: ALGORITHM,
+		extensions: [
+			new x509.BasicConstraintsExtension(true, 0, true),
+			new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+			await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+		],
+	});
+	return {
+		pem: certificate.toString("pem"),
+		issue: async (options = {}) => await makeLeaf(await makeKeys(), { name: issuer, keys }, options),
+	};
+}
+
+/** A server certificate that vouches for itself: no client trusts it. */
+export async function issueSelfSigned(options: IssueOptions = {}): Promise<Credentials> {
+	const keys = await makeKeys();
+	return await makeLeaf(keys, { name: commonName("Self-signed receiver"), keys }, options, "Self-signed receiver");
+}
+
+/** A certificate whose time ended yesterday. */
+export async function issueExpired(authority: Authority, options: IssueOptions = {}): Promise<Credentials> {
+	const now = Date.now();
+	return await authority.issue({
+		...options,
+		notBefore: new Date(now - 10 * DAY_MS),
+		notAfter: new Date(now - DAY_MS),
+	});
+}
+
+/** A certificate, otherwise good, for a host that no test listens on. */
+export async function issueForWrongHost(authority: Authority, options: IssueOptions = {}): Promise<Credentials> {
+	return await authority.issue({ ...options, hosts: ["elsewhere.example"] });
+}
+
+/** Writes the authority's certificate where `POSTHORN_EGRESS_CA_FILE` can name it; a folder made here goes at exit. */
+export async function writeCaFile(authority: Authority, folder: string = temporaryFolder()): Promise<string> {
+	const path = join(folder, `ca-${randomBytes(6).toString("hex")}.pem`);
+	await writeFile(path, authority.pem);
+	return path;
+}
+
+interface Issuer {
+	readonly name: string;
+	readonly keys: webcrypto.CryptoKeyPair;
+}
+
+async function makeLeaf(
+	keys: webcrypto.CryptoKeyPair,
+	issuer: Issuer,
+	options: IssueOptions,
+	subject = "Test receiver",
+): Promise<Credentials> {
+	const hosts = options.hosts ?? LOOPBACK;
+	const certificate = await x509.X509CertificateGenerator.create({
+		serialNumber: serialNumber(),
+		subject: commonName(subject),
+		issuer: issuer.name,
+		...validity(options),
+		publicKey: keys.publicKey,
+		signingKey: issuer.keys.privateKey,
+		signingAlgorithm: ALGORITHM,
+		extensions: [
+			new x509.BasicConstraintsExtension(false, undefined, true),
+			new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+			new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+			new x509.SubjectAlternativeNameExtension(
+				hosts.map((host) => ({ type: isIP(host) === 0 ? x509.DNS : x509.IP, value: host })),
+			),
+			await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+			await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey),
+		],
+	});
+	const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey));
+	return { cert: certificate.toString("pem"), key: x509.PemConverter.encode(key, x509.PemConverter.PrivateKeyTag) };
+}
+
+async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+	return await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+}
+
+const commonName = (value: string): string => `CN=${value}`;
+
+/** Positive and without a leading zero octet, as DER wants it. */
+const serialNumber = (): string => `1${randomBytes(15).toString("hex").slice(1)}`;
+
+function validity({ notBefore, notAfter }: IssueOptions): { notBefore: Date; notAfter: Date } {
+	const now = Date.now();
+	return { notBefore: notBefore ?? new Date(now - DAY_MS), notAfter: notAfter ?? new Date(now + 30 * DAY_MS) };
+}
+
+let ownFolder: string | undefined;
+
+function temporaryFolder(): string {
+	if (ownFolder === undefined) {
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-testkit-"));
+		process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+		ownFolder = folder;
+	}
+	return ownFolder;
+}

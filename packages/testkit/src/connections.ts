@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import type { AddressInfo, Server, Socket } from "node:net";
+
+/** The TCP socket beneath each TLS socket: only that one can send an RST. */
+const beneath = new WeakMap<Socket, Socket>();
+
+/** What a server has accepted: numbers it, can break it off, and closes with the server. */
+export class Connections {
+	readonly #server: Server;
+	readonly #open = new Map<string, Socket>();
+	readonly #numbers = new WeakMap<Socket, number>();
+	#accepted = 0;
+
+	/** @param secured The server speaks TLS: count what has shaken hands, not what merely connected. */
+	constructor(server: Server, secured: boolean) {
+		this.#server = server;
+		server.on("connection", (socket: Socket) => {
+			const peer = peerOf(socket);
+			this.#open.set(peer, socket);
+			socket.once("close", () => {
+				if (this.#open.get(peer) === socket) this.#open.delete(peer);
+			});
+			if (!secured) this.#number(socket);
+		});
+		if (secured)
+			server.on("secureConnection", (socket: Socket) => {
+				const raw = this.#open.get(peerOf(socket));
+				if (raw) beneath.set(socket, raw);
+				this.#number(socket);
+			});
+	}
+
+	/** Connections accepted so far, those since closed included. */
+	get accepted(): number {
+		return this.#accepted;
+	}
+
+	/** A connection's number, from 1. */
+	numberOf(socket: Socket): number {
+		return this.#numbers.get(socket) ?? 0;
+	}
+
+	/** Listens. @returns the port */
+	async listen(port: number, host: string): Promise<number> {
+		this.#server.listen(port, host);
+		await once(this.#server, "listening");
+		return (this.#server.address() as AddressInfo).port;
+	}
+
+	/** Breaks off whatever is open and stops listening. Safe to call again. */
+	async close(): Promise<void> {
+		if (!this.#server.listening) return;
+		const closed = once(this.#server, "close");
+		this.#server.close();
+		for (const socket of this.#open.values()) socket.destroy();
+		await closed;
+	}
+
+	#number(socket: Socket): void {
+		this.#accepted++;
+		this.#numbers.set(socket, this.#accepted);
+	}
+}
+
+/** Breaks a connection off with a TCP RST (RFC 9293, 3.5.2), be it plain or TLS. */
+export function reset(socket: Socket): void {
+	(beneath.get(socket) ?? socket).resetAndDestroy();
+}
+
+const peerOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;

@@ -1,0 +1,156 @@
+import { createServer } from "node:tls";
+import type { Credentials } from "./certificates.ts";
+import { Connections } from "./connections.ts";
+import { headersOf, type Mark, pathOf, RequestSplitter, readMark } from "./fast-request.ts";
+import { type PathStats, PathTally, Ring } from "./fast-tally.ts";
+import { verifyRequest } from "./verify.ts";
+
+const ANSWER = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+/** Answers to requests that came in one chunk go out in one write, up to so many. */
+const MAX_JOINED = 64;
+const ANSWERS = Buffer.concat(Array.from({ length: MAX_JOINED }, () => ANSWER));
+const LATENCIES = 1_048_576;
+const MAX_PATHS = 100_000;
+
+export interface FastReceiverOptions extends Credentials {
+	/** Any free one unless given. */
+	readonly port?: number;
+	/** Verify the signature of every so-manieth request on paths with a secret. 0, the default: none. */
+	readonly verifyEvery?: number;
+	/** How many latencies to keep, the newest. 1,048,576 unless given. */
+	readonly latencies?: number;
+}
+
+export interface FastReceiverStats {
+	/** Requests in all, those without a number included. */
+	readonly count: number;
+	/** Different events: numbers on their first arrival, summed over paths. */
+	readonly distinct: number;
+	readonly outOfOrder: number;
+	readonly duplicates: number;
+	/** Requests whose body has no `"data":{"n":`. */
+	readonly unnumbered: number;
+	/** Of the signatures checked: right ones, wrong ones. */
+	readonly verified: number;
+	readonly forged: number;
+	/** Arrivals of the first and the last request, epoch milliseconds with a fraction; NaN before the first. */
+	readonly firstAt: number;
+	readonly lastAt: number;
+	/** TLS connections accepted in all. */
+	readonly connections: number;
+	/** What went wrong on connections, which then were broken off; the first few. */
+	readonly errors: readonly string[];
+	readonly paths: readonly PathStats[];
+	/** From `at` to arrival, milliseconds. Both clocks must be of one machine. */
+	readonly latencies: Float64Array;
+}
+
+export type FastReceiver = Awaited<ReturnType<typeof startFastReceiver>>;
+
+/**
+ * Starts a TLS server that takes POSTs about as fast as Node can: nothing but content-length, path and the event's number
+ * is read, and every request gets the same 200. For measuring a sender, which it must not hold up.
+ */
+export async function startFastReceiver(options: FastReceiverOptions) {
+	const { cert, key, verifyEvery = 0 } = options;
+	const tallies = new Map<string, PathTally>();
+	const secrets = new Map<string, string>();
+	const latencies = new Ring(options.latencies ?? LATENCIES);
+	const mark: Mark = { n: 0, at: Number.NaN };
+	let totals = newTotals();
+
+	const server = createServer({ cert, key });
+	const connections = new Connections(server, true);
+	server.on("secureConnection", (socket) => {
+		const splitter = new RequestSplitter(take);
+		socket.setNoDelay(true);
+		socket.on("data", (chunk: Buffer) => {
+			try {
+				for (let due = splitter.push(chunk); due > 0; due -= MAX_JOINED)
+					socket.write(due === 1 ? ANSWER : ANSWERS.subarray(0, due * ANSWER.length));
+			} catch (error) {
+				note(error);
+				socket.destroy();
+			}
+		});
+		socket.on("error", note);
+	});
+	const port = await connections.listen(options.port ?? 0, "127.0.0.1");
+
+	function take(head: string, body: Buffer): void {
+		const now = performance.timeOrigin + performance.now();
+		if (totals.count++ === 0) totals.firstAt = now;
+		totals.lastAt = now;
+		const path = pathOf(head);
+		if (verifyEvery > 0 && totals.count % verifyEvery === 0) verify(path, head, body);
+		if (!readMark(body, mark)) {
+			totals.unnumbered++;
+			return;
+		}
+		tallyOf(path).add(mark.n);
+		if (!Number.isNaN(mark.at)) latencies.push(now - mark.at);
+	}
+
+	function tallyOf(path: string): PathTally {
+		let tally = tallies.get(path);
+		if (tally === undefined) {
+			if (tallies.size === MAX_PATHS) throw new RangeError(`More than ${MAX_PATHS} paths.`);
+			tally = new PathTally(path);
+			tallies.set(path, tally);
+		}
+		return tally;
+	}
+
+	function verify(path: string, head: string, body: Buffer): void {
+		const secret = secrets.get(path);
+		if (secret === undefined) return;
+		if (verifyRequest({ secret, headers: headersOf(head), rawBody: body }).ok) totals.verified++;
+		else totals.forged++;
+	}
+
+	function note(error: unknown): void {
+		if (totals.errors.length < 20) totals.errors.push(String(error));
+	}
+
+	return {
+		port,
+		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
+		/** What the requests on a path are checked with from now on. */
+		setSecret(path: string, secret: string): void {
+			secrets.set(path, secret);
+		},
+		stats(): FastReceiverStats {
+			const paths = Array.from(tallies.values(), (tally) => tally.read());
+			const sum = (of: (stats: PathStats) => number): number => paths.reduce((all, stats) => all + of(stats), 0);
+			return {
+				...totals,
+				errors: [...totals.errors],
+				distinct: sum(({ count, duplicates }) => count - duplicates),
+				outOfOrder: sum(({ outOfOrder }) => outOfOrder),
+				duplicates: sum(({ duplicates }) => duplicates),
+				connections: connections.accepted,
+				paths,
+				latencies: latencies.read(),
+			};
+		},
+		/** Forgets all that arrived; secrets stay. */
+		reset(): void {
+			tallies.clear();
+			latencies.clear();
+			totals = newTotals();
+		},
+		close: (): Promise<void> => connections.close(),
+	};
+}
+
+function newTotals() {
+	return {
+		count: 0,
+		unnumbered: 0,
+		verified: 0,
+		forged: 0,
+		firstAt: Number.NaN,
+		lastAt: Number.NaN,
+		errors: [] as string[],
+	};
+}

@@ -1,0 +1,51 @@
+export {
+	type Authority,
+	type Credentials,
+	createAuthority,
+	type IssueOptions,
+	issueExpired,
+	issueForWrongHost,
+	issueSelfSigned,
+	writeCaFile,
+} from "./certificates.ts";
+export { reset } from "./connections.ts";
+export {
+	type FastReceiver,
+	type FastReceiverOptions,
+	type FastReceiverStats,
+	startFastReceiver,
+} from "./fast-receiver.ts";
+export { type ForkedFastReceiver, type ForkedStats, forkFastReceiver } from "./fast-receiver-fork.ts";
+export type { PathStats } from "./fast-tally.ts";
+export {
+	answering,
+	answeringThenClosing,
+	type Behaviour,
+	drippingBody,
+	drippingHeaders,
+	hostile,
+	plain,
+} from "./hostile.ts";
+export { readRequest } from "./http-bytes.ts";
+export type { WaitOptions } from "./inbox.ts";
+export { unusedPort } from "./ports.ts";
+export { Posthorn, type PosthornOptions } from "./posthorn.ts";
+export {
+	type OnConnection,
+	type RawReceiver,
+	type RawReceiverOptions,
+	startPlainTcp,
+	startRawReceiver,
+} from "./raw-receiver.ts";
+export {
+	type Action,
+	type Answer,
+	type ReceivedRequest,
+	type Receiver,
+	type ReceiverOptions,
+	type Respond,
+	type Secret,
+	startReceiver,
+} from "./receiver.ts";
+export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
+export { VirtualClock } from "./virtual-clock.ts";

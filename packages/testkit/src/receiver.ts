@@ -1,0 +1,194 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { Authority } from "./certificates.ts";
+import { Connections, reset } from "./connections.ts";
+import { Inbox, type WaitOptions } from "./inbox.ts";
+import { verifyRequest } from "./verify.ts";
+
+export interface ReceivedRequest {
+	readonly method: string;
+	/** With its query. */
+	readonly path: string;
+	/** Lower-cased names; values of a name sent several times are joined with `, `. */
+	readonly headers: Readonly<Record<string, string>>;
+	/** Name and value as sent, in order. */
+	readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+	readonly rawBody: Buffer;
+	/** The body parsed as JSON; undefined when it is not JSON. */
+	readonly body: unknown;
+	/** When it had been read whole, epoch milliseconds. */
+	readonly receivedAt: number;
+	/** Whether signature and timestamp are right; null without a secret. */
+	readonly verified: boolean | null;
+	/** Which of the receiver's connections it came over, from 1. */
+	readonly connection: number;
+}
+
+export interface Answer {
+	/** 200 unless given. */
+	readonly status?: number;
+	readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+	readonly body?: string | Uint8Array;
+	/** How long to wait before answering, milliseconds. */
+	readonly delayMs?: number;
+}
+
+/** `hang`: never answer. `reset`: break the connection off with an RST. */
+export type Action = Answer | "hang" | "reset";
+
+/** @param n How many requests this receiver has received, this one included. */
+export type Respond = (request: ReceivedRequest, n: number) => Action | Promise<Action>;
+
+export type Secret = string | ((path: string) => string | undefined);
+
+export interface ReceiverOptions {
+	readonly authority: Authority;
+	/** What the certificate is for: DNS names and IP literals. Loopback's unless given. */
+	readonly hosts?: readonly string[];
+	/** Any free one unless given. */
+	readonly port?: number;
+	/** The address to listen on. 127.0.0.1 unless given. */
+	readonly host?: string;
+	/** What requests are checked with, one for all or one for each path. None unless given. */
+	readonly secret?: Secret | undefined;
+	/** The word in the header names. `Service` unless given. */
+	readonly brand?: string;
+	/** 200 `ok` unless given. */
+	readonly respond?: Respond;
+	/** How many requests to keep, the newest. 10,000 unless given. */
+	readonly keep?: number;
+}
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** Starts an HTTPS server on loopback that keeps what it receives, checks it, and answers as told. */
+export async function startReceiver(options: ReceiverOptions) {
+	const { authority, hosts, host = "127.0.0.1", brand } = options;
+	let { secret, respond = (): Action => ({}) } = options;
+	const inbox = new Inbox<ReceivedRequest>(options.keep ?? 10_000, describe);
+
+	const server = createServer(
+		{ ...(await authority.issue(hosts ? { hosts } : {})), keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 },
+		(incoming, outgoing) => {
+			handle(incoming, outgoing).catch((error: unknown) => {
+				inbox.fail(new Error("The receiver's own answering failed.", { cause: error }));
+				if (outgoing.headersSent) outgoing.destroy();
+				else outgoing.writeHead(500).end("the receiver's own answering failed");
+			});
+		},
+	);
+	const connections = new Connections(server, true);
+	const port = await connections.listen(options.port ?? 0, host);
+
+	async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+		const rawBody = await readBody(incoming);
+		if (rawBody === null) return;
+		const path = incoming.url ?? "";
+		const key = typeof secret === "function" ? secret(path) : secret;
+		const headers = joinHeaders(incoming);
+		const check = key === undefined ? null : verifyRequest({ secret: key, headers, rawBody, brand });
+		const request: ReceivedRequest = {
+			method: incoming.method ?? "",
+			path,
+			headers,
+			rawHeaders: pairs(incoming.rawHeaders),
+			rawBody,
+			body: parse(rawBody),
+			receivedAt: Date.now(),
+			verified: check && check.ok,
+			connection: connections.numberOf(incoming.socket),
+		};
+		inbox.add(request);
+		const action = await respond(request, inbox.received);
+		if (action === "reset") return reset(incoming.socket);
+		if (action === "hang") return;
+		if (action.delayMs) await delay(action.delayMs, incoming);
+		if (outgoing.destroyed) return;
+		outgoing.writeHead(action.status ?? 200, { ...action.headers } as Record<string, string | string[]>);
+		outgoing.end(action.body ?? "ok");
+	}
+
+	return {
+		port,
+		/** Its address by name. */
+		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
+		/** Its address by number. */
+		ipUrl: (path = "/"): string => new URL(path, `https://${host.includes(":") ? `[${host}]` : host}:${port}`).href,
+		/** The requests kept, oldest first. */
+		requests: inbox.items as readonly ReceivedRequest[],
+		/** Requests received in all. */
+		get received(): number {
+			return inbox.received;
+		},
+		/** TLS connections accepted in all. */
+		get connections(): number {
+			return connections.accepted;
+		},
+		/** The oldest request that fits and was not returned by `next` before; waits for it. */
+		next: (fits?: (request: ReceivedRequest) => boolean, wait?: WaitOptions): Promise<ReceivedRequest> =>
+			inbox.next(fits, wait),
+		/** Resolves when `n` requests have arrived in all. */
+		count: (n: number, wait?: WaitOptions): Promise<void> => inbox.count(n, wait),
+		/** Resolves when `fits` answers true for the requests kept. */
+		waitFor: (fits: (requests: readonly ReceivedRequest[]) => boolean, wait?: WaitOptions): Promise<void> =>
+			inbox.waitFor(fits, wait),
+		/** What requests are checked with from now on. */
+		setSecret(given: Secret | undefined): void {
+			secret = given;
+		},
+		/** How requests are answered from now on. */
+		respondWith(given: Respond): void {
+			respond = given;
+		},
+		/** Breaks off every connection. Rejects if a `respond` failed, so that no test passes over it. */
+		async close(): Promise<void> {
+			await connections.close();
+			if (inbox.failure) throw inbox.failure;
+		},
+	};
+}
+
+/** The whole body, or null when the sender broke off before its end. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | null> {
+	const chunks: Buffer[] = [];
+	incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+	return await new Promise((resolve) => {
+		incoming.once("end", () => resolve(Buffer.concat(chunks)));
+		incoming.once("close", () => resolve(null));
+		incoming.once("error", () => resolve(null));
+	});
+}
+
+/** Ends early when the sender breaks off. */
+async function delay(ms: number, incoming: IncomingMessage): Promise<void> {
+	await new Promise<void>((resolve) => {
+		const end = (): void => {
+			clearTimeout(timer);
+			incoming.socket.off("close", end);
+			resolve();
+		};
+		const timer = setTimeout(end, ms);
+		incoming.socket.once("close", end);
+	});
+}
+
+function joinHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+	return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+	return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""]);
+}
+
+function parse(bytes: Buffer): unknown {
+	try {
+		return JSON.parse(bytes.toString());
+	} catch {
+		return undefined; // a receiver takes any body; only the test knows whether it ought to be JSON
+	}
+}
+
+function describe({ method, path, headers, rawBody, verified, connection }: ReceivedRequest): string {
+	const event = headers["x-service-event"] ?? "";
+	return `${method} ${path} ${event} ${rawBody.length} bytes, verified ${verified}, connection ${connection}`;
+}

