@@ -86,7 +86,7 @@ async function stream(
 	};
 	await send(WARM_UP_EVENTS, 0);
 	await send(count, WARM_UP_EVENTS);
-	const { latencies } = await receiver.read();
+	const { latencies } = await receiver.stats();
 	return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
 }
 

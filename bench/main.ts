@@ -23,10 +23,12 @@ async function main(args: readonly string[]): Promise<number> {
 	const options = readArguments(args);
 	if (typeof options === "number") return options;
 	const workspace = new Workspace();
+	// The receiver ends by itself once this process is gone.
 	process.once("exit", () => workspace.dispose());
 	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 	try {
-		const results = await measure(workspace, options);
+		const receiver = await Receiver.start(workspace);
+		const results = await measure(workspace, receiver, options).finally(() => receiver.close());
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));
 		return results.runs.every((run) => run.out_of_order === 0 && run.missing === 0) ? 0 : 1;
 	} catch (error) {
@@ -51,9 +53,8 @@ function readArguments(args: readonly string[]): Options | number {
 	}
 }
 
-async function measure(workspace: Workspace, options: Options): Promise<Results> {
+async function measure(workspace: Workspace, receiver: Receiver, options: Options): Promise<Results> {
 	const progress = new Progress();
-	const receiver = await Receiver.start(workspace);
 	const { seconds } = options;
 	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder };
 	const limit = await measureLimit(workspace, receiver, seconds * LIMIT_SHARE, progress);

@@ -51,41 +51,26 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 	await publish(stage.workspace, stage.service.api, publication);
 }
 
-/** How fast deliveries came in. */
-export interface Pace {
-	/** Deliveries per second from the first receipt to the last. */
-	readonly perSecond: number;
-	/** The process's user and system time meanwhile and before, since waiting began. Null where it is not known. */
-	readonly cpuMicros: number | null;
-}
-
 /** Waits until the receiver has so many deliveries since its last reset, or gets none any more. */
 export async function received(
-	stage: Stage,
+	{ service, receiver }: Stage,
 	expected: number,
-	onCount: (count: number) => void = () => {},
-): Promise<Pace> {
-	const { service, receiver } = stage;
-	const cpuBefore = service.cpuMicros();
-	let first = { at: 0, count: 0 };
-	let last = { at: performance.now(), count: 0 };
+	onCount: (count: number) => void,
+): Promise<void> {
+	let count = 0;
+	let since = performance.now();
 	do {
 		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 		if (!service.isRunning) throw service.failure("The service ended while it was measured.");
-		const count = await receiver.count();
-		if (count === last.count) continue;
-		last = { at: performance.now(), count };
-		if (first.count === 0) first = last;
+		const now = await receiver.count();
+		if (now === count) continue;
+		count = now;
+		since = performance.now();
 		onCount(count);
-	} while (performance.now() - last.at < STALLED_MS && !(await isComplete(receiver, last.count, expected)));
-	const cpuAfter = service.cpuMicros();
-	return {
-		perSecond: last.at > first.at ? ((last.count - first.count) * 1_000) / (last.at - first.at) : 0,
-		cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
-	};
+	} while (performance.now() - since < STALLED_MS && !(await isComplete(receiver, count, expected)));
 }
 
 /** The count tells cheaply that it is not; repetitions, if there are any, are told apart at the end alone. */
 async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
-	return count >= expected && (await receiver.read()).distinct >= expected;
+	return count >= expected && (await receiver.stats()).distinct >= expected;
 }

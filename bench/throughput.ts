@@ -65,16 +65,18 @@ async function work(
 ): Promise<WorkReading> {
 	const expected = eventsPerProject * stage.webhooks.length;
 	await stage.receiver.reset();
-	const [pace] = await Promise.all([
+	const cpuBefore = stage.service.cpuMicros();
+	await Promise.all([
 		received(stage, expected, (count) => onCount(count, expected)),
 		publishNext(stage, eventsPerProject),
 	]);
-	const { distinct, outOfOrder } = await stage.receiver.read();
+	const cpuAfter = stage.service.cpuMicros();
+	const { distinct, out_of_order, first_at, last_at } = await stage.receiver.stats();
 	return {
 		deliveries: distinct,
-		perSecond: pace.perSecond,
-		cpuMicros: pace.cpuMicros === null ? null : pace.cpuMicros / Math.max(1, distinct),
-		outOfOrder,
+		perSecond: last_at > first_at ? ((distinct - 1) * 1_000) / (last_at - first_at) : 0,
+		cpuMicros: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / Math.max(1, distinct),
+		outOfOrder: out_of_order,
 		missing: expected - distinct,
 	};
 }

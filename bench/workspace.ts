@@ -22,8 +22,8 @@ export class Workspace {
 	}
 
 	/** Starts a program of this repository, with a channel for messages. */
-	fork(file: string, env: NodeJS.ProcessEnv = process.env): ChildProcess {
-		return this.#keep(fork(file, { env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] }));
+	fork(file: string): ChildProcess {
+		return this.#keep(fork(file, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] }));
 	}
 
 	spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {

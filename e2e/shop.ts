@@ -14,7 +14,7 @@ export interface Answer {
 
 /** A service in a process of its own with its database in a folder of its own, receivers beside it, and an API client. */
 export class Shop {
-	readonly folder = mkdtempSync(join(tmpdir(), "posthorn-e2e-"));
+	readonly folder: string;
 	readonly operatorKey = randomBytes(24).toString("hex");
 	readonly receivers: Receiver[] = [];
 	readonly settings: Record<string, string>;
@@ -23,11 +23,13 @@ export class Shop {
 	projectId = "";
 
 	private constructor(
+		folder: string,
 		authority: Awaited<ReturnType<typeof createAuthority>>,
 		port: number,
 		caFile: string,
 		settings: Record<string, string>,
 	) {
+		this.folder = folder;
 		this.#authority = authority;
 		this.settings = {
 			POSTHORN_PORT: String(port),
@@ -42,7 +44,8 @@ export class Shop {
 
 	static async open(settings: Record<string, string> = {}): Promise<Shop> {
 		const authority = await createAuthority();
-		const shop = new Shop(authority, await unusedPort(), writeCaFile(authority), settings);
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-e2e-"));
+		const shop = new Shop(folder, authority, await unusedPort(), writeCaFile(authority, folder), settings);
 		await shop.start();
 		shop.projectId = (await shop.post("/v1/projects", { name: "A store" })).body.id;
 		return shop;

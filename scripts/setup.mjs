@@ -71,7 +71,10 @@ export function runNode(args, options = {}) {
 		...options,
 		env: { ...process.env, PATH: path, ...options.env },
 	});
-	const handOn = (signal) => child.kill(signal);
+	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
+	const handOn = (signal) => {
+		if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+	};
 	for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, handOn);
 	return new Promise((resolve, reject) => {
 		child.on("error", reject);

@@ -30,6 +30,8 @@ interface Screen {
 }
 
 const CLEAR_LINE = "\r\u001b[2K";
+/** Some terminals do not say how wide they are, or say 0. */
+const FALLBACK_COLUMNS = 80;
 const TYPE_WIDTH = "purchase.completed".length;
 /** Where no status line can be, totals are printed this often. */
 const TOTALS_EVERY_MS = 10_000;
@@ -74,7 +76,7 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 		totals(totals) {
 			const line = inOneLine(totals);
 			if (isTerminal) {
-				status = line.slice(0, Math.max(0, (screen.columns ?? 80) - 1));
+				status = line.slice(0, Math.max(0, (screen.columns || FALLBACK_COLUMNS) - 1));
 				screen.write(`${CLEAR_LINE}${colour.inverse(status)}`);
 			} else if (Date.now() - totalsPrintedAt >= TOTALS_EVERY_MS) {
 				totalsPrintedAt = Date.now();
@@ -104,7 +106,7 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 
 	function sayVerdict(verdict: Verdict | null): string {
 		if (verdict === null) return colour.dim("not seen by the receiver");
-		if (!verdict.verified) return colour.red(`NOT VERIFIED ✗ (${verdict.problem})`);
+		if (!verdict.verified) return colour.red("NOT VERIFIED ✗");
 		return colour.green("verified ✓") + (verdict.duplicate ? colour.dim(" (duplicate, ignored)") : "");
 	}
 

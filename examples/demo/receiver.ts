@@ -1,15 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { type Authority, type Reaction, type ReceivedRequest, startReceiver } from "@posthorn/testkit";
+import { type Action, type Authority, type ReceivedRequest, startReceiver } from "@posthorn/testkit";
 import { AT_ONCE, type Manner, type Treatment } from "./trouble.ts";
 
 const REFUSED = { kind: "answer", status: 401, afterMs: 0 } as const;
 
 /** What a receiver found when it checked a request by itself. */
 export interface Verdict {
-	/** Signature, timestamp and headers are right. */
+	/** Signature and timestamp are right. */
 	readonly verified: boolean;
-	/** What was wrong, or empty. */
-	readonly problem: string;
 	/** The receiver had accepted the event before: answered with 200, and ignored. */
 	readonly duplicate: boolean;
 }
@@ -54,21 +51,17 @@ export async function openReceiver({ authority, path, manner, onReceipt }: OpenR
 		close: () => receiver.close(),
 	};
 
-	async function respond(request: ReceivedRequest): Promise<Reaction> {
+	function respond(request: ReceivedRequest): Action {
 		const receivedAt = performance.now();
 		const eventId = request.headers["x-service-event-id"] ?? "";
 		const signature = request.headers["x-service-signature"] ?? "";
 		const verified = request.verified === true;
-		const problem = request.verified === null ? "the receiver knows no secret" : request.problem;
 		const duplicate = verified && accepted.has(eventId);
 		const treatment = !verified ? REFUSED : duplicate ? AT_ONCE : treat(request.rawBody.toString());
 		const taken = treatment.kind === "answer" && treatment.status < 300;
 		if (taken) accepted.add(eventId);
-		onReceipt({ url, eventId, signature, verified, problem, duplicate, accepted: taken, receivedAt });
-		if (treatment.kind === "reset") return "reset";
-		// An answer that is still held back does not keep the process from ending.
-		if (treatment.afterMs > 0) await delay(treatment.afterMs, undefined, { ref: false });
-		return { status: treatment.status };
+		onReceipt({ url, eventId, signature, verified, duplicate, accepted: taken, receivedAt });
+		return treatment.kind === "reset" ? "reset" : { status: treatment.status, delayMs: treatment.afterMs };
 	}
 
 	/** By what the event is about, which a seed repeats, and not by its id and time, which no seed does. */

@@ -35,7 +35,7 @@ interface Cast {
 /** Starts the two receivers, each behind HTTPS on loopback, with an authority whose certificate lies in `folder`. */
 export async function startReceivers(folder: string, seed: number, attemptTimeout: number): Promise<Receivers> {
 	const authority = await createAuthority();
-	const caFile = writeCaFile(authority, folder);
+	const caFile = await writeCaFile(authority, folder);
 
 	const cast: readonly Cast[] = [
 		{

@@ -43,7 +43,9 @@ function findNode() {
 
 function runOn(node) {
 	const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-	for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+	process.on("SIGTERM", () => child.kill("SIGTERM"));
+	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
+	process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
 	child.on("exit", (code, signal) => {
 		if (signal) {
 			process.removeAllListeners(signal);

@@ -1,7 +1,6 @@
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +53,7 @@ export async function createAuthority(
 		],
 	});
 	return {
-		pem: certificate.toString("pem"),
+		pem: `${certificate.toString("pem")}\n`,
 		issue: async (options = {}) => await makeLeaf(await makeKeys(), { name: issuer, keys }, options),
 	};
 }
@@ -81,9 +80,9 @@ export async function issueForWrongHost(authority: Authority, options: IssueOpti
 }
 
 /** Writes the authority's certificate where `POSTHORN_EGRESS_CA_FILE` can name it; a folder made here goes at exit. */
-export async function writeCaFile(authority: Authority, folder: string = temporaryFolder()): Promise<string> {
+export function writeCaFile(authority: Pick<Authority, "pem">, folder: string = temporaryFolder()): string {
 	const path = join(folder, `ca-${randomBytes(6).toString("hex")}.pem`);
-	await writeFile(path, authority.pem);
+	writeFileSync(path, authority.pem);
 	return path;
 }
 
@@ -119,7 +118,10 @@ async function makeLeaf(
 		],
 	});
 	const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey));
-	return { cert: certificate.toString("pem"), key: x509.PemConverter.encode(key, x509.PemConverter.PrivateKeyTag) };
+	return {
+		cert: `${certificate.toString("pem")}\n`,
+		key: `${x509.PemConverter.encode(key, x509.PemConverter.PrivateKeyTag)}\n`,
+	};
 }
 
 async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {

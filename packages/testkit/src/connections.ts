@@ -35,6 +35,11 @@ export class Connections {
 		return this.#accepted;
 	}
 
+	/** Connections open now. */
+	get openNow(): number {
+		return this.#open.size;
+	}
+
 	/** A connection's number, from 1. */
 	numberOf(socket: Socket): number {
 		return this.#numbers.get(socket) ?? 0;

@@ -1,70 +1,71 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { FastReceiverOptions, FastReceiverStats } from "./fast-receiver.ts";
+import type { Credentials } from "./certificates.ts";
+import type { FastReceiverStats } from "./fast-receiver.ts";
 
-export type FastReceiverCommand =
-	| { readonly cmd: "start"; readonly options: FastReceiverOptions }
-	| { readonly cmd: "stats" }
-	| { readonly cmd: "reset" }
+/** What the receiver's program understands; `id`, if given, comes back with the reply. */
+export type FastReceiverCommand = { readonly id?: number } & (
+	| { readonly cmd: "count" | "stats" | "reset" | "close" }
 	| { readonly cmd: "secret"; readonly path: string; readonly secret: string }
-	| { readonly cmd: "close" };
+);
 
-/** Stats, and the CPU time that the receiver's process has used in all, microseconds. */
-export type ForkedStats = FastReceiverStats & { readonly cpuUs: number };
+/** Stats as they come from the program: as JSON, so that a time not known is null. */
+export type ForkedStats = Omit<FastReceiverStats, "latencies"> & {
+	readonly latencies: readonly number[];
+	/** CPU time that the program has used in all, microseconds. */
+	readonly cpu_us: number;
+};
 
-export type FastReceiverReply =
-	| { readonly ok: true; readonly port?: number; readonly stats?: ForkedStats }
-	| { readonly ok: false; readonly error: string };
+/** `port` comes unasked and first, `count` with `count`, all of the stats with `stats`. */
+export type FastReceiverReply = Partial<ForkedStats> & { readonly id?: number; readonly port?: number };
+
+export interface ForkOptions extends Credentials {
+	/** Verify the signature of every so-manieth request on paths with a secret. 0, the default: none. */
+	readonly verifyEvery?: number;
+}
 
 export type ForkedFastReceiver = Awaited<ReturnType<typeof forkFastReceiver>>;
 
-/** Starts a fast receiver in a process of its own, so that it shares no event loop with the sender. */
-export async function forkFastReceiver(options: FastReceiverOptions) {
-	// Structured clone, so that latencies travel as the typed array they are.
+/** Starts a fast receiver in a process of its own. */
+export async function forkFastReceiver({ cert, key, verifyEvery = 0 }: ForkOptions) {
 	const child = fork(fileURLToPath(new URL("./fast-receiver-process.ts", import.meta.url)), {
-		serialization: "advanced",
+		env: { ...process.env, RECEIVER_CERT: cert, RECEIVER_KEY: key, RECEIVER_VERIFY_EVERY: String(verifyEvery) },
 		execArgv: [],
 	});
+	const waiting = new Map<number | undefined, (reply: FastReceiverReply) => void>();
+	let lastId = 0;
+	child.on("message", (reply: FastReceiverReply) => {
+		waiting.get(reply.id)?.(reply);
+		waiting.delete(reply.id);
+	});
 	const exited = once(child, "exit");
-	let last: Promise<unknown> = Promise.resolve();
+	const gone = exited.then(([code]): never => {
+		throw new Error(`The receiver's process ended (${code}).`);
+	});
+	gone.catch(() => {}); // whoever waits for a reply is told by the race below
 
-	/** One command at a time: replies carry no name. */
-	function ask(command: FastReceiverCommand): Promise<FastReceiverReply & { ok: true }> {
-		const answer = last.then(() => exchange(command));
-		last = answer.catch(() => undefined);
-		return answer;
+	function replyTo(id: number | undefined): Promise<FastReceiverReply> {
+		return Promise.race([new Promise<FastReceiverReply>((resolve) => waiting.set(id, resolve)), gone]);
 	}
 
-	async function exchange(command: FastReceiverCommand): Promise<FastReceiverReply & { ok: true }> {
-		const reply = await new Promise<FastReceiverReply>((resolve, reject) => {
-			const onMessage = (message: unknown): void => {
-				child.off("exit", onExit);
-				resolve(message as FastReceiverReply);
-			};
-			const onExit = (): void => {
-				child.off("message", onMessage);
-				reject(new Error(`The receiver's process ended before it answered "${command.cmd}".`));
-			};
-			child.once("message", onMessage);
-			child.once("exit", onExit);
-			child.send(command, (error) => {
-				if (error) reject(error);
-			});
-		});
-		if (!reply.ok) throw new Error(`The receiver's process refused "${command.cmd}": ${reply.error}`);
-		return reply;
+	async function ask(command: FastReceiverCommand): Promise<FastReceiverReply> {
+		const id = ++lastId;
+		const reply = replyTo(id);
+		child.send({ ...command, id });
+		return await reply;
 	}
 
-	const { port } = await ask({ cmd: "start", options });
+	const { port } = await replyTo(undefined);
 	if (port === undefined) throw new Error("The receiver's process did not say which port it listens on.");
 	return {
 		port,
 		url: (path = "/"): string => new URL(path, `https://localhost:${port}`).href,
+		async count(): Promise<number> {
+			return (await ask({ cmd: "count" })).count ?? 0;
+		},
 		async stats(): Promise<ForkedStats> {
-			const { stats } = await ask({ cmd: "stats" });
-			if (stats === undefined) throw new Error("The receiver's process answered without its stats.");
-			return stats;
+			return (await ask({ cmd: "stats" })) as ForkedStats;
 		},
 		async reset(): Promise<void> {
 			await ask({ cmd: "reset" });
@@ -75,7 +76,6 @@ export async function forkFastReceiver(options: FastReceiverOptions) {
 		/** Ends the process. */
 		async close(): Promise<void> {
 			await ask({ cmd: "close" });
-			child.disconnect();
 			await exited;
 		},
 	};

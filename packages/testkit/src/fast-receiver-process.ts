@@ -1,44 +1,47 @@
 /**
- * A fast receiver in a process of its own. `fast-receiver-fork.ts` starts it with `child_process.fork` and speaks to it
- * in `FastReceiverCommand`s, one answered before the next is sent.
+ * A fast receiver as a program of its own, for `child_process.fork`, so that it shares no event loop with the sender.
+ *
+ * It takes its certificate and key from `RECEIVER_CERT` and `RECEIVER_KEY` (PEM), and `RECEIVER_VERIFY_EVERY`; it says
+ * `{port}` once it listens, then answers each `FastReceiverCommand` with a `FastReceiverReply` of the same `id`. It ends
+ * after `close`, or when its parent goes.
  */
 
-import { type FastReceiver, type FastReceiverOptions, startFastReceiver } from "./fast-receiver.ts";
+import { startFastReceiver } from "./fast-receiver.ts";
 import type { FastReceiverCommand, FastReceiverReply } from "./fast-receiver-fork.ts";
 
-let receiver: FastReceiver | undefined;
+const {
+	RECEIVER_CERT: cert = "",
+	RECEIVER_KEY: key = "",
+	RECEIVER_PORT: port = "0",
+	RECEIVER_VERIFY_EVERY: verifyEvery = "0",
+} = process.env;
+const receiver = await startFastReceiver({ cert, key, port: Number(port), verifyEvery: Number(verifyEvery) });
 
-process.on("message", (command: FastReceiverCommand) => {
-	obey(command).then(reply, (error: unknown) => reply({ ok: false, error: String(error) }));
-});
 process.on("disconnect", () => process.exit());
+process.on("message", (command: FastReceiverCommand) => {
+	const reply = obey(command);
+	process.send?.({ ...reply, ...(command.id !== undefined && { id: command.id }) }, () => {
+		if (command.cmd === "close") process.exit();
+	});
+});
+process.send?.({ port: receiver.port } satisfies FastReceiverReply);
 
-async function obey(command: FastReceiverCommand): Promise<FastReceiverReply> {
-	if (command.cmd === "start") {
-		receiver = await startFastReceiver(command.options satisfies FastReceiverOptions);
-		return { ok: true, port: receiver.port };
-	}
-	if (receiver === undefined) throw new Error(`The receiver must be started before "${command.cmd}".`);
+function obey(command: FastReceiverCommand): FastReceiverReply {
 	switch (command.cmd) {
-		case "stats":
-			return { ok: true, stats: { ...receiver.stats(), cpuUs: cpuUs() } };
+		case "count":
+			return { count: receiver.count };
+		case "stats": {
+			const { user, system } = process.cpuUsage();
+			const { latencies, ...stats } = receiver.stats();
+			return { ...stats, latencies: Array.from(latencies), cpu_us: user + system };
+		}
 		case "reset":
 			receiver.reset();
-			return { ok: true };
+			return {};
 		case "secret":
 			receiver.setSecret(command.path, command.secret);
-			return { ok: true };
+			return {};
 		case "close":
-			await receiver.close();
-			return { ok: true };
+			return {};
 	}
-}
-
-function reply(message: FastReceiverReply): void {
-	process.send?.(message);
-}
-
-function cpuUs(): number {
-	const { user, system } = process.cpuUsage();
-	return user + system;
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:tls";
 import type { Credentials } from "./certificates.ts";
 import { Connections } from "./connections.ts";
 import { headersOf, type Mark, pathOf, RequestSplitter, readMark } from "./fast-request.ts";
-import { type PathStats, PathTally, Ring } from "./fast-tally.ts";
+import { type PathReport, PathTally, Ring } from "./fast-tally.ts";
 import { verifyRequest } from "./verify.ts";
 
 const ANSWER = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
@@ -26,7 +26,7 @@ export interface FastReceiverStats {
 	readonly count: number;
 	/** Different events: numbers on their first arrival, summed over paths. */
 	readonly distinct: number;
-	readonly outOfOrder: number;
+	readonly out_of_order: number;
 	readonly duplicates: number;
 	/** Requests whose body has no `"data":{"n":`. */
 	readonly unnumbered: number;
@@ -34,13 +34,13 @@ export interface FastReceiverStats {
 	readonly verified: number;
 	readonly forged: number;
 	/** Arrivals of the first and the last request, epoch milliseconds with a fraction; NaN before the first. */
-	readonly firstAt: number;
-	readonly lastAt: number;
+	readonly first_at: number;
+	readonly last_at: number;
 	/** TLS connections accepted in all. */
 	readonly connections: number;
 	/** What went wrong on connections, which then were broken off; the first few. */
 	readonly errors: readonly string[];
-	readonly paths: readonly PathStats[];
+	readonly paths: Readonly<Record<string, PathReport>>;
 	/** From `at` to arrival, milliseconds. Both clocks must be of one machine. */
 	readonly latencies: Float64Array;
 }
@@ -79,8 +79,8 @@ export async function startFastReceiver(options: FastReceiverOptions) {
 
 	function take(head: string, body: Buffer): void {
 		const now = performance.timeOrigin + performance.now();
-		if (totals.count++ === 0) totals.firstAt = now;
-		totals.lastAt = now;
+		if (totals.count++ === 0) totals.first_at = now;
+		totals.last_at = now;
 		const path = pathOf(head);
 		if (verifyEvery > 0 && totals.count % verifyEvery === 0) verify(path, head, body);
 		if (!readMark(body, mark)) {
@@ -119,15 +119,20 @@ export async function startFastReceiver(options: FastReceiverOptions) {
 		setSecret(path: string, secret: string): void {
 			secrets.set(path, secret);
 		},
+		/** Requests received since the last reset; cheap enough to poll. */
+		get count(): number {
+			return totals.count;
+		},
 		stats(): FastReceiverStats {
-			const paths = Array.from(tallies.values(), (tally) => tally.read());
-			const sum = (of: (stats: PathStats) => number): number => paths.reduce((all, stats) => all + of(stats), 0);
+			const paths = Object.fromEntries(Array.from(tallies, ([path, tally]) => [path, tally.read()]));
+			const reports = Object.values(paths);
+			const sum = (key: keyof PathReport): number => reports.reduce((all, report) => all + report[key], 0);
 			return {
 				...totals,
 				errors: [...totals.errors],
-				distinct: sum(({ count, duplicates }) => count - duplicates),
-				outOfOrder: sum(({ outOfOrder }) => outOfOrder),
-				duplicates: sum(({ duplicates }) => duplicates),
+				distinct: sum("distinct"),
+				out_of_order: sum("out_of_order"),
+				duplicates: sum("duplicates"),
 				connections: connections.accepted,
 				paths,
 				latencies: latencies.read(),
@@ -149,8 +154,8 @@ function newTotals() {
 		unnumbered: 0,
 		verified: 0,
 		forged: 0,
-		firstAt: Number.NaN,
-		lastAt: Number.NaN,
+		first_at: Number.NaN,
+		last_at: Number.NaN,
 		errors: [] as string[],
 	};
 }

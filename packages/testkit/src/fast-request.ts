@@ -41,7 +41,7 @@ export class RequestSplitter {
 				if (bytes.length - at > MAX_HEAD) throw new Error("The request's head is too long.");
 				break;
 			}
-			const head = bytes.latin1Slice(at, headEnd);
+			const head = bytes.toString("latin1", at, headEnd);
 			const bodyAt = headEnd + HEAD_END.length;
 			const bodyEnd = bodyAt + contentLength(head);
 			if (bodyEnd > bytes.length) {
@@ -107,7 +107,7 @@ export function readMark(body: Buffer, mark: Mark): boolean {
 	at += AT_KEY.length;
 	const start = at;
 	while (isOfNumber(body[at])) at++;
-	const value = Number(body.latin1Slice(start, at));
+	const value = Number(body.toString("latin1", start, at));
 	mark.at = value >= MICROSECONDS_FROM ? value / 1000 : value;
 	return true;
 }

@@ -1,16 +1,17 @@
 /** Largest event number that is told apart from a duplicate: 8 MiB a path. */
 const MAX_N = 2 ** 26 - 1;
 
-export interface PathStats {
-	readonly path: string;
+export interface PathReport {
 	/** Requests in all. */
 	readonly count: number;
 	/** The number received last; -1 before the first. */
 	readonly last: number;
 	/** First arrivals of a number after a higher one had arrived. */
-	readonly outOfOrder: number;
+	readonly out_of_order: number;
 	/** Numbers that had arrived before. */
 	readonly duplicates: number;
+	/** Different numbers. */
+	readonly distinct: number;
 }
 
 /** What arrived on one path: how many, in which order, how often twice. */
@@ -45,9 +46,9 @@ export class PathTally {
 		}
 	}
 
-	read(): PathStats {
-		const { path, count, last, outOfOrder, duplicates } = this;
-		return { path, count, last, outOfOrder, duplicates };
+	read(): PathReport {
+		const { count, last, outOfOrder, duplicates } = this;
+		return { count, last, out_of_order: outOfOrder, duplicates, distinct: count - duplicates };
 	}
 
 	#grow(words: number): void {

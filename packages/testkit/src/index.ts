@@ -16,7 +16,7 @@ export {
 	startFastReceiver,
 } from "./fast-receiver.ts";
 export { type ForkedFastReceiver, type ForkedStats, forkFastReceiver } from "./fast-receiver-fork.ts";
-export type { PathStats } from "./fast-tally.ts";
+export type { PathReport } from "./fast-tally.ts";
 export {
 	answering,
 	answeringThenClosing,

@@ -95,7 +95,7 @@ export async function startReceiver(options: ReceiverOptions) {
 			rawBody,
 			body: parse(rawBody),
 			receivedAt: Date.now(),
-			verified: check && check.ok,
+			verified: check === null ? null : check.ok,
 			connection: connections.numberOf(incoming.socket),
 		};
 		inbox.add(request);
@@ -123,6 +123,10 @@ export async function startReceiver(options: ReceiverOptions) {
 		/** TLS connections accepted in all. */
 		get connections(): number {
 			return connections.accepted;
+		},
+		/** Connections open now, in the midst of TLS's handshake or after it. */
+		get openConnections(): number {
+			return connections.openNow;
 		},
 		/** The oldest request that fits and was not returned by `next` before; waits for it. */
 		next: (fits?: (request: ReceivedRequest) => boolean, wait?: WaitOptions): Promise<ReceivedRequest> =>

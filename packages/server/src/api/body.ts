@@ -5,7 +5,7 @@ import type { Route } from "./route.ts";
 import { faultsBySchema } from "./validate.ts";
 
 /** Bodies of all routes but those that say otherwise, bytes. */
-export const BODY_LIMIT = 256 * 1024;
+export const BODY_LIMIT = 64 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

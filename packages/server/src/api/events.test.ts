@@ -175,6 +175,18 @@ test("nesting may be as deep as it fits", async () => {
 	expect((await publishRaw(`{"events":${tooDeep}}`)).status).toBe(422);
 });
 
+test("an answer does not name more faults than anyone reads", async () => {
+	const names = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`k${i}`, i]));
+	for (const body of [names, { events: [names, names] }, { events: Array.from({ length: 1_000 }, () => ({})) }]) {
+		const { status, json } = await publish(body);
+		expect(status).toBe(422);
+		expect(json.errors).toHaveLength(1_000);
+		expect(json.detail).toMatch(/names 1000 of them/);
+	}
+	const webhook = await api.call("POST", `${project}/webhooks`, { body: { events: Array(2_000).fill(0) } });
+	expect(webhook.json.errors).toHaveLength(1_000);
+});
+
 test("other content types and encodings are refused", async () => {
 	for (const headers of [
 		{ "content-type": "text/plain" },

@@ -2,7 +2,7 @@ import { eventSources, isEventType, memberSource } from "@posthorn/protocol";
 import type { EventDraft } from "../engine/engine.ts";
 import type { Fault } from "../registry/index.ts";
 import { EVENT_ID, MAX_BATCH } from "./event-form.ts";
-import { invalid } from "./problem.ts";
+import { invalid, MAX_FAULTS } from "./problem.ts";
 import { parseTime } from "./time.ts";
 import { escapePointer } from "./validate.ts";
 
@@ -16,7 +16,7 @@ export interface NewEvents {
 
 /**
  * The events of a publish call, checked by hand: this is the busiest route, and `data` is not looked into but cut out of
- * `text`, the source of `body`. Throws 422 with all faults.
+ * `text`, the source of `body`. Throws 422 with all faults, or with many where there are very many.
  */
 export function readNewEvents(body: unknown, text: string): NewEvents {
 	const faults: Fault[] = [];
@@ -26,7 +26,7 @@ export function readNewEvents(body: unknown, text: string): NewEvents {
 		if (faults.length > 0) throw invalid(faults);
 		return { drafts: [draft], batch: false };
 	}
-	for (const name of Object.keys(body))
+	for (const name of Object.keys(body).slice(0, MAX_FAULTS))
 		if (name !== "events")
 			faults.push({ pointer: `/${escapePointer(name)}`, detail: "is not known here: a batch has only events" });
 	const drafts: EventDraft[] = [];
@@ -38,6 +38,7 @@ export function readNewEvents(body: unknown, text: string): NewEvents {
 	else {
 		const sources = eventSources(text);
 		for (const [index, event] of events.entries()) {
+			if (faults.length > MAX_FAULTS) break;
 			const pointer = `/events/${index}`;
 			if (isObject(event)) drafts.push(readEvent(event, () => sources[index], pointer, faults));
 			else faults.push({ pointer, detail: "must be an object" });
@@ -54,7 +55,8 @@ function readEvent(
 	faults: Fault[],
 ): EventDraft {
 	const fault = (name: string, detail: string) => faults.push({ pointer: `${pointer}/${name}`, detail });
-	for (const name of Object.keys(event)) if (!FIELDS.has(name)) fault(escapePointer(name), "is not known here");
+	for (const name of Object.keys(event).slice(0, MAX_FAULTS))
+		if (!FIELDS.has(name)) fault(escapePointer(name), "is not known here");
 	const { type, data, id, created_at } = event;
 	if (!Object.hasOwn(event, "type")) fault("type", "is missing");
 	else if (typeof type !== "string" || !isEventType(type))

@@ -2,7 +2,7 @@ import { EVENT_TYPES, type EventType, requestHeaders } from "@posthorn/protocol"
 import type { Static } from "typebox";
 import type { WebhookView } from "../registry/index.ts";
 import type * as port from "../storage/port.ts";
-import type * as schemas from "./schemas.ts";
+import type * as schemas from "./schemas/index.ts";
 import { formatTime, formatTimeOrNull } from "./time.ts";
 
 export function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof schemas.Project> {

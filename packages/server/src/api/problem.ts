@@ -23,8 +23,8 @@ export const PROBLEMS = {
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** A body with very many faults is told of this many. */
-const MAX_FAULTS = 1_000;
+/** An answer names this many faults at most, and no one need look for more. */
+export const MAX_FAULTS = 1_000;
 
 export interface ProblemOptions {
 	readonly errors?: readonly Fault[];
@@ -34,6 +34,7 @@ export interface ProblemOptions {
 
 /** An answer other than success, thrown to whoever sends it. `detail` says what happened and what to do. */
 export class Problem extends Error {
+	override readonly name = "Problem";
 	readonly kind: ProblemKind;
 	readonly errors: readonly Fault[] | undefined;
 	readonly headers: Readonly<Record<string, string>>;
@@ -60,11 +61,11 @@ export const PROBLEM_TYPE = "application/problem+json";
 
 /** 422 with every fault. */
 export function invalid(faults: readonly Fault[]): Problem {
-	const left = faults.length - MAX_FAULTS;
-	const errors = left > 0 ? faults.slice(0, MAX_FAULTS) : faults;
-	const count = faults.length === 1 ? "One field is" : `${faults.length} fields are`;
-	const more = left > 0 ? `, of which the first ${MAX_FAULTS} are` : "; see";
-	return new Problem("invalid", `${count} not acceptable${more}${left > 0 ? " in" : ""} "errors".`, { errors });
+	const errors = faults.slice(0, MAX_FAULTS);
+	const all = errors.length === faults.length;
+	const count = all ? (faults.length === 1 ? "One field is" : `${faults.length} fields are`) : "Very many fields are";
+	const told = all ? "says where and why" : `names ${errors.length} of them`;
+	return new Problem("invalid", `${count} not acceptable; "errors" ${told}.`, { errors });
 }
 
 /** 404, the same for what never was and for what is someone else's. */

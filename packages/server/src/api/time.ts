@@ -34,3 +34,10 @@ export function formatTime(ms: number): string {
 export function formatTimeOrNull(ms: number | null): string | null {
 	return ms === null ? null : formatTime(ms);
 }
+
+/** Times as they were given, which the schema has found to be times. */
+export function timeRange(since?: string, until?: string): { since?: number; until?: number } {
+	const from = since === undefined ? null : parseTime(since);
+	const to = until === undefined ? null : parseTime(until);
+	return { ...(from !== null && { since: from }), ...(to !== null && { until: to }) };
+}

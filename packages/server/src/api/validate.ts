@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
 import type { Fault } from "../registry/index.ts";
+import { MAX_FAULTS } from "./problem.ts";
 import { parseTime } from "./time.ts";
 
 /** All faults are told, nothing is dropped from what came, and nothing in it is converted. */
@@ -17,7 +18,7 @@ export function faultsBySchema(schema: TSchema, value: unknown): Fault[] {
 		compiled.set(schema, check);
 	}
 	if (check(value)) return [];
-	return (check.errors ?? []).map(faultOf);
+	return (check.errors ?? []).slice(0, MAX_FAULTS + 1).map(faultOf);
 }
 
 function faultOf(error: ErrorObject): Fault {

@@ -1,6 +1,6 @@
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../problem.ts";
 import type { Route } from "../route.ts";
-import { ProblemSchema } from "../schemas.ts";
+import { ProblemSchema } from "../schemas/index.ts";
 import type { Components } from "./components.ts";
 
 const PATH_PARAMETERS: Record<string, string> = {
@@ -14,8 +14,8 @@ const PATH_PARAMETERS: Record<string, string> = {
 /** What a route answers besides success because of what it is. */
 function impliedProblems(route: Route): ProblemKind[] {
 	const { access, method, path } = route;
-	const kinds: ProblemKind[] = ["malformed-request", "invalid", "internal", "unavailable"];
-	if (access !== "open") kinds.push("unauthorized", "too-many-requests");
+	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
+	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
 	if (access === "operator") kinds.push("forbidden");
 	if (path.includes("{")) kinds.push("not-found");
 	if (access === "developer") kinds.push("app-not-installed");
@@ -114,6 +114,7 @@ function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
 		headers: { [name]: { description, schema: { type: "string" } } },
 	});
 	if (kinds.includes("unauthorized")) return header("WWW-Authenticate", "RFC 6750.");
-	if (kinds.includes("too-many-requests")) return header("Retry-After", "When to come again, in seconds.");
+	if (kinds.includes("too-many-requests") || kinds.includes("unavailable"))
+		return header("Retry-After", "When to come again, in seconds.");
 	return {};
 }

@@ -5,7 +5,7 @@ import type { ApiParts } from "../parts.ts";
 import { presentApiKey } from "../present.ts";
 import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { ApiKeyList, CreatedApiKey, NewApiKey, PageQuerySchema } from "../schemas.ts";
+import { ApiKeyList, CreatedApiKey, NewApiKey, PageQuerySchema } from "../schemas/index.ts";
 import { formatTime } from "../time.ts";
 
 export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {

@@ -1,16 +1,13 @@
 import { Type } from "typebox";
 import { isId } from "../../base/ids.ts";
 import type { AttemptFilter } from "../../storage/port.ts";
-import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
+import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAttempt } from "../present.ts";
 import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { Attempt, AttemptList, AttemptStatusName, Cursor, EventTypeName, Limit } from "../schemas.ts";
-import { parseTime } from "../time.ts";
-
-/** A page ends early rather than hold more bytes of bodies than this. */
-export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+import { Attempt, AttemptList, AttemptStatusName, Cursor, EventTypeName, Limit } from "../schemas/index.ts";
+import { timeRange } from "../time.ts";
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
@@ -74,11 +71,4 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			},
 		}),
 	];
-}
-
-/** Times as they were given, which the schema has found to be times. */
-export function timeRange(since?: string, until?: string): { since?: number; until?: number } {
-	const from = since === undefined ? null : parseTime(since);
-	const to = until === undefined ? null : parseTime(until);
-	return { ...(from !== null && { since: from }), ...(to !== null && { until: to }) };
 }

@@ -1,12 +1,12 @@
 import { isId } from "../../base/ids.ts";
 import type { Attempt, ReplayFilter } from "../../storage/port.ts";
+import { MAX_PAGE_BYTES } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAttempt } from "../present.ts";
 import { notFound, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { Delivery, ReplayAccepted, ReplayedCount, ReplayRequest } from "../schemas.ts";
-import { formatTimeOrNull } from "../time.ts";
-import { MAX_PAGE_BYTES, timeRange } from "./attempts.ts";
+import { Delivery, ReplayAccepted, ReplayedCount, ReplayRequest } from "../schemas/index.ts";
+import { formatTimeOrNull, timeRange } from "../time.ts";
 
 /** Deliveries that are put in the queue in one transaction. */
 const REPLAY_STEP = 1_000;

@@ -1,6 +1,10 @@
+import { promisify } from "node:util";
+import { gunzip as gunzipCallback } from "node:zlib";
 import { Type } from "typebox";
-import { docsCsp, loadReference } from "../reference.ts";
+import { loadReference, referencePolicy } from "../reference/reference.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
+
+const gunzip = promisify(gunzipCallback);
 
 /** @param openApi the document's JSON text, made when it is first asked for */
 export function docsRoutes(openApi: () => string): Route[] {
@@ -26,7 +30,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			success: { status: 200, description: "A page.", contentType: "text/html" },
 			async handler() {
 				const { html } = await loadReference();
-				return new RawAnswer(html, "text/html; charset=utf-8", { "Content-Security-Policy": docsCsp(html) });
+				return new RawAnswer(html, "text/html; charset=utf-8", { "Content-Security-Policy": referencePolicy(html) });
 			},
 		}),
 		defineRoute({
@@ -38,9 +42,9 @@ export function docsRoutes(openApi: () => string): Route[] {
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {
-				const { script, gzipped } = await loadReference();
+				const { script } = await loadReference();
 				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
-				return new RawAnswer(takesGzip ? gzipped : await script(), "text/javascript; charset=utf-8", {
+				return new RawAnswer(takesGzip ? script : await gunzip(script), "text/javascript; charset=utf-8", {
 					"Cache-Control": "no-cache",
 					Vary: "Accept-Encoding",
 					...(takesGzip && { "Content-Encoding": "gzip" }),

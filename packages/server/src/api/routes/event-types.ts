@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-import { EventTypeCatalogue } from "../schemas.ts";
+import { EventTypeCatalogue } from "../schemas/index.ts";
 
 export function eventTypeRoutes(): Route[] {
 	const catalogue = JSON.stringify(

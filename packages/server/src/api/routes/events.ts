@@ -4,13 +4,12 @@ import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import { bodyText } from "../body.ts";
 import { EVENT_ID } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
-import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
+import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-import { Cursor, Envelope, EventPage, EventTypeName, Limit, NewEvents, PublishedEvents } from "../schemas.ts";
+import { Cursor, Envelope, EventPage, EventTypeName, Limit, NewEvents, PublishedEvents } from "../schemas/index.ts";
 import { formatTime } from "../time.ts";
-import { MAX_PAGE_BYTES } from "./attempts.ts";
 
 /** A whole batch, bytes: parsed and copied, it takes several times as much memory for a moment. */
 const BATCH_BYTES = 16 * 1024 * 1024;

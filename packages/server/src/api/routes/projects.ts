@@ -4,7 +4,7 @@ import type { ApiParts } from "../parts.ts";
 import { presentProject } from "../present.ts";
 import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { NewProject, PageQuerySchema, Project, ProjectList } from "../schemas.ts";
+import { NewProject, PageQuerySchema, Project, ProjectList } from "../schemas/index.ts";
 
 export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[] {
 	const tag = "Projects";

@@ -1,14 +1,14 @@
 import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-import { Health } from "../schemas.ts";
+import { Health } from "../schemas/index.ts";
 
 /** Storage must answer within this time to count as ready. */
 const PING_MS = 2_000;
 
-type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "ready">;
+type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready">;
 
-export function systemRoutes({ storage, metrics, clock, ready = () => true }: SystemParts): Route[] {
+export function systemRoutes({ storage, metrics, clock, logger, ready = () => true }: SystemParts): Route[] {
 	const tag = "System";
 
 	async function storageAnswers(): Promise<boolean> {
@@ -20,7 +20,10 @@ export function systemRoutes({ storage, metrics, clock, ready = () => true }: Sy
 			return await Promise.race([
 				storage.ping().then(
 					() => true,
-					() => false,
+					(error: unknown) => {
+						logger.warn({ err: error }, "storage did not answer");
+						return false;
+					},
 				),
 				late,
 			]);

@@ -15,7 +15,7 @@ import {
 	Webhook,
 	WebhookList,
 	WebhookPatch,
-} from "../schemas.ts";
+} from "../schemas/index.ts";
 
 export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | "engine">): Route[] {
 	const tag = "Webhooks";

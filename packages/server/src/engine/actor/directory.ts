@@ -148,7 +148,10 @@ export class Directory {
 		this.#lookForRung ||= rung;
 		this.#acquiring ??= this.#acquireAll()
 			.catch((error: unknown) => {
-				this.#context.logger.error({ err: error, retryInMs: RETRY_MS }, "projects could not be taken up: storage is away");
+				this.#context.logger.error(
+					{ err: error, retryInMs: RETRY_MS },
+					"projects could not be taken up: storage is away",
+				);
 				this.#pollAt(this.#context.clock.now() + RETRY_MS);
 			})
 			.finally(() => {
@@ -256,7 +259,8 @@ export class Directory {
 		} catch (error) {
 			logger.error({ err: error }, "leases could not be renewed: storage is away");
 		}
-		if (!this.#stopped || this.#actors.size > 0) this.#renewAfter(soon ? 0 : this.#options.leaseTermMs / RENEWALS_A_TERM);
+		if (!this.#stopped || this.#actors.size > 0)
+			this.#renewAfter(soon ? 0 : this.#options.leaseTermMs / RENEWALS_A_TERM);
 	}
 
 	async #renewAll(asked: number): Promise<void> {

@@ -17,7 +17,7 @@ export class Finisher {
 		const { lane, retry, slot } = flight;
 		const { context, lease, post } = this.#work;
 		slot?.release();
-		const consequence = consequenceOf(flight, outcome, context.ids.next("attempt"), context.retryDelaysMs);
+		const consequence = consequenceOf(flight, outcome, context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
 		const { webhookId, cursor } = lane;

@@ -10,6 +10,8 @@ const NO_BYTES = new Uint8Array(0);
 export interface Flight {
 	readonly lane: Lane;
 	readonly event: LogEvent;
+	/** Its entry in the delivery log; carries the time of its start. */
+	readonly attemptId: string;
 	readonly attempt: number;
 	readonly replay: number;
 	/** The waiting attempt that this is, or null for a first attempt of the lane. */
@@ -25,12 +27,7 @@ export interface Consequence {
 }
 
 /** Follows the lifecycle from an outcome. A webhook that is gone gets no next attempt. */
-export function consequenceOf(
-	flight: Flight,
-	outcome: Outcome,
-	attemptId: string,
-	delaysMs: readonly number[],
-): Consequence {
+export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
 	const { lane, event, attempt, replay } = flight;
 	const next = afterAttempt(attempt, verdictOf(outcome), lane.gone ? [] : delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
@@ -38,7 +35,7 @@ export function consequenceOf(
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;
 	return {
 		attempt: {
-			id: attemptId,
+			id: flight.attemptId,
 			webhookId: lane.webhookId,
 			seq: event.seq,
 			eventType: event.type,

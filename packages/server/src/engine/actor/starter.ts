@@ -64,9 +64,9 @@ export class Starter {
 			const event = bySeq.get(retry.seq);
 			if (event && lane.active && this.#work.mayStart) {
 				const closing = this.#closingReason(lane, retry, event);
-				const flight: Flight = { lane, event, attempt: retry.attempt, replay: retry.replay, retry, slot };
-				if (closing) this.#close(flight, closing);
-				else this.#launch(flight);
+				const due = { lane, event, attempt: retry.attempt, replay: retry.replay, retry, slot };
+				if (closing) this.#close(due, closing);
+				else this.#launch(due);
 				continue;
 			}
 			slot.release();
@@ -197,9 +197,10 @@ export class Starter {
 
 	// ── off it goes ──
 
-	#launch(flight: Flight): void {
-		const { event, lane, slot } = flight;
+	#launch(due: Omit<Flight, "attemptId">): void {
+		const { event, lane, slot } = due;
 		const { context, open, post } = this.#work;
+		const flight: Flight = { ...due, attemptId: context.ids.next("attempt") };
 		open.begin();
 		context.sender.send({ eventId: event.id, eventType: event.type, body: event.body, target: lane.target }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
@@ -211,9 +212,11 @@ export class Starter {
 	}
 
 	/** Ends a delivery without a request. */
-	#close(flight: Flight, reason: ClosingReason): void {
-		const now = this.#work.context.clock.now();
-		this.#work.open.begin();
-		this.#work.post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
+	#close(due: Omit<Flight, "attemptId">, reason: ClosingReason): void {
+		const { context, open, post } = this.#work;
+		const now = context.clock.now();
+		const flight: Flight = { ...due, attemptId: context.ids.next("attempt") };
+		open.begin();
+		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
 	}
 }

@@ -58,6 +58,7 @@ export type AttemptStatus = "delivered" | "retrying" | "failed";
 
 /** An entry of the delivery log, as it is written. */
 export interface NewAttempt {
+	/** Carries the time of `startedAt`, so that bounds on time are bounds on ids. */
 	readonly id: string;
 	readonly webhookId: string;
 	readonly seq: number;
@@ -139,7 +140,8 @@ export interface DeliveryStorage {
 
 	/**
 	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
-	 * refused whole. Attempts of deleted webhooks are logged, but nothing is scheduled for them.
+	 * refused whole, and so is one with an attempt that is logged already: whoever made it works from what is no longer
+	 * true. Attempts of deleted webhooks are logged, but nothing is scheduled for them.
 	 */
 	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;
 

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { IdSource } from "../base/ids.ts";
+import { silentLogger } from "../base/logger.ts";
+import type { ApiKey, Storage } from "../storage/port.ts";
+import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import { ApiKeys } from "./api-keys.ts";
+import { keyHash } from "./key.ts";
+
+let folder: string;
+let clock: VirtualClock;
+let storage: Storage;
+let keys: ApiKeys;
+let projectId: string;
+
+beforeEach(async () => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-keys-"));
+	clock = new VirtualClock();
+	storage = await openSqliteStorage({ path: join(folder, "test.db"), clock, leaseTermMs: 15_000 });
+	const ids = new IdSource(clock);
+	projectId = ids.next("project");
+	await storage.createProject({ id: projectId, name: "p", apps: [], createdAt: clock.now() });
+	keys = keysOf(storage);
+});
+afterEach(async () => {
+	await keys.close();
+	await storage.close();
+	rmSync(folder, { recursive: true });
+});
+
+function keysOf(of: ConstructorParameters<typeof ApiKeys>[0]["storage"]): ApiKeys {
+	const operatorKeyHash = keyHash("the operator's key, ü included");
+	return new ApiKeys({ storage: of, operatorKeyHash, clock, ids: new IdSource(clock), logger: silentLogger });
+}
+
+async function create(): Promise<{ id: string; key: Buffer }> {
+	const result = await keys.create(projectId, "k");
+	if (result.kind !== "created") throw new Error("The key was refused.");
+	return { id: result.apiKey.id, key: Buffer.from(result.key) };
+}
+
+test("a key belongs to its project, the operator's key to the operator, and any other to no one", async () => {
+	const { id, key } = await create();
+	expect(await keys.authenticate(key)).toEqual({ scope: "project", projectId, keyId: id });
+	expect(await keys.authenticate(Buffer.from("the operator's key, ü included"))).toEqual({ scope: "operator" });
+	expect(await keys.authenticate(Buffer.from("the operator's key"))).toBeNull();
+	expect(await keys.authenticate(key.subarray(0, -1))).toBeNull();
+	expect(await keys.authenticate(Buffer.alloc(0))).toBeNull();
+});
+
+test("a deleted key ends at once", async () => {
+	const { id, key } = await create();
+	await keys.authenticate(key);
+	expect(await keys.delete(projectId, id)).toBe(true);
+	expect(await keys.authenticate(key)).toBeNull();
+	expect(await keys.delete(projectId, id)).toBe(false);
+});
+
+test("a key of another project is not deleted", async () => {
+	const { id, key } = await create();
+	expect(await keys.delete("proj_other", id)).toBe(false);
+	expect(await keys.authenticate(key)).not.toBeNull();
+});
+
+test("a key that was deleted on another node ends within seconds", async () => {
+	const { id, key } = await create();
+	await keys.authenticate(key);
+	await storage.deleteApiKey(projectId, id);
+	clock.advance(5_000);
+	expect(await keys.authenticate(key)).toBeNull();
+});
+
+// The lookup had the key in hand, then the key was deleted, and the answer would have been kept after that.
+test("a key that is deleted while it is looked up is not kept", async () => {
+	const { id, key } = await create();
+	let found: () => void = () => {};
+	const isFound = new Promise<void>((resolve) => {
+		found = resolve;
+	});
+	let goOn: () => void = () => {};
+	const gate = new Promise<void>((resolve) => {
+		goOn = resolve;
+	});
+	const slow = keysOf({
+		createApiKey: (...args) => storage.createApiKey(...args),
+		listApiKeys: (...args) => storage.listApiKeys(...args),
+		deleteApiKey: (...args) => storage.deleteApiKey(...args),
+		touchApiKeys: (...args) => storage.touchApiKeys(...args),
+		async findApiKey(hash): Promise<ApiKey | null> {
+			const row = await storage.findApiKey(hash);
+			found();
+			await gate;
+			return row;
+		},
+	});
+	const first = slow.authenticate(key);
+	await isFound;
+	await slow.delete(projectId, id);
+	goOn();
+	await first;
+	expect(await slow.authenticate(key)).toBeNull();
+	await slow.close();
+});
+
+test("a key's use is told at once and written at most once a minute, and at the end", async () => {
+	const { key } = await create();
+	const written = async () => (await storage.listApiKeys(projectId, { limit: 1 }))[0]!.lastUsedAt;
+	const told = async () => (await keys.list(projectId, { limit: 1 }))[0]!.lastUsedAt;
+	expect(await told()).toBeNull();
+	clock.advance(1_000);
+	await keys.authenticate(key);
+	const first = clock.now();
+	expect(await told()).toBe(first);
+	expect(await written()).toBeNull();
+	clock.advance(30_000);
+	await keys.authenticate(key);
+	const second = clock.now();
+	await keys.close();
+	expect(await written()).toBe(second);
+	expect(clock.nextAt).toBeNull();
+});
+
+test("a key's name is checked", async () => {
+	for (const name of ["", "x".repeat(101), "a\u0000", "\ud800"])
+		expect(await keys.create(projectId, name)).toMatchObject({ kind: "invalid", faults: [{ pointer: "/name" }] });
+});

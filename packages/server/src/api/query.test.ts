@@ -1,0 +1,34 @@
+import { Type } from "typebox";
+import { expect, test } from "vitest";
+import { readQuery } from "./query.ts";
+
+const schema = Type.Object(
+	{
+		limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+		name: Type.Optional(Type.String({ maxLength: 3 })),
+		tag: Type.Optional(Type.Array(Type.Enum(["a", "b"], { type: "string" }))),
+	},
+	{ additionalProperties: false },
+);
+
+test("parameters are read as their schema says", () => {
+	expect(readQuery(schema, { limit: "7", name: "x", tag: "a" })).toEqual({
+		ok: true,
+		value: { limit: 7, name: "x", tag: ["a"] },
+	});
+	expect(readQuery(schema, { tag: ["a", "b,a"] })).toEqual({ ok: true, value: { tag: ["a", "b", "a"] } });
+	expect(readQuery(schema, {})).toEqual({ ok: true, value: {} });
+	expect(readQuery(undefined, {})).toEqual({ ok: true, value: {} });
+});
+
+test("all faults are told, one for each parameter", () => {
+	const result = readQuery(schema, { limit: "ten", name: "long", tag: ["c", "d"], more: "1" });
+	expect(result.ok ? [] : result.faults.map(({ pointer }) => pointer)).toEqual([
+		"?limit",
+		"?more",
+		"?name",
+		"?tag",
+		"?tag",
+	]);
+	expect(readQuery(undefined, { x: "1" })).toMatchObject({ ok: false, faults: [{ pointer: "?x" }] });
+});

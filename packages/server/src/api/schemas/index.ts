@@ -1,0 +1,7 @@
+/** Schemas of what comes in and goes out. Those with a title become components of the OpenAPI document of that name. */
+export * from "./attempts.ts";
+export * from "./common.ts";
+export * from "./events.ts";
+export * from "./projects.ts";
+export * from "./system.ts";
+export * from "./webhooks.ts";

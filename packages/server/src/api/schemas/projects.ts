@@ -1,0 +1,41 @@
+import { Type } from "typebox";
+import { closed, id, list, Name, Time } from "./common.ts";
+
+const Apps = Type.Array(Type.Enum(["developer"], { type: "string" }), {
+	uniqueItems: true,
+	description: "Installed apps. `developer` adds webhooks, API keys and logs.",
+	examples: [["developer"]],
+});
+
+export const Project = Type.Object(
+	{ id: id("proj", "project"), name: Name, apps: Apps, created_at: Time },
+	{ title: "Project" },
+);
+export const ProjectList = list(Project);
+export const NewProject = Type.Object(
+	{ name: Name, apps: Type.Optional(Apps) },
+	{ ...closed, title: "NewProject", examples: [{ name: "My store" }] },
+);
+
+const apiKeyFields = {
+	id: id("key", "key"),
+	name: Name,
+	prefix: Type.String({
+		description: "The key's first characters, to tell keys apart by.",
+		examples: ["phk_Zk3v9QxB"],
+	}),
+	created_at: Time,
+};
+export const ApiKey = Type.Object(
+	{
+		...apiKeyFields,
+		last_used_at: Type.Union([Time, Type.Null()], { description: "When it was last used, to the minute or so." }),
+	},
+	{ title: "ApiKey" },
+);
+export const ApiKeyList = list(ApiKey);
+export const CreatedApiKey = Type.Object(
+	{ ...apiKeyFields, key: Type.String({ description: "The key. Shown this once and stored as a hash." }) },
+	{ title: "CreatedApiKey" },
+);
+export const NewApiKey = Type.Object({ name: Name }, { ...closed, title: "NewApiKey", examples: [{ name: "Shop" }] });

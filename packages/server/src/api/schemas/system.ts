@@ -1,0 +1,23 @@
+import { Type } from "typebox";
+
+export const ProblemSchema = Type.Object(
+	{
+		type: Type.String({ description: "A stable code, as a relative URI." }),
+		title: Type.String(),
+		status: Type.Integer(),
+		detail: Type.String({ description: "What happened and what to do." }),
+		errors: Type.Optional(
+			Type.Array(
+				Type.Object({
+					pointer: Type.String({
+						description:
+							"Where: a JSON Pointer into the body (empty for the whole of it), or `?name` for a query parameter.",
+					}),
+					detail: Type.String(),
+				}),
+			),
+		),
+	},
+	{ title: "Problem", description: "RFC 9457." },
+);
+export const Health = Type.Object({ status: Type.Enum(["ok"], { type: "string" }) }, { title: "Health" });
