@@ -57,7 +57,7 @@ export class Publisher {
 			const bytes = Buffer.byteLength(draft.data);
 			if (bytes > maxEventBytes) return { kind: "too_large", index, bytes, limit: maxEventBytes };
 		}
-		const faults = drafts.flatMap(faultsOf);
+		const faults = faultsOf(drafts);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		if (this.#commits.waitingWeight > MAX_WAITING_BYTES) return { kind: "busy", retryAfter: RETRY_AFTER_S };
 
