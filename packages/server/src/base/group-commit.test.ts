@@ -14,6 +14,7 @@ function harness(maxWeight = 10) {
 		},
 		weigh: (item) => item,
 		maxWeight,
+		gatherMaxMs: 5,
 	});
 	return {
 		batches,

@@ -1,7 +1,5 @@
-/** Under load a batch gathers for this many times the last commit's duration, … */
+/** Under load a batch gathers for this many times the last commit's duration, but no longer than it may. */
 const GATHER_FACTOR = 10;
-/** … but no longer than this: what a publisher or a receiver would begin to notice. */
-const GATHER_MAX_MS = 5;
 
 export interface GroupCommitOptions<T> {
 	/** Commits a batch. It must not reject: what can go wrong is its business. */
@@ -10,6 +8,8 @@ export interface GroupCommitOptions<T> {
 	readonly weigh: (item: T) => number;
 	/** A batch closes when it weighs this much; a heavier item goes alone. */
 	readonly maxWeight: number;
+	/** Under load a batch gathers no longer than this, milliseconds. */
+	readonly gatherMaxMs: number;
 }
 
 /**
@@ -75,7 +75,7 @@ export class GroupCommit<T> {
 				this.#gathering = false;
 				if (this.#waiting.length > 0) void this.#flush();
 			},
-			Math.min(GATHER_MAX_MS, lastCommitMs * GATHER_FACTOR),
+			Math.min(this.#options.gatherMaxMs, lastCommitMs * GATHER_FACTOR),
 		);
 	}
 

@@ -1,7 +1,8 @@
 import type { EventType } from "@posthorn/protocol";
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
-import { bodyText } from "../body.ts";
+import { bodyText, forgetBody } from "../body.ts";
 import { EVENT_ID } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
@@ -54,9 +55,9 @@ export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
 				conflict: "An id is taken by an event with other content.",
 				"too-many-requests": "More is being published than can be written.",
 			},
-			async handler({ params, body, request }) {
-				const { drafts, batch } = readNewEvents(body, bodyText(request));
-				const result = await engine.publish(params.project_id, drafts);
+			async handler({ params, request }) {
+				const { batch, publishing } = begin(params.project_id, request);
+				const result = await publishing;
 				if (result.kind !== "published") throw refused(result, batch);
 				const events = result.events.map(presentPublished);
 				return batch ? { events } : events[0]!;
@@ -102,6 +103,14 @@ export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
 			},
 		}),
 	];
+
+	/** Publishes what the request holds, and forgets the request's body: its events are bytes now, and wait for the disk. */
+	function begin(projectId: string, request: FastifyRequest): { batch: boolean; publishing: Promise<PublishResult> } {
+		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
+		const publishing = engine.publish(projectId, drafts);
+		forgetBody(request);
+		return { batch, publishing };
+	}
 
 	/** A page made by hand, so that each envelope is in it with its own bytes. */
 	async function readPage(projectId: string, from: number, limit: number, types?: string[]): Promise<RawAnswer> {

@@ -8,6 +8,8 @@ import { faultsOf } from "./check.ts";
 
 /** A commit holds this many bytes of events at most: more would make the next one wait too long. */
 const MAX_COMMIT_BYTES = 2 * 1024 * 1024;
+/** Under load a commit gathers for as long as this: less than a publisher notices. */
+const GATHER_MS = 5;
 /** What may wait for a commit; beyond, publishers are told to come again. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** When to come again, seconds. */
@@ -46,11 +48,26 @@ export class Publisher {
 			commit: (batch) => this.#commit(batch),
 			weigh: (item) => item.bytes,
 			maxWeight: MAX_COMMIT_BYTES,
+			gatherMaxMs: GATHER_MS,
 		});
 	}
 
-	async publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult> {
-		const { maxEventBytes, clock } = this.#options;
+	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult> {
+		const refused = this.#refusalOf(drafts);
+		if (refused) return Promise.resolve(refused);
+		const publishedAt = this.#options.clock.now();
+		const events = drafts.map((draft) => this.#encode(projectId, draft, publishedAt));
+		// From here on nothing holds the drafts: what waits for the disk is the events' bytes alone.
+		return this.#append({ projectId, publishedAt, events }).then((result) => answerOf(projectId, events, result));
+	}
+
+	/** Resolves when everything that was accepted is committed. */
+	drain(): Promise<void> {
+		return this.#commits.drain();
+	}
+
+	#refusalOf(drafts: readonly EventDraft[]): PublishResult | null {
+		const { maxEventBytes } = this.#options;
 		for (const [index, draft] of drafts.entries()) {
 			// A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two).
 			if (draft.data.length * 3 <= maxEventBytes) continue;
@@ -59,24 +76,7 @@ export class Publisher {
 		}
 		const faults = faultsOf(drafts);
 		if (faults.length > 0) return { kind: "invalid", faults };
-		if (this.#commits.waitingWeight > MAX_WAITING_BYTES) return { kind: "busy", retryAfter: RETRY_AFTER_S };
-
-		const publishedAt = clock.now();
-		const events = drafts.map((draft) => this.#encode(projectId, draft, publishedAt));
-		const result = await this.#append({ projectId, publishedAt, events });
-		if (result.kind !== "appended") return result;
-		return {
-			kind: "published",
-			events: result.events.map(({ seq, createdAt }, i) => {
-				const { id, type } = events[i]!;
-				return { id, seq, type, createdAt, projectId };
-			}),
-		};
-	}
-
-	/** Resolves when everything that was accepted is committed. */
-	drain(): Promise<void> {
-		return this.#commits.drain();
+		return this.#commits.waitingWeight > MAX_WAITING_BYTES ? { kind: "busy", retryAfter: RETRY_AFTER_S } : null;
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
@@ -117,4 +117,15 @@ export class Publisher {
 		}
 		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.onAppended(projectId, events);
 	}
+}
+
+function answerOf(projectId: string, events: readonly NewEvent[], result: AppendResult): PublishResult {
+	if (result.kind !== "appended") return result;
+	return {
+		kind: "published",
+		events: result.events.map(({ seq, createdAt }, i) => {
+			const { id, type } = events[i]!;
+			return { id, seq, type, createdAt, projectId };
+		}),
+	};
 }

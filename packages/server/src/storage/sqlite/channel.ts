@@ -7,6 +7,9 @@ import { transferOf } from "./packed.ts";
 /** Beside this file, compiled as it is. */
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
+/** A worker's space for young objects, MB. */
+const YOUNG_MB = 8;
+
 interface Waiting {
 	readonly resolve: (value: unknown) => void;
 	readonly reject: (error: Error) => void;
@@ -33,6 +36,8 @@ export class Channel {
 			name: `sqlite-${setup.role}`,
 			// Flags of the main program (such as `--input-type`) do not fit a file of its own.
 			execArgv: [],
+			// Rows live for one message: a small nursery is collected soon, and its memory stays small.
+			resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
 		});
 		const channel = new Channel(worker, setup.path);
 		return new Promise((resolve, reject) => {

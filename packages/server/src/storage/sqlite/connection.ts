@@ -7,7 +7,7 @@ const PAGE_BYTES = 8192;
 /** Other connections (backup, a shell) hold a lock for moments only. */
 const BUSY_TIMEOUT_MS = 5000;
 /** The log is moved into the database after this many pages (16 MB): seldom enough to merge writes to the same page. */
-const CHECKPOINT_PAGES = 2000;
+const CHECKPOINT_PAGES = 8000;
 /** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
 const KEPT_LOG_BYTES = 67_108_864;
 /** Page caches, in KiB; what is read again is in the operating system's cache anyway. */

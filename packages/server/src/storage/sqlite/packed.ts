@@ -12,7 +12,8 @@ export function pack(parts: readonly Uint8Array[]): Packed {
 		length += parts[i]!.length;
 		ends[i] = length;
 	}
-	const bytes = new Uint8Array(length);
+	// Not from the pool, for its memory is handed over; not cleared, for all of it is written.
+	const bytes = Buffer.allocUnsafeSlow(length);
 	for (let i = 0; i < parts.length; i++) bytes.set(parts[i]!, i === 0 ? 0 : ends[i - 1]!);
 	return { bytes, ends };
 }
