@@ -4,6 +4,9 @@ import { banner } from "./banner.ts";
 import { createLogger } from "./logger.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** Signals within this time of the first one are the first one, milliseconds. */
+const SAME_MOMENT_MS = 1_000;
+
 /** `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0. */
 export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
 	const result = readConfig({ env: process.env, flags: flagsOf(options) });
@@ -25,7 +28,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 
 	const signal = await firstSignal();
 	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");
-	void firstSignal().then(() => {
+	void laterSignal().then(() => {
 		logger.warn({}, "stopped at once: what was not settled is made again at the next start");
 		process.exit(1);
 	});
@@ -61,4 +64,10 @@ function firstSignal(): Promise<NodeJS.Signals> {
 		process.on("SIGTERM", stop);
 		process.on("SIGINT", stop);
 	});
+}
+
+/** A signal that someone means: one that was sent to the whole process group may come twice at the same moment. */
+async function laterSignal(): Promise<void> {
+	const since = performance.now();
+	while (performance.now() - since < SAME_MOMENT_MS) await firstSignal();
 }

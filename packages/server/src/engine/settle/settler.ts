@@ -11,11 +11,8 @@ import {
 
 /** Outcomes in one commit at most: keeps a commit, and so the wait for the next, short. */
 const MAX_BATCH = 1_000;
-/**
- * Under load a commit gathers for as long as this. Nobody waits for it (lanes go on at once), and each project that it
- * holds outcomes of costs pages to write, however many they are: so more in one commit is less work for each.
- */
-const GATHER_MS = 20;
+/** Under load a commit gathers for as long as this, milliseconds: what a crash makes come again stays small. */
+const GATHER_MS = 5;
 /** Outcomes that may wait for their commit before lanes start nothing more. */
 const MAX_WAITING = 4_000;
 /** When storage is lost, a batch is tried again after this long, doubling … */
