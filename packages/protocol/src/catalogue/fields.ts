@@ -35,9 +35,12 @@ export function items(description: string): JsonSchema {
 		items: {
 			type: "object",
 			properties: {
-				product_id: { type: ["string", "integer"], description: "The product's identifier in the store." },
+				product_id: {
+					anyOf: [{ type: "string" }, { type: "integer" }],
+					description: "The product's identifier in the store.",
+				},
 				name: { type: "string", description: "The product's name as the buyer saw it." },
-				quantity: { type: "number", minimum: 0, description: "How many of the product." },
+				quantity: { type: "number", exclusiveMinimum: 0, description: "How many of the product." },
 				unit_amount_cents: amountCents("The price of one, in minor currency units."),
 			},
 		},
