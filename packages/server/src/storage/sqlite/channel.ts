@@ -8,7 +8,7 @@ import { transferOf } from "./packed.ts";
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /** A worker's space for young objects, MB. */
-const YOUNG_MB = 8;
+const YOUNG_MB = 4;
 
 interface Waiting {
 	readonly resolve: (value: unknown) => void;

@@ -11,8 +11,8 @@ const CHECKPOINT_PAGES = 8000;
 /** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
 const KEPT_LOG_BYTES = 67_108_864;
 /** Page caches, in KiB; what is read again is in the operating system's cache anyway. */
-const WRITER_CACHE_KIB = 16_384;
-const READER_CACHE_KIB = 8_192;
+const WRITER_CACHE_KIB = 8_192;
+const READER_CACHE_KIB = 4_096;
 
 /** A connection with its prepared statements and the names that it has looked up. */
 export class Connection {
