@@ -51,7 +51,8 @@ function flagsOf(options: Readonly<Record<string, string>>): Partial<Record<Sett
 
 function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {
 	if (config.sealKey) return { key: config.sealKey, made: false };
-	return readOrMakeSealKey(config.sealKeyFile!);
+	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL the seal key must be given.");
+	return readOrMakeSealKey(config.sealKeyFile!, config.database.path);
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

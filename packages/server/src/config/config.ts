@@ -1,9 +1,11 @@
 /** Everything that can be set, checked and typed. Made by `readConfig` from environment and flags. */
 export interface Config {
+	/** A host name or IP address (IPv6 without brackets). */
 	readonly host: string;
+	/** 0 to 65535; 0 takes any that is free. */
 	readonly port: number;
 	readonly database: DatabaseConfig;
-	/** The operator's API key, if it was given; else one is made at first start and kept as a hash. */
+	/** The operator's API key, 32 characters or more of printable ASCII, if it was given; else one is made at first start and kept as a hash. */
 	readonly operatorKey: string | null;
 	/** 32 bytes, if given; else read from, or made in, `sealKeyFile`. */
 	readonly sealKey: Uint8Array | null;
@@ -11,18 +13,22 @@ export interface Config {
 	readonly sealKeyFile: string | null;
 	/** The word in header names and user agent. */
 	readonly brand: string;
-	/** Waits before attempts 2, 3 …, milliseconds. Attempts = their number + 1. */
+	/** Waits before attempts 2, 3 …, milliseconds; 1 to 50 of them, each 30 days at most. Attempts = their number + 1. */
 	readonly retryDelaysMs: readonly number[];
 	/** The whole of an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;
+	/** How long events and the delivery log are kept, milliseconds. */
 	readonly logRetentionMs: number;
+	/** How long a basket sits untouched before `basket.abandoned`, milliseconds. */
 	readonly basketIdleMs: number;
 	/** The largest `data` of an event, bytes. */
 	readonly maxEventBytes: number;
 	readonly maxWebhooksPerProject: number;
+	/** The longest URL of a webhook, characters. */
 	readonly maxUrlLength: number;
+	/** The longest description of a webhook, characters. */
 	readonly maxDescriptionLength: number;
-	/** CIDRs that the egress guard lets through. */
+	/** CIDRs that the egress guard lets through; every one has its `/bits`. */
 	readonly egressAllow: readonly string[];
 	/** PEM text of extra certificate authorities for receivers. */
 	readonly egressCa: string | null;
@@ -30,7 +36,7 @@ export interface Config {
 }
 
 export type DatabaseConfig =
-	| { readonly engine: "sqlite"; readonly path: string }
-	| { readonly engine: "postgres"; readonly url: string };
+	/** The path is relative to the working directory, or absolute. */
+	{ readonly engine: "sqlite"; readonly path: string } | { readonly engine: "postgres"; readonly url: string };
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";

@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { isBrand } from "@posthorn/protocol";
 import ipaddr from "ipaddr.js";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
 import type { DatabaseConfig, LogLevel } from "./config.ts";
-import { mustBe, type Parsed, valid } from "./setting.ts";
+import { mustBe, type Parsed, shown, valid } from "./setting.ts";
 
 const DAY_S = 24 * 60 * 60;
 const MAX_RETRIES = 50;
@@ -38,20 +39,26 @@ export function days(min: number, max: number): (text: string) => Parsed<number>
 	};
 }
 
+/** Labels of letters, digits, hyphens and underscores; the last one is not a number, which would be a broken address. */
+const HOST_NAME = /^(?=.{1,253}$)(?:[\w](?:[\w-]{0,61}\w)?\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?$/;
+
 export function host(text: string): Parsed<string> {
-	return /^[A-Za-z0-9._:-]{1,253}$/.test(text)
+	return isIP(text) !== 0 || HOST_NAME.test(text)
 		? valid(text)
 		: mustBe("a host name or IP address to listen on, such as 127.0.0.1");
 }
 
+/** SQLite takes names that begin so for something else than a file, or (the slashes) a URL names a machine with them. */
+const NO_FILE = /^(?:$|:|file:|\/\/)/;
+
 export function database(text: string): Parsed<DatabaseConfig> {
 	if (text.startsWith("sqlite:")) {
 		const path = text.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "");
-		return path === ""
-			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db")
+		return NO_FILE.test(path) || path.endsWith("/")
+			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db or sqlite:///var/lib/posthorn.db")
 			: valid({ engine: "sqlite", path });
 	}
-	if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return valid({ engine: "postgres", url: text });
+	if (/^postgres(ql)?:\/\/[^/?#]/.test(text) && URL.canParse(text)) return valid({ engine: "postgres", url: text });
 	return mustBe("sqlite:PATH, such as sqlite:./data/posthorn.db, or postgres://USER:PASSWORD@HOST/DATABASE");
 }
 
@@ -74,16 +81,15 @@ export function brand(text: string): Parsed<string> {
 
 /** Comma-separated seconds; the values are in milliseconds. */
 export function retryDelays(text: string): Parsed<readonly number[]> {
+	const must = `1 to ${MAX_RETRIES} numbers of seconds, each from 0 to ${MAX_RETRY_DELAY_S}, separated by commas, such as 30,60,120`;
 	const parse = seconds(0, MAX_RETRY_DELAY_S);
 	const delays: number[] = [];
-	for (const part of text.split(",")) {
-		const parsed = parse(part.trim());
-		if (parsed.ok) delays.push(parsed.value);
+	for (const part of text.split(",").map((each) => each.trim())) {
+		const parsed = parse(part);
+		if (!parsed.ok) return mustBe(`${must} (${shown(part)} is none)`);
+		delays.push(parsed.value);
 	}
-	const parts = text.split(",").length;
-	return delays.length === parts && parts <= MAX_RETRIES
-		? valid(delays)
-		: mustBe(`1 to ${MAX_RETRIES} numbers of seconds, separated by commas, such as 30,60,120`);
+	return delays.length <= MAX_RETRIES ? valid(delays) : mustBe(`${must} (these are ${delays.length})`);
 }
 
 /** Comma-separated CIDRs; a bare address stands for itself alone. */
@@ -92,11 +98,17 @@ export function cidrs(text: string): Parsed<readonly string[]> {
 	for (const part of text.split(",").map((each) => each.trim())) {
 		if (part === "") continue;
 		const range = part.includes("/") ? part : `${part}/${part.includes(":") ? 128 : 32}`;
-		if (!ipaddr.isValidCIDR(range))
-			return mustBe("address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8");
+		if (!isCidr(range))
+			return mustBe(`address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8 (${shown(part)} is none)`);
 		ranges.push(range);
 	}
 	return valid(ranges);
+}
+
+/** Node's judgement of what is an address comes first: the library also takes octal and short forms, and zones. */
+function isCidr(range: string): boolean {
+	const [address = "", bits = ""] = range.split("/");
+	return isIP(address) !== 0 && !address.includes("%") && /^\d{1,3}$/.test(bits) && ipaddr.isValidCIDR(range);
 }
 
 /** The path of a PEM file; the value is its text. */
@@ -112,7 +124,7 @@ export function certificates(path: string): Parsed<string> {
 		try {
 			return new X509Certificate(one).subject !== undefined;
 		} catch {
-			return false; // it says that it is a certificate and is none
+			return false; // It says that it is a certificate, and is none.
 		}
 	});
 	return found.length > 0 && sound ? valid(pem) : mustBe("a PEM file with at least one certificate, all of them sound");

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import type { Config } from "./config.ts";
-import { flagOf, type Parsed, type Setting, variableOf } from "./setting.ts";
+import { flagOf, type Parsed, type Setting, shown, variableOf } from "./setting.ts";
 import { SETTINGS, type SettingKey } from "./settings.ts";
 
-/** Values longer than this are not quoted in a fault. */
-const MAX_QUOTED = 80;
+/** How many letters a variable's name may be off for the one that was meant to be guessed. */
+const MAX_SLIPS = 3;
 
 export interface ConfigSource {
 	readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,26 +20,21 @@ export type ConfigResult =
 /** Reads and checks everything at once. Never throws. */
 export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	const faults = unknownVariables(env);
+	const given = (key: SettingKey): string | undefined => flags[key] ?? env[variableOf(SETTINGS[key])];
 	const read = <T>(key: SettingKey, setting: Setting<T>): T | null => {
-		const flag = flags[key];
-		const given = flag ?? env[variableOf(setting)];
-		const text = given ?? setting.default;
+		const text = given(key) ?? setting.default;
 		if (text === null) return null;
 		const parsed: Parsed<T> = setting.parse(text);
 		if (parsed.ok) return parsed.value;
-		const where = flag === undefined ? variableOf(setting) : flagOf(setting);
-		faults.push(`${where} ${quoted(setting, text)}; it must be ${parsed.must}.`);
+		const where = flags[key] === undefined ? variableOf(setting) : flagOf(setting);
+		faults.push(`${where} ${found(setting, text)}; it must be ${parsed.must}.`);
 		return null;
 	};
 	const values = Object.fromEntries(
 		Object.entries(SETTINGS).map(([key, setting]) => [key, read(key as SettingKey, setting as Setting<unknown>)]),
 	) as { [K in SettingKey]: ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T | null : never };
 
-	if (
-		values.database?.engine === "postgres" &&
-		values.sealKey === null &&
-		!faults.some((line) => line.includes("SEAL_KEY"))
-	)
+	if (values.database?.engine === "postgres" && given("sealKey") === undefined)
 		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it must be given, the same for every node.");
 	if (faults.length > 0) return { ok: false, faults };
 
@@ -69,20 +64,28 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	};
 }
 
-function quoted(setting: Setting<unknown>, text: string): string {
-	if (setting.secret) return "is not valid";
+function found(setting: Setting<unknown>, text: string): string {
 	if (text === "") return "is empty";
-	return text.length > MAX_QUOTED ? "is too long to be right" : `is ${JSON.stringify(text)}`;
+	return setting.secret ? "is not valid" : `is ${shown(text)}`;
 }
 
 function unknownVariables(env: ConfigSource["env"]): string[] {
 	const known = Object.values(SETTINGS).map(variableOf);
 	return Object.keys(env)
-		.filter((name) => name.startsWith("POSTHORN_") && !known.includes(name))
+		.filter((name) => name.startsWith("POSTHORN_") && env[name] !== undefined && !known.includes(name))
 		.map((name) => {
-			const near = known.find((each) => distance(each, name) <= 3);
-			return `${name} is no setting of Posthorn${near ? `; did you mean ${near}?` : ". posthorn serve --help lists them all."}`;
+			const meant = nearest(name, known);
+			const advice = meant ? `; did you mean ${meant}?` : ". posthorn serve --help lists them all.";
+			return `${/^\w{1,80}$/.test(name) ? name : shown(name)} is no setting of Posthorn${advice}`;
 		});
+}
+
+function nearest(name: string, known: readonly string[]): string | undefined {
+	const [best] = known
+		.filter((each) => Math.abs(each.length - name.length) <= MAX_SLIPS)
+		.map((each) => ({ each, slips: distance(each, name) }))
+		.sort((a, b) => a.slips - b.slips);
+	return best && best.slips <= MAX_SLIPS ? best.each : undefined;
 }
 
 /** How many letters must be added, taken away or changed to make one text of the other (Levenshtein). */

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
 	closeSync,
 	fsyncSync,
@@ -8,7 +8,7 @@ import {
 	readFileSync,
 	rmSync,
 	statSync,
-	writeSync,
+	writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
@@ -16,30 +16,43 @@ import { sealKey } from "./parsers.ts";
 
 /** Nobody but the owner may read it. */
 const MODE = 0o600;
+const OTHERS = 0o077;
 
 /**
- * The seal key: from its file, or made and written there when there is none.
+ * The seal key: from its file, or made and written there when neither it nor the database that it is for exists yet.
  *
- * @throws Error with a line for people when the file is malformed, cannot be read, or others may read it
+ * @throws Error with a line for people when the file is malformed, cannot be read or made, or others may read it; and
+ * when the database is there without its key, for a new one could not open what the old one sealed
  */
-export function readOrMakeSealKey(file: string): { readonly key: Uint8Array; readonly made: boolean } {
+export function readOrMakeSealKey(
+	file: string,
+	database: string,
+): { readonly key: Uint8Array; readonly made: boolean } {
+	// Asked before the key is: another process that is just starting makes the key first.
+	const begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 	const existing = readSealKey(file);
 	if (existing) return { key: existing, made: false };
-	makeSealKey(file);
-	return { key: readSealKey(file)!, made: true };
+	if (begun)
+		throw new Error(
+			`The database ${database} is there, but its seal key ${file} is not: put your copy of the key back, or give it ` +
+				"as POSTHORN_SEAL_KEY.",
+		);
+	const made = makeSealKey(file);
+	return { key: readSealKey(file)!, made };
 }
 
 function readSealKey(file: string): Uint8Array | null {
-	let text: string;
-	try {
-		text = readFileSync(file, "utf8").trim();
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-		throw new Error(`The seal key ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
-			cause: error,
-		});
-	}
-	if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
+	const text = orExplain(`The seal key ${file} cannot be read`, () => {
+		try {
+			return readFileSync(file, "utf8").trim();
+		} catch (error) {
+			if (codeOf(error) === "ENOENT") return null;
+			throw error;
+		}
+	});
+	if (text === null) return null;
+	// Windows keeps who may read a file elsewhere than in its mode.
+	if (process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0)
 		throw new Error(`The seal key ${file} can be read by others; make it private with: chmod 600 ${file}`);
 	const parsed = sealKey(text);
 	if (!parsed.ok)
@@ -49,20 +62,50 @@ function readSealKey(file: string): Uint8Array | null {
 	return parsed.value;
 }
 
-/** Written whole under another name, then linked: no one ever reads half a key, and an existing one is never replaced. */
-function makeSealKey(file: string): void {
-	mkdirSync(dirname(file), { recursive: true });
-	const draft = `${file}.${process.pid}.new`;
-	const descriptor = openSync(draft, "wx", MODE);
+/**
+ * Written whole under another name, then linked: no one ever reads half a key, and an existing one is never replaced.
+ *
+ * @returns whether it was made here; false when another process was faster, whose key stands
+ */
+function makeSealKey(file: string): boolean {
+	const folder = dirname(file);
+	const draft = `${file}.${randomUUID()}.new`;
+	return orExplain(
+		`The seal key ${file} cannot be made; let this user write to ${folder}, or choose another place`,
+		() => {
+			mkdirSync(folder, { recursive: true });
+			try {
+				flushed(openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
+				linkSync(draft, file);
+			} catch (error) {
+				if (codeOf(error) === "EEXIST") return false;
+				throw error;
+			} finally {
+				rmSync(draft, { force: true });
+			}
+			// Windows flushes no directories, and keeps names without being asked.
+			if (process.platform !== "win32") flushed(openSync(folder, "r"));
+			return true;
+		},
+	);
+}
+
+/** Writes, waits until it is on disk, and closes. */
+function flushed(descriptor: number, text?: string): void {
 	try {
-		writeSync(descriptor, `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
+		if (text !== undefined) writeFileSync(descriptor, text);
 		fsyncSync(descriptor);
-		linkSync(draft, file);
-	} catch (error) {
-		// Another process was faster: its key stands.
-		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
 	} finally {
 		closeSync(descriptor);
-		rmSync(draft);
 	}
 }
+
+function orExplain<T>(what: string, action: () => T): T {
+	try {
+		return action();
+	} catch (cause) {
+		throw new Error(`${what} (${codeOf(cause)}).`, { cause });
+	}
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;

@@ -24,3 +24,13 @@ export const flagOf = (setting: Pick<Setting<unknown>, "name">): string =>
 
 export const valid = <T>(value: T): Parsed<T> => ({ ok: true, value });
 export const mustBe = (must: string): Parsed<never> => ({ ok: false, must });
+
+/** Of a longer value the beginning is shown, characters. */
+const MAX_SHOWN = 80;
+
+/** A value as people are shown it: quoted, in one line, and no longer than they can take in. */
+export function shown(text: string): string {
+	return text.length > MAX_SHOWN
+		? `${JSON.stringify(text.slice(0, MAX_SHOWN))}… (${text.length} characters)`
+		: JSON.stringify(text);
+}

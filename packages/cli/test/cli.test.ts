@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { flagOf, SETTINGS, variableOf } from "@posthorn/server/config";
+import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { afterAll, expect, test } from "vitest";
+
+const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
+const folders: string[] = [];
+afterAll(() => {
+	for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+function newFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-cli-"));
+	folders.push(folder);
+	return folder;
+}
+
+/** Runs the command to its end. */
+function run(
+	args: readonly string[],
+	env: Record<string, string> = {},
+	cwd = newFolder(),
+): Promise<{ code: number | null; out: string; err: string }> {
+	return new Promise((resolve) => {
+		const child = spawn(process.execPath, [COMMAND, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
+		let out = "";
+		let err = "";
+		child.stdout.on("data", (text) => (out += text));
+		child.stderr.on("data", (text) => (err += text));
+		child.on("close", (code) => resolve({ code, out, err }));
+	});
+}
+
+test("help teaches every setting with its flag, variable and default", async () => {
+	const { code, out } = await run(["serve", "--help"]);
+	expect(code).toBe(0);
+	const text = out.replaceAll(/\s+/g, " ");
+	for (const setting of Object.values(SETTINGS)) {
+		expect(text).toContain(flagOf(setting));
+		expect(text).toContain(variableOf(setting));
+		expect(text).toContain(`Default: ${setting.defaultText ?? setting.default}.`);
+	}
+	expect((await run([])).out).toContain("Examples:");
+	expect((await run(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("wrong usage ends with 2, a wrong configuration with all its faults and nothing made", async () => {
+	expect(await run(["serv"])).toMatchObject({ code: 2, err: expect.stringContaining("serve") });
+	expect(await run(["serve", "--prot", "1"])).toMatchObject({ code: 2, err: expect.stringContaining("--port") });
+	const cwd = newFolder();
+	const { code, err } = await run(["serve", "--port", "x"], { POSTHORN_BRAND: "a b" }, cwd);
+	expect(code).toBe(2);
+	expect(err.trim().split("\n")).toHaveLength(2);
+	expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("the first start prints the operator's key once; it opens the API then and later; both signals stop with 0", async () => {
+	const cwd = newFolder();
+	const settings = { POSTHORN_PORT: String(await unusedPort()) };
+	const first = await Posthorn.start({ settings, cwd });
+	const key = /pho_[\w-]+/.exec(first.output)?.[0];
+	expect(key).toBeDefined();
+	const projects = () => fetch(`${first.url}/v1/projects`, { headers: { authorization: `Bearer ${key}` } });
+	expect((await projects()).status).toBe(200);
+	expect(await first.stop("SIGTERM")).toBe(0);
+	const second = await Posthorn.start({ settings, cwd });
+	expect(second.output).not.toContain("pho_");
+	expect((await projects()).status).toBe(200);
+	expect(await second.stop("SIGINT")).toBe(0);
+});
+
+test("a second process on the same database, a taken port and a wrong seal key are refused, each in one clear line", async () => {
+	const cwd = newFolder();
+	const port = await unusedPort();
+	const service = await Posthorn.start({ settings: { POSTHORN_PORT: String(port) }, cwd });
+	const second = await run(["serve", "--port", "0"], {}, cwd);
+	expect(second.code).toBe(1);
+	expect(second.err).toContain(String(service.process.pid));
+	expect(second.err.trim().split("\n")).toHaveLength(1);
+	const taken = await run(["serve", "--port", String(port)]);
+	expect(taken).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port}`) });
+	await service.stop();
+	const wrong = await run(["serve", "--port", "0"], { POSTHORN_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") }, cwd);
+	expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("seal key") });
+});
+
+test("a backup of a running service is a database that another one runs from; it never overwrites", async () => {
+	const cwd = newFolder();
+	const service = await Posthorn.start({ settings: { POSTHORN_PORT: String(await unusedPort()) }, cwd });
+	const key = /pho_[\w-]+/.exec(service.output)![0];
+	const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+	await fetch(`${service.url}/v1/projects`, { method: "POST", headers, body: '{"name":"kept"}' });
+	expect(await run(["backup", "copy.db"], {}, cwd)).toMatchObject({
+		code: 0,
+		out: expect.stringContaining("seal key"),
+	});
+	expect(await run(["backup", "copy.db"], {}, cwd)).toMatchObject({ code: 1, err: expect.stringContaining("copy.db") });
+	await service.stop();
+
+	const restored = newFolder();
+	copyFileSync(join(cwd, "copy.db"), join(restored, "posthorn.db"));
+	copyFileSync(join(cwd, "data/posthorn.sealkey"), join(restored, "posthorn.sealkey"));
+	const settings = { POSTHORN_PORT: String(await unusedPort()), POSTHORN_DATABASE_URL: "sqlite:./posthorn.db" };
+	const again = await Posthorn.start({ settings, cwd: restored });
+	const { data } = (await (await fetch(`${again.url}/v1/projects`, { headers })).json()) as {
+		data: { name: string }[];
+	};
+	expect(data.map((project) => project.name)).toEqual(["kept"]);
+	await again.stop();
+	expect(existsSync(join(restored, "posthorn.db"))).toBe(true);
+});
+
+test("a file that is no database is left alone, with a clear line", async () => {
+	const cwd = newFolder();
+	writeFileSync(
+		join(cwd, "notes.txt"),
+		"not a database, and longer than a hundred bytes so that it is read as one: ".repeat(5),
+	);
+	const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:./notes.txt"], {}, cwd);
+	expect(code).toBe(1);
+	expect(err).toContain("notes.txt");
+});

@@ -1,0 +1,161 @@
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { readConfig } from "./read-config.ts";
+import { readOrMakeSealKey } from "./seal-key.ts";
+import { flagOf, variableOf } from "./setting.ts";
+import { SETTINGS } from "./settings.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+	const result = readConfig({ env });
+	return result.ok ? [] : result.faults;
+};
+
+test("with nothing set, everything is as documented", () => {
+	expect(readConfig({ env: {} })).toEqual({
+		ok: true,
+		config: {
+			host: "127.0.0.1",
+			port: 8420,
+			database: { engine: "sqlite", path: "./data/posthorn.db" },
+			operatorKey: null,
+			sealKey: null,
+			sealKeyFile: "data/posthorn.sealkey",
+			brand: "Service",
+			retryDelaysMs: [30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000],
+			attemptTimeoutMs: 15_000,
+			logRetentionMs: 30 * 24 * 3_600_000,
+			basketIdleMs: 86_400_000,
+			maxEventBytes: 262_144,
+			maxWebhooksPerProject: 100,
+			maxUrlLength: 2048,
+			maxDescriptionLength: 200,
+			egressAllow: [],
+			egressCa: null,
+			logLevel: "info",
+		},
+	});
+});
+
+const WRONG: Record<string, readonly string[]> = {
+	POSTHORN_HOST: ["", "a b"],
+	POSTHORN_PORT: ["80a", "-1", "65536", "1.5"],
+	POSTHORN_DATABASE_URL: ["", "sqlite:", "mysql://x", "./posthorn.db"],
+	POSTHORN_OPERATOR_KEY: ["short", `${"x".repeat(32)} y`],
+	POSTHORN_SEAL_KEY: ["", "AAAA", "*".repeat(44)],
+	POSTHORN_BRAND: ["", "a b", "-a", "x".repeat(33)],
+	POSTHORN_RETRY_DELAYS: ["", "30,,60", "30;60", "-1", "1e9", Array(51).fill("1").join(",")],
+	POSTHORN_ATTEMPT_TIMEOUT: ["0", "15s", "301"],
+	POSTHORN_LOG_RETENTION_DAYS: ["0", "1.5", "99999"],
+	POSTHORN_BASKET_IDLE: ["0", "x"],
+	POSTHORN_MAX_EVENT_BYTES: ["12", "x"],
+	POSTHORN_EGRESS_ALLOW: ["10.0.0.0/33", "localhost", "1.2.3"],
+	POSTHORN_EGRESS_CA_FILE: ["/no/such/file", import.meta.filename],
+	POSTHORN_LOG_LEVEL: ["loud"],
+};
+
+test("each wrong value gives one line that names the variable and says what it must be", () => {
+	for (const [name, values] of Object.entries(WRONG))
+		for (const value of values) {
+			const faults = faultsOf({ [name]: value });
+			expect(faults, `${name}=${value}`).toHaveLength(1);
+			expect(faults[0]).toMatch(new RegExp(`^${name} .*it must be .+\\.$`));
+		}
+});
+
+test("all faults are told at once; a variable that does not exist is one, with the nearest that does", () => {
+	const faults = faultsOf({
+		POSTHORN_PORT: "x",
+		POSTHORN_BRAND: "",
+		POSTHORN_RETRY_DELAY: "1",
+		POSTHORN_NONSENSE_AT_ALL: "1",
+	});
+	expect(faults).toHaveLength(4);
+	expect(faults.join("\n")).toContain("did you mean POSTHORN_RETRY_DELAYS?");
+});
+
+test("a flag wins over its variable, and its faults name the flag", () => {
+	const env = { POSTHORN_PORT: "1" };
+	expect(readConfig({ env, flags: { port: "2" } })).toMatchObject({ ok: true, config: { port: 2 } });
+	expect(readConfig({ env, flags: { port: "x" } })).toMatchObject({
+		ok: false,
+		faults: [expect.stringMatching(/^--port /)],
+	});
+});
+
+test("PostgreSQL wants a seal key, and secrets are never quoted", () => {
+	expect(faultsOf({ POSTHORN_DATABASE_URL: "postgres://u:hunter2@h/d" })).toEqual([
+		expect.stringContaining("POSTHORN_SEAL_KEY"),
+	]);
+	const faults = faultsOf({
+		POSTHORN_OPERATOR_KEY: "hunter2",
+		POSTHORN_SEAL_KEY: "hunter2",
+		POSTHORN_DATABASE_URL: "x:hunter2",
+	});
+	expect(faults).toHaveLength(3);
+	expect(faults.join()).not.toContain("hunter2");
+});
+
+test("addresses stand for themselves, delays may be fractions, and ranges are kept", () => {
+	const env = {
+		POSTHORN_EGRESS_ALLOW: "10.0.0.0/8, ::1,127.0.0.1",
+		POSTHORN_RETRY_DELAYS: "0.05,1",
+		POSTHORN_DATABASE_URL: "sqlite:///a/b.db",
+	};
+	expect(readConfig({ env })).toMatchObject({
+		ok: true,
+		config: {
+			egressAllow: ["10.0.0.0/8", "::1/128", "127.0.0.1/32"],
+			retryDelaysMs: [50, 1000],
+			database: { engine: "sqlite", path: "/a/b.db" },
+			sealKeyFile: "/a/posthorn.sealkey",
+		},
+	});
+});
+
+test("whatever is set, reading never throws, and every fault names a variable or a flag", () => {
+	const settings = Object.entries(SETTINGS);
+	const names = settings.flatMap(([, setting]) => [variableOf(setting), flagOf(setting)]);
+	const some = fc.dictionary(
+		fc.constantFrom(...settings.map(([, setting]) => variableOf(setting))),
+		fc.string({ unit: "binary" }),
+	);
+	const flags = fc.dictionary(fc.constantFrom(...settings.map(([key]) => key)), fc.string());
+	fc.assert(
+		fc.property(some, flags, (env, given) => {
+			const result = readConfig({ env, flags: given });
+			if (!result.ok)
+				for (const fault of result.faults)
+					expect(
+						names.some((name) => fault.startsWith(name)),
+						fault,
+					).toBe(true);
+		}),
+	);
+});
+
+test("a seal key is made once, private, and read again; one that others may read or that is damaged is refused", () => {
+	const file = join(folder, "new", "posthorn.sealkey");
+	const made = readOrMakeSealKey(file, join(folder, "new", "posthorn.db"));
+	expect(made.made).toBe(true);
+	expect(made.key).toHaveLength(32);
+	expect(statSync(file).mode & 0o777).toBe(0o600);
+	expect(readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toEqual({ key: made.key, made: false });
+	chmodSync(file, 0o644);
+	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow(`chmod 600 ${file}`);
+	chmodSync(file, 0o600);
+	writeFileSync(file, "AAAA\n");
+	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow("damaged");
+});
+
+// A new key beside an old database would leave every webhook without a secret that can be opened.
+test("no new seal key is made for a database that is there already", () => {
+	const database = join(folder, "old.db");
+	writeFileSync(database, "rows");
+	expect(() => readOrMakeSealKey(join(folder, "lost.sealkey"), database)).toThrow("put your copy of the key back");
+});
