@@ -54,6 +54,10 @@ function runOnProjectNode() {
 	process.on("SIGTERM", () => child.kill("SIGTERM"));
 	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
 	process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
+	child.on("error", (error) => {
+		console.error(`posthorn cannot run on the Node that it brings, ${node}: ${error.message}.`);
+		process.exitCode = 1;
+	});
 	child.on("exit", (code, signal) => {
 		if (signal) {
 			process.removeAllListeners(signal);

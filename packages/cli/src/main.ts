@@ -17,6 +17,7 @@ export async function main(args: readonly string[]): Promise<void> {
 		.helpOption("-h, --help", "explain a command")
 		.helpCommand("help [command]", "explain a command")
 		.showSuggestionAfterError()
+		.configureHelp({ minWidthToWrap: 20 })
 		.exitOverride()
 		.addHelpText("after", examples("posthorn"));
 	addSettings(

@@ -2,10 +2,10 @@ import { startService } from "@posthorn/server";
 import { type Config, flagOf, readConfig, readOrMakeSealKey, SETTINGS, type SettingKey } from "@posthorn/server/config";
 import { banner } from "./banner.ts";
 import { createLogger } from "./logger.ts";
+import { listenForStop } from "./stop-signals.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Signals within this time of the first one are the first one, milliseconds. */
-const SAME_MOMENT_MS = 1_000;
+const UNEXPECTED = "an unexpected error: the service ends; what was not settled is made again at the next start";
 
 /** `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0. */
 export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
@@ -15,10 +15,13 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	const logger = createLogger(config.logLevel);
 	// The last resort: what no one expected is told whole, and the process ends, for nobody knows what still holds.
 	process.on("uncaughtException", (error) => {
-		logger.fatal(
-			{ err: error },
-			"an unexpected error: the service ends; what was not settled is made again at the next start",
-		);
+		logger.fatal({ err: error }, UNEXPECTED);
+		console.error(`${error instanceof Error ? error.message : String(error)}: ${UNEXPECTED}.`);
+		process.exit(1);
+	});
+	const stop = listenForStop();
+	void stop.second.then(() => {
+		logger.warn({}, "stopped at once: what was not settled is made again at the next start");
 		process.exit(1);
 	});
 
@@ -26,12 +29,8 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	const service = await startService({ config, sealKey: seal.key, logger });
 	banner({ config, url: service.url, operatorKey: service.operatorKey, sealKeyMade: seal.made });
 
-	const signal = await firstSignal();
+	const signal = await stop.first;
 	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");
-	void laterSignal().then(() => {
-		logger.warn({}, "stopped at once: what was not settled is made again at the next start");
-		process.exit(1);
-	});
 	await service.close();
 	logger.info({}, "stopped");
 	process.exit(0);
@@ -53,22 +52,4 @@ function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: b
 	if (config.sealKey) return { key: config.sealKey, made: false };
 	if (config.database.engine !== "sqlite") throw new Error("With PostgreSQL the seal key must be given.");
 	return readOrMakeSealKey(config.sealKeyFile!, config.database.path);
-}
-
-function firstSignal(): Promise<NodeJS.Signals> {
-	return new Promise((resolve) => {
-		const stop = (signal: NodeJS.Signals): void => {
-			process.off("SIGTERM", stop);
-			process.off("SIGINT", stop);
-			resolve(signal);
-		};
-		process.on("SIGTERM", stop);
-		process.on("SIGINT", stop);
-	});
-}
-
-/** A signal that someone means: one that was sent to the whole process group may come twice at the same moment. */
-async function laterSignal(): Promise<void> {
-	const since = performance.now();
-	while (performance.now() - since < SAME_MOMENT_MS) await firstSignal();
 }
