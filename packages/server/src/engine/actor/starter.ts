@@ -1,5 +1,5 @@
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
-import type { LogEvent, RetryQueue as QueueName } from "../../storage/port.ts";
+import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ } from "../lanes/log-reader.ts";
 import type { ClosingReason } from "../send/outcome.ts";
@@ -64,9 +64,9 @@ export class Starter {
 			const event = bySeq.get(retry.seq);
 			if (event && lane.active && this.#work.mayStart) {
 				const closing = this.#closingReason(lane, retry, event);
-				const due = { lane, event, attempt: retry.attempt, replay: retry.replay, retry, slot };
-				if (closing) this.#close(due, closing);
-				else this.#launch(due);
+				const flight = this.#flight(lane, event, retry, slot);
+				if (closing) this.#close(flight, closing);
+				else this.#launch(flight);
 				continue;
 			}
 			slot.release();
@@ -104,7 +104,6 @@ export class Starter {
 				if (this.#feed(lane)) continue;
 				break;
 			}
-			const first = { lane, event, attempt: 1, replay: 0, retry: null };
 			if (event.publishedAt <= expiredBefore) {
 				if (closed === CLOSE_AT_ONCE || !settler.hasRoom) {
 					this.#room.wait(lane);
@@ -112,7 +111,7 @@ export class Starter {
 				}
 				closed += 1;
 				lane.takeEvent(event);
-				this.#close({ ...first, slot: null }, "expired");
+				this.#close(this.#flight(lane, event, null, null), "expired");
 				continue;
 			}
 			lane.sweeping = false;
@@ -120,7 +119,7 @@ export class Starter {
 			const slot = this.#room.slotFor(lane);
 			if (!slot) return;
 			lane.takeEvent(event);
-			this.#launch({ ...first, slot });
+			this.#launch(this.#flight(lane, event, null, slot));
 		}
 		if (lane.lag >= MAX_LAG) this.#commitCursor(lane);
 	}
@@ -169,7 +168,7 @@ export class Starter {
 		);
 	}
 
-	#closingReason(lane: Lane, retry: Wanted["retry"], event: LogEvent): ClosingReason | null {
+	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
 		const { clock, retentionMs } = this.#work.context;
 		const unattempted = retry.replay === 0 && retry.attempt === 1;
 		if (unattempted && event.publishedAt + retentionMs <= clock.now()) return "expired";
@@ -197,10 +196,15 @@ export class Starter {
 
 	// ── off it goes ──
 
-	#launch(due: Omit<Flight, "attemptId">): void {
-		const { event, lane, slot } = due;
+	/** @param retry null for a first attempt of the lane */
+	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
+		const attemptId = this.#work.context.ids.next("attempt");
+		return { lane, event, attemptId, attempt: retry?.attempt ?? 1, replay: retry?.replay ?? 0, retry, slot };
+	}
+
+	#launch(flight: Flight): void {
+		const { event, lane, slot } = flight;
 		const { context, open, post } = this.#work;
-		const flight: Flight = { ...due, attemptId: context.ids.next("attempt") };
 		open.begin();
 		context.sender.send({ eventId: event.id, eventType: event.type, body: event.body, target: lane.target }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
@@ -212,10 +216,9 @@ export class Starter {
 	}
 
 	/** Ends a delivery without a request. */
-	#close(due: Omit<Flight, "attemptId">, reason: ClosingReason): void {
+	#close(flight: Flight, reason: ClosingReason): void {
 		const { context, open, post } = this.#work;
 		const now = context.clock.now();
-		const flight: Flight = { ...due, attemptId: context.ids.next("attempt") };
 		open.begin();
 		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
 	}

