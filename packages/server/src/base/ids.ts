@@ -8,6 +8,10 @@ export const ID_PREFIX = {
 	webhook: "wh",
 	attempt: "att",
 	apiKey: "key",
+	account: "acc",
+	session: "ses",
+	invitation: "inv",
+	audit: "aud",
 	node: "node",
 } as const;
 

@@ -10,12 +10,21 @@
  * All methods answer after the change is durable. They reject only when the storage itself is lost or full
  * ({@link StorageError}); everything that can be expected is a value.
  */
+import type { AccountStorage } from "./port/accounts.ts";
 import type { DeliveryStorage } from "./port/delivery.ts";
 import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
+import type { InsightStorage } from "./port/insight.ts";
 import type { LogStorage } from "./port/log.ts";
 import type { RegistryStorage } from "./port/registry.ts";
 
-export interface Storage extends LogStorage, RegistryStorage, DeliveryStorage, HistoryStorage, RetentionStorage {
+export interface Storage
+	extends LogStorage,
+		RegistryStorage,
+		DeliveryStorage,
+		HistoryStorage,
+		InsightStorage,
+		AccountStorage,
+		RetentionStorage {
 	readonly capabilities: Capabilities;
 	/** Resolves when a read and a write both get through; rejects otherwise. */
 	ping(): Promise<void>;
@@ -52,7 +61,9 @@ export type StorageErrorCode =
 	/** Closed by us. */
 	| "closed";
 
+export type * from "./port/accounts.ts";
 export type * from "./port/delivery.ts";
 export type * from "./port/history.ts";
+export type * from "./port/insight.ts";
 export type * from "./port/log.ts";
 export type * from "./port/registry.ts";

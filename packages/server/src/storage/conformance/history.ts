@@ -41,6 +41,8 @@ export function describeHistory(harness: StorageHarness): void {
 						.sort()
 						.reverse();
 					expect(await readByPages(world, shop.project, filter, limit)).toEqual(wanted);
+					const count = await world.storage.countAttempts(shop.project, filter, limit);
+					expect(count).toBe(Math.min(limit, wanted.length));
 				}),
 				{ numRuns: 150 },
 			);
@@ -64,6 +66,25 @@ export function describeHistory(harness: StorageHarness): void {
 			expect(await page(0)).toEqual([[3], true]);
 			expect(await page(1e6, 2)).toEqual([[3, 2], true]);
 			expect(await page(1e6, 3)).toEqual([[3, 2, 1], false]);
+		});
+
+		test("summaries are the same pages without what was sent and answered, and bodies do not shorten them", async () => {
+			const shop = await stock(world);
+			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {
+				const { rows } = await world.storage.listAttempts(shop.project, filter, ALL);
+				const summaries = rows.map(
+					({ requestBody: _q, responseBody: _b, responseTruncated: _t, sent: _s, ...row }) => row,
+				);
+				expect(summaries.length).toBeGreaterThan(7);
+				const list = (limit: number, before?: string) =>
+					world.storage.listAttemptSummaries(shop.project, filter, { limit, ...(before && { before }) });
+				expect(await list(summaries.length)).toEqual({ rows: summaries, more: false });
+				const first = await list(7);
+				expect(first).toEqual({ rows: summaries.slice(0, 7), more: true });
+				const next = await list(1, first.rows.at(-1)!.id);
+				expect(next.rows).toEqual(summaries.slice(7, 8));
+			}
+			expect(await world.storage.countAttempts(world.id("project"), {}, 10)).toBe(0);
 		});
 
 		test("an entry is found by its id in its project alone", async () => {

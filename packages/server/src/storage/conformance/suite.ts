@@ -1,14 +1,21 @@
 import { describe } from "vitest";
+import { describeAccounts } from "./accounts.ts";
+import { describeAudit } from "./audit.ts";
 import { describeDurability } from "./durability.ts";
 import { describeGauges } from "./gauges.ts";
 import type { StorageHarness } from "./harness.ts";
+import { describeHealth } from "./health.ts";
 import { describeHistory } from "./history.ts";
 import { describeLeases } from "./leases.ts";
 import { describeLog } from "./log.ts";
+import { describeMembers } from "./members.ts";
 import { describeRegistry } from "./registry.ts";
 import { describeReplay } from "./replay.ts";
+import { describeReplayMatching } from "./replay-matching.ts";
 import { describeRetention } from "./retention.ts";
 import { describeSettle } from "./settle.ts";
+import { describeStats } from "./stats.ts";
+import { describeWaiting } from "./waiting.ts";
 
 export type { StorageHarness } from "./harness.ts";
 
@@ -21,8 +28,15 @@ export function describeStorage(harness: StorageHarness): void {
 		describeSettle(harness);
 		describeReplay(harness);
 		describeHistory(harness);
+		describeReplayMatching(harness);
 		describeRetention(harness);
 		describeGauges(harness);
+		describeStats(harness);
+		describeHealth(harness);
+		describeWaiting(harness);
+		describeAccounts(harness);
+		describeMembers(harness);
+		describeAudit(harness);
 		describeDurability(harness);
 	});
 }

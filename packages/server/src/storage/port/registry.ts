@@ -71,6 +71,8 @@ export interface RegistryStorage {
 	createProject(project: Project): Promise<void>;
 	getProject(projectId: string): Promise<Project | null>;
 	listProjects(page: Page): Promise<Project[]>;
+	/** Null when there is no such project. */
+	renameProject(projectId: string, name: string): Promise<Project | null>;
 	/** Installs the Developer app, or takes it off and pauses every webhook. Null when there is no such project. */
 	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null>;
 

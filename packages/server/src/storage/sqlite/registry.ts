@@ -31,6 +31,11 @@ export function listProjects(c: Connection, page: Page): Project[] {
 	return list.all(page.after ?? "", page.limit).map(toProject);
 }
 
+export function renameProject(c: Connection, projectId: string, name: string): Project | null {
+	c.sql("UPDATE projects SET name = ? WHERE id = ?").run(name, projectId);
+	return getProject(c, projectId);
+}
+
 export function setDeveloperApp(c: Connection, projectId: string, installed: boolean): Project | null {
 	const project = c.names.project(projectId);
 	if (project === null) return null;

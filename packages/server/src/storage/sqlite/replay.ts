@@ -113,11 +113,18 @@ function readFailed(
 		.map((row) => row as unknown as FailedAttempt);
 }
 
-function beginSeries(c: Connection, projectNo: number, webhookNo: number, seq: number, replay: number, at: number) {
+export function beginSeries(
+	c: Connection,
+	projectNo: number,
+	webhookNo: number,
+	seq: number,
+	replay: number,
+	at: number,
+) {
 	putRetry(c, projectNo, webhookNo, { seq, queue: "replay", replay, attempt: 1, dueAt: at });
 }
 
-function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
+export function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {
 	const row = c
 		.sql("SELECT no FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL")
 		.get(projectNo, webhookId);

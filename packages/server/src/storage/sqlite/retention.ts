@@ -6,31 +6,33 @@ import { isQueued, newestAttempt } from "./delivery.ts";
 import { decodeAhead } from "./lanes.ts";
 import { deleteRetries } from "./registry.ts";
 import { addToCounters } from "./retries.ts";
+import { countThrough, followEnd, sweepStats } from "./stats-roll-up.ts";
 
 /** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
 const DISORDER_MS = 600_000;
 
 /**
  * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
- * well after the cutoff.
+ * well after the cutoff. Counts that are too old go before, by steps of their own.
  */
-export function sweepAttempts(c: Connection, cutoff: number, limit: number, from: number): SweepStep {
+export function sweepAttempts(c: Connection, cutoff: number, limit: number, from: number, now: number): SweepStep {
+	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
-	let deleted = 0;
 	const rows = c
 		.sql(`
 			SELECT no, project_no, webhook_no, seq, replay, attempt, status, started_at FROM attempts
 			WHERE no >= ? ORDER BY no LIMIT ?`)
 		.all(from, limit);
-	for (const row of rows) {
-		if ((row.started_at as number) >= cutoff) continue;
+	const last = rows.at(-1);
+	const old = rows.filter((row) => (row.started_at as number) < cutoff);
+	if (old.length > 0) countThrough(c, old.at(-1)!.no as number);
+	for (const row of old) {
 		forgetDeadLetter(c, row);
 		c.sql("DELETE FROM attempts WHERE no = ?").run(row.no as number);
-		deleted++;
 	}
-	const last = rows.at(-1);
+	if (old.length > 0) followEnd(c);
 	const over = rows.length < limit || rows.every((row) => (row.started_at as number) >= cutoff + DISORDER_MS);
-	return { deleted, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
+	return { deleted: old.length, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
 }
 
 /** A delivery whose last attempt leaves the log is a dead letter no more. */

@@ -5,6 +5,7 @@ import { encodeAhead } from "./lanes.ts";
 import { unpack } from "./packed.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
 import { COLUMN, COLUMNS, type SettleBatch } from "./settle-wire.ts";
+import { countGathered } from "./stats-roll-up.ts";
 
 type Verdict = "settled" | "stale";
 type SettlementRow = SettleBatch["settlements"][number];
@@ -12,11 +13,13 @@ type SettlementRow = SettleBatch["settlements"][number];
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 export function settle(c: Connection, batch: SettleBatch): Verdict[] {
 	let first = 0;
-	return batch.settlements.map((settlement) => {
+	const verdicts = batch.settlements.map((settlement) => {
 		const from = first;
 		first += settlement.attempts;
 		return settleProject(c, batch, settlement, from);
 	});
+	countGathered(c);
+	return verdicts;
 }
 
 function settleProject(c: Connection, batch: SettleBatch, settlement: SettlementRow, from: number): Verdict {

@@ -2,54 +2,38 @@ import type { Clock } from "../../base/clock.ts";
 import type * as port from "../port.ts";
 import type { Channel } from "./channel.ts";
 import { addGauges, type GaugeSlice } from "./gauges.ts";
+import { InsightCalls } from "./insight-calls.ts";
 import { packAppends, unpackEvents } from "./log-wire.ts";
-import type { Reads, Writes } from "./operations.ts";
 import { packSettlements } from "./settle-wire.ts";
-
-/** What an operation takes besides its connection. */
-type Args<F> = F extends (connection: never, ...args: infer A) => unknown ? A : never;
 
 /**
  * The port in front of two workers. All reads go to the reader: it sees everything that was answered, it never waits
  * for a commit, and no read of it takes long (pages are bounded, gauges come in slices), so the engine's reads need no
  * third thread.
  */
-export class SqliteStorage implements port.Storage {
+export class SqliteStorage extends InsightCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
-	readonly #writer: Channel;
-	readonly #reader: Channel;
-	readonly #clock: Pick<Clock, "now">;
 	readonly #leaseTermMs: number;
 
 	constructor(writer: Channel, reader: Channel, clock: Pick<Clock, "now">, leaseTermMs: number) {
-		this.#writer = writer;
-		this.#reader = reader;
-		this.#clock = clock;
+		super(writer, reader, clock);
 		this.#leaseTermMs = leaseTermMs;
 	}
 
-	#write<K extends keyof Writes>(operation: K, ...args: Args<Writes[K]>): Promise<ReturnType<Writes[K]>> {
-		return this.#writer.call(operation, args);
-	}
-
-	#read<K extends keyof Reads>(operation: K, ...args: Args<Reads[K]>): Promise<ReturnType<Reads[K]>> {
-		return this.#reader.call(operation, args);
-	}
-
 	#term() {
-		const now = this.#clock.now();
+		const now = this.clock.now();
 		return { now, until: now + this.#leaseTermMs };
 	}
 
 	async ping(): Promise<void> {
-		await Promise.all([this.#write("pingWriter"), this.#read("pingReader")]);
+		await Promise.all([this.write("pingWriter"), this.read("pingReader")]);
 	}
 
 	async gauges(): Promise<port.Gauges> {
-		let slice: GaugeSlice = await this.#read("readGauges", 0);
+		let slice: GaugeSlice = await this.read("readGauges", 0);
 		let sum = slice.gauges;
 		while (slice.next !== null) {
-			slice = await this.#read("readGauges", slice.next);
+			slice = await this.read("readGauges", slice.next);
 			sum = addGauges(sum, slice.gauges);
 		}
 		return sum;
@@ -57,12 +41,12 @@ export class SqliteStorage implements port.Storage {
 
 	async close(): Promise<void> {
 		// The writer last: the last connection folds the log into the database.
-		await this.#reader.close();
-		await this.#writer.close();
+		await this.reader.close();
+		await this.writer.close();
 	}
 
 	appendEvents(requests: readonly port.AppendRequest[]): Promise<port.AppendResult[]> {
-		return this.#write("appendEvents", packAppends(requests));
+		return this.write("appendEvents", packAppends(requests));
 	}
 
 	async readLog(
@@ -71,55 +55,59 @@ export class SqliteStorage implements port.Storage {
 		window: port.LogWindow,
 		types?: readonly string[],
 	): Promise<port.LogEvent[]> {
-		return unpackEvents(await this.#read("readLog", projectId, after, window, types));
+		return unpackEvents(await this.read("readLog", projectId, after, window, types));
 	}
 
 	async readEvents(projectId: string, seqs: readonly number[]): Promise<port.LogEvent[]> {
-		return unpackEvents(await this.#read("readEvents", projectId, seqs));
+		return unpackEvents(await this.read("readEvents", projectId, seqs));
 	}
 
 	async findEvent(projectId: string, eventId: string): Promise<port.LogEvent | null> {
-		return unpackEvents(await this.#read("findEvent", projectId, eventId))[0] ?? null;
+		return unpackEvents(await this.read("findEvent", projectId, eventId))[0] ?? null;
 	}
 
 	createProject(project: port.Project): Promise<void> {
-		return this.#write("createProject", project);
+		return this.write("createProject", project);
 	}
 
 	getProject(projectId: string): Promise<port.Project | null> {
-		return this.#read("getProject", projectId);
+		return this.read("getProject", projectId);
 	}
 
 	listProjects(page: port.Page): Promise<port.Project[]> {
-		return this.#read("listProjects", page);
+		return this.read("listProjects", page);
+	}
+
+	renameProject(projectId: string, name: string): Promise<port.Project | null> {
+		return this.write("renameProject", projectId, name);
 	}
 
 	setDeveloperApp(projectId: string, installed: boolean): Promise<port.Project | null> {
-		return this.#write("setDeveloperApp", projectId, installed);
+		return this.write("setDeveloperApp", projectId, installed);
 	}
 
 	createApiKey(key: Omit<port.ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void> {
-		return this.#write("createApiKey", key, Uint8Array.from(hash));
+		return this.write("createApiKey", key, Uint8Array.from(hash));
 	}
 
 	listApiKeys(projectId: string, page: port.Page): Promise<port.ApiKey[]> {
-		return this.#read("listApiKeys", projectId, page);
+		return this.read("listApiKeys", projectId, page);
 	}
 
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean> {
-		return this.#write("deleteApiKey", projectId, keyId);
+		return this.write("deleteApiKey", projectId, keyId);
 	}
 
 	findApiKey(hash: Uint8Array): Promise<port.ApiKey | null> {
-		return this.#read("findApiKey", Uint8Array.from(hash));
+		return this.read("findApiKey", Uint8Array.from(hash));
 	}
 
 	touchApiKeys(uses: ReadonlyMap<string, number>): Promise<void> {
-		return this.#write("touchApiKeys", uses);
+		return this.write("touchApiKeys", uses);
 	}
 
 	createWebhook(webhook: port.NewWebhook, maxPerProject: number): Promise<"created" | "limit" | "no_project"> {
-		return this.#write(
+		return this.write(
 			"createWebhook",
 			{ ...webhook, sealedDigest: Uint8Array.from(webhook.sealedDigest) },
 			maxPerProject,
@@ -127,55 +115,55 @@ export class SqliteStorage implements port.Storage {
 	}
 
 	getWebhook(projectId: string, webhookId: string): Promise<port.Webhook | null> {
-		return this.#read("getWebhook", projectId, webhookId);
+		return this.read("getWebhook", projectId, webhookId);
 	}
 
 	listWebhooks(projectId: string, page: port.Page): Promise<port.Webhook[]> {
-		return this.#read("listWebhooks", projectId, page);
+		return this.read("listWebhooks", projectId, page);
 	}
 
 	updateWebhook(projectId: string, webhookId: string, patch: port.WebhookPatch): Promise<port.Webhook | null> {
-		return this.#write("updateWebhook", projectId, webhookId, patch);
+		return this.write("updateWebhook", projectId, webhookId, patch);
 	}
 
 	rotateSecret(projectId: string, webhookId: string, sealedDigest: Uint8Array): Promise<boolean> {
-		return this.#write("rotateSecret", projectId, webhookId, Uint8Array.from(sealedDigest));
+		return this.write("rotateSecret", projectId, webhookId, Uint8Array.from(sealedDigest));
 	}
 
 	deleteWebhook(projectId: string, webhookId: string): Promise<boolean> {
-		return this.#write("deleteWebhook", projectId, webhookId, this.#clock.now());
+		return this.write("deleteWebhook", projectId, webhookId, this.clock.now());
 	}
 
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, port.Backlog>> {
-		return this.#read("readBacklogs", projectId, webhookIds);
+		return this.read("readBacklogs", projectId, webhookIds);
 	}
 
 	getSetting(name: string): Promise<string | null> {
-		return this.#read("getSetting", name);
+		return this.read("getSetting", name);
 	}
 
 	initSetting(name: string, value: string): Promise<string> {
-		return this.#write("initSetting", name, value);
+		return this.write("initSetting", name, value);
 	}
 
 	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {
-		return this.#write("acquireLeases", holder, limit, this.#term(), projectIds);
+		return this.write("acquireLeases", holder, limit, this.#term(), projectIds);
 	}
 
 	renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Lease[]> {
-		return this.#write("renewLeases", holder, leases, this.#term());
+		return this.write("renewLeases", holder, leases, this.#term());
 	}
 
 	releaseLease(lease: port.Lease, wakeAt: number | null, seen: port.AlarmMark): Promise<void> {
-		return this.#write("releaseLease", lease, wakeAt, seen);
+		return this.write("releaseLease", lease, wakeAt, seen);
 	}
 
 	nextAlarm(): Promise<number | null> {
-		return this.#read("nextAlarm", this.#clock.now());
+		return this.read("nextAlarm", this.clock.now());
 	}
 
 	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
-		return this.#read("loadLanes", projectId);
+		return this.read("loadLanes", projectId);
 	}
 
 	readRetries(
@@ -185,11 +173,11 @@ export class SqliteStorage implements port.Storage {
 		limit: number,
 		after?: port.RetryPlace,
 	): Promise<port.Retry[]> {
-		return this.#read("readRetries", projectId, webhookId, queue, limit, after);
+		return this.read("readRetries", projectId, webhookId, queue, limit, after);
 	}
 
 	settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
-		return this.#write("settle", packSettlements(settlements));
+		return this.write("settle", packSettlements(settlements));
 	}
 
 	appendTestEvent(
@@ -198,11 +186,11 @@ export class SqliteStorage implements port.Storage {
 		event: { id: string; type: string; createdAt: number; body: Uint8Array },
 	): Promise<"queued" | "no_webhook"> {
 		const copy = { ...event, body: Uint8Array.from(event.body) };
-		return this.#write("appendTestEvent", projectId, webhookId, copy, this.#clock.now());
+		return this.write("appendTestEvent", projectId, webhookId, copy, this.clock.now());
 	}
 
 	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<port.ReplayResult> {
-		return this.#write("replayDelivery", projectId, webhookId, eventId, at);
+		return this.write("replayDelivery", projectId, webhookId, eventId, at);
 	}
 
 	replayFailed(
@@ -213,7 +201,7 @@ export class SqliteStorage implements port.Storage {
 		limit: number,
 		after?: string,
 	): Promise<{ count: number; next: string | null }> {
-		return this.#write("replayFailed", projectId, webhookId, filter, at, limit, after);
+		return this.write("replayFailed", projectId, webhookId, filter, at, limit, after);
 	}
 
 	listAttempts(
@@ -221,22 +209,22 @@ export class SqliteStorage implements port.Storage {
 		filter: port.AttemptFilter,
 		page: port.AttemptPage,
 	): Promise<{ rows: port.Attempt[]; more: boolean }> {
-		return this.#read("listAttempts", projectId, filter, page);
+		return this.read("listAttempts", projectId, filter, page);
 	}
 
 	getAttempt(projectId: string, attemptId: string): Promise<port.Attempt | null> {
-		return this.#read("getAttempt", projectId, attemptId);
+		return this.read("getAttempt", projectId, attemptId);
 	}
 
 	getDelivery(projectId: string, webhookId: string, eventId: string): Promise<port.Delivery | null> {
-		return this.#read("getDelivery", projectId, webhookId, eventId);
+		return this.read("getDelivery", projectId, webhookId, eventId);
 	}
 
 	sweepAttempts(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
-		return this.#write("sweepAttempts", cutoff, limit, from);
+		return this.write("sweepAttempts", cutoff, limit, from, this.clock.now());
 	}
 
 	sweepEvents(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
-		return this.#write("sweepEvents", cutoff, limit, from);
+		return this.write("sweepEvents", cutoff, limit, from);
 	}
 }

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AuditEntry } from "../port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+export function describeAudit(harness: StorageHarness): void {
+	describe("audit log", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("entries come back as they were written, newest first, by pages, in their project alone", async () => {
+			const { storage } = world;
+			const [project, other] = [await world.project(), await world.project()];
+			const actors = [
+				{ kind: "account", id: world.id("account"), name: "Ada" },
+				{ kind: "api_key", id: world.id("apiKey"), name: "Deploy" },
+				{ kind: "operator_key", id: null, name: "Operator" },
+			] as const;
+			const entries = Array.from(
+				{ length: 7 },
+				(_, i): AuditEntry => ({
+					id: world.id("audit"),
+					projectId: i === 3 ? other : project,
+					at: START + i,
+					actor: actors[i % 3]!,
+					action: i % 2 === 0 ? "webhook.changed" : "project.created",
+					target: i % 2 === 0 ? { kind: "webhook", id: world.id("webhook"), name: "https://a.example" } : null,
+					detail: i % 2 === 0 ? { fields: ["url", "events"], from: null, deep: { n: 1 } } : {},
+				}),
+			);
+			for (const entry of entries) await storage.appendAudit(entry);
+			const wanted = entries.filter(({ projectId }) => projectId === project).reverse();
+			const first = await storage.listAudit(project, { limit: 4 });
+			expect(first).toEqual(wanted.slice(0, 4));
+			expect(await storage.listAudit(project, { limit: 4, after: first.at(-1)!.id })).toEqual(wanted.slice(4));
+			expect(await storage.listAudit(project, { limit: 4, after: wanted.at(-1)!.id })).toEqual([]);
+			expect(await storage.listAudit(other, { limit: 4 })).toEqual([entries[3]]);
+			expect(await storage.listAudit(world.id("project"), { limit: 4 })).toEqual([]);
+		});
+	});
+}

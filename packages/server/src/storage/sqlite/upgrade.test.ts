@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { backupSqlite, openSqliteStorage } from "./index.ts";
+import { APPLICATION_ID } from "./migrate.ts";
+import * as initial from "./migrations/0001-initial.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 10, 21);
+const clock = { now: () => NOW };
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	path = join(directory, "posthorn.db");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** A database as the first schema had it: a project, two webhooks (one of them deleted), and attempts by the hour. */
+function makeFirstVersion(attempts: number): void {
+	const db = new DatabaseSync(path);
+	db.exec(`${initial.sql} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
+	db.exec(`
+		INSERT INTO event_types (code, name) VALUES (1, 'a');
+		INSERT INTO projects (no, id, name, developer, created_at, last_seq) VALUES (7, 'proj_x', 'Shop', 1, 0, 1);
+		INSERT INTO webhooks (no, id, project_no, url, description, status, max_in_flight, sealed_digest, created_at, deleted_at)
+			VALUES (3, 'wh_live', 7, '', '', 'active', 1, x'', 0, NULL), (4, 'wh_gone', 7, '', '', 'active', 1, x'', 0, 1);
+		INSERT INTO lanes (webhook_no, cursor) VALUES (3, 1);
+		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+			VALUES (7, 1, 'evt_x', 1, 1, 0, 0, x'');`);
+	const insert = db.prepare(`
+		INSERT INTO attempts (id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at,
+			response_ms, response_truncated, url, sent_brand, sent_timestamp, sent_signature, response_body)
+		VALUES (?, 7, ?, 1, 0, ?, 1, ?, 200, ?, ?, 0, '', 'Service', ?, x'', x'')`);
+	db.exec("BEGIN");
+	for (let i = 1; i <= attempts; i++) {
+		const startedAt = NOW - (attempts - i) * HOUR;
+		const sentAt = i % 10 === 0 ? null : Math.floor(startedAt / 1000);
+		insert.run(`x${String(i).padStart(9, "0")}`, 3 + (i % 2), i, 1 + (i % 3), startedAt, 100, sentAt);
+	}
+	db.exec("COMMIT");
+	db.close();
+}
+
+const open = (at = path) => openSqliteStorage({ path: at, clock, leaseTermMs: 1000 });
+
+test("a database of the first version is brought up to date, and its attempts are counted: all of them, once", async () => {
+	makeFirstVersion(240);
+	for (let opened = 0; opened < 2; opened++) {
+		const storage = await open();
+		const month = { since: NOW - 30 * DAY, until: NOW + DAY, stepMs: DAY };
+		const { total } = await storage.readStats("proj_x", month);
+		expect(total).toMatchObject({ delivered: 80, retrying: 80, failed: 80 });
+		expect(Math.abs(total.p50Ms! - 100)).toBeLessThanOrEqual(10);
+		expect((await storage.readStats("proj_x", { ...month, webhookId: "wh_gone" })).total.delivered).toBe(40);
+		const recent = await storage.readStats("proj_x", { since: NOW - 6 * HOUR, until: NOW + HOUR, stepMs: 30 * MINUTE });
+		expect(recent.buckets.map((bucket) => bucket.delivered + bucket.retrying + bucket.failed)).toEqual(
+			Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? 1 : 0)),
+		);
+		expect(await storage.hasAccounts()).toBe(false);
+		await storage.close();
+	}
+});
+
+test("an empty database of the first version is brought up to date, too", async () => {
+	makeFirstVersion(0);
+	const storage = await open();
+	const { total } = await storage.readStats("proj_x", { since: 0, until: DAY, stepMs: DAY });
+	expect(total).toMatchObject({ delivered: 0, p50Ms: null });
+	await storage.close();
+});
+
+test("a backup carries accounts and counts", async () => {
+	makeFirstVersion(9);
+	const storage = await open();
+	const account = { id: "acc_x", email: "ada@example.com", name: "Ada", operator: true, createdAt: NOW };
+	await storage.createAccount(account, "ada@example.com", "hash");
+	const copy = join(directory, "copy.db");
+	await backupSqlite(path, copy);
+	const restored = await open(copy);
+	expect(await restored.getAccount("acc_x")).toEqual(account);
+	const day = { since: NOW - DAY, until: NOW + DAY, stepMs: DAY };
+	expect(await restored.readStats("proj_x", day)).toEqual(await storage.readStats("proj_x", day));
+	expect((await restored.readStats("proj_x", day)).total.failed).toBe(3);
+	await restored.close();
+	await storage.close();
+});
