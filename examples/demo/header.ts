@@ -1,8 +1,10 @@
 import type { Project, Webhook } from "./api.ts";
+import type { DashboardAccess } from "./dashboard.ts";
 
 export interface HeaderContext {
 	readonly baseUrl: string;
 	readonly key: string;
+	readonly dashboard: DashboardAccess;
 	readonly project: Project;
 	readonly webhooks: readonly { readonly webhook: Webhook; readonly manner: string }[];
 	/** The webhook that the commands for a single webhook are about. */
@@ -14,9 +16,11 @@ export interface HeaderContext {
 
 /** What a person needs to know before the feed begins, with commands to copy. `bold` and `dim` mark up a text. */
 export function header(context: HeaderContext, bold: (text: string) => string, dim: (text: string) => string): string {
-	const { baseUrl, key, project, webhooks, example, seed } = context;
+	const { baseUrl, key, dashboard, project, webhooks, example, seed } = context;
 	const projectUrl = `${baseUrl}/v1/projects/${project.id}`;
 	const rows: readonly (readonly [string, string])[] = [
+		["Dashboard", `${dashboard.url}`],
+		["", `signs you in at once, one time; or sign in as ${dashboard.email}, password ${dashboard.password}`],
 		["API", `${baseUrl}/v1`],
 		["Reference", `${baseUrl}/docs   (OpenAPI: ${baseUrl}/openapi.json)`],
 		["Project", `${project.id}   (${project.name})`],
@@ -36,9 +40,11 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 	return [
 		bold("Posthorn: a store's events, delivered to webhooks"),
 		"A made-up store publishes what happens in it; the real service signs it and delivers it over HTTPS to two",
-		"receivers on this computer, each of which checks every signature. All you see below is read from the API.",
+		"receivers on this computer, each of which checks every signature. Open the dashboard to watch.",
 		"",
-		...rows.map(([name, value]) => `  ${bold(name.padEnd(14))}${value}`),
+		...rows.map(([name, value]) =>
+			name === "" ? `  ${" ".repeat(14)}${dim(value)}` : `  ${bold(name.padEnd(14))}${value}`,
+		),
 		"",
 		`  To let you see retries soon, they come after ${shortened(context)}`,
 		`  Seed of this run: ${seed}. Stop with Ctrl-C.`,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import picocolors from "picocolors";
 import { ApiError, connectApi } from "./api.ts";
+import { openDashboard } from "./dashboard.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { header } from "./header.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
@@ -56,8 +57,9 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 			await waitUntilReady(service, api.isReady, AbortSignal.any([over, stopping.signal]));
 			const project = await api.createProject("Demo store");
 			const webhooks = await receivers.register(api, project.id);
+			const dashboard = await openDashboard(service, api, project.id);
 			const { bold, dim } = picocolors.createColors(colours);
-			const context = { baseUrl, key: operatorKey, project, webhooks, seed: options.seed };
+			const context = { baseUrl, key: operatorKey, dashboard, project, webhooks, seed: options.seed };
 			const example = webhooks.at(-1)?.webhook;
 			if (example === undefined) throw new Error("No webhook was registered.");
 			const shortened = { retryDelays: RETRY_DELAYS, attemptTimeout: ATTEMPT_TIMEOUT };

@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 
 export interface ServiceOptions {
 	readonly port: number;
@@ -20,6 +21,8 @@ export interface ServiceOptions {
 export interface Service {
 	/** Resolves once the process has ended, whoever ended it. */
 	readonly ended: Promise<void>;
+	/** The token of the set-up link that it has printed. */
+	setupToken(): string;
 	/** How the process ended and the last lines that it printed, for people. */
 	lastWords(): string;
 	/** Asks the service to finish what it is doing and waits until it has; after 30 s it is ended by force. */
@@ -61,6 +64,11 @@ export function startService(options: ServiceOptions): Service {
 	});
 	return {
 		ended,
+		setupToken() {
+			const token = /\/setup#([\w-]+)/.exec(stripVTControlCharacters(output))?.[1];
+			if (token === undefined) throw new Error(`The service printed no set-up link.\n${output}`);
+			return token;
+		},
 		lastWords: () => `${howItEnded(child, failure)}\n${output.trimEnd() || "(it printed nothing)"}`,
 		async stop() {
 			child.kill("SIGTERM");

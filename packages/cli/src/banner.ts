@@ -7,11 +7,14 @@ export interface BannerFacts {
 	/** The operator's key, when it was made just now. */
 	readonly operatorKey: string | null;
 	readonly sealKeyMade: boolean;
+	/** Where the operator's account is made; null when there is one. */
+	readonly setupUrl: string | null;
 }
 
 /** Says where everything is. Written to stderr, so that stdout holds log lines alone. */
-export function banner({ config, url, operatorKey, sealKeyMade }: BannerFacts): void {
+export function banner({ config, url, operatorKey, sealKeyMade, setupUrl }: BannerFacts): void {
 	const rows: [string, string][] = [
+		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
 		["Reference", `${url}/docs`],
 		["Database", config.database.engine === "sqlite" ? config.database.path : "PostgreSQL"],
@@ -20,6 +23,7 @@ export function banner({ config, url, operatorKey, sealKeyMade }: BannerFacts): 
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just made: keep a copy in another place)" : ""}`]);
 	if (config.egressAllow.length > 0) rows.push(["Egress", `also allowed to ${config.egressAllow.join(", ")}`]);
 	if (operatorKey) rows.push(["Operator key", `${pc.bold(operatorKey)}  (shown this once: keep it now)`]);
+	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (make your account here; good for one use)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold("Posthorn is ready.")}\n`);
 	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);

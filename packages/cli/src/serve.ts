@@ -27,7 +27,8 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 
 	const seal = sealKeyOf(config);
 	const service = await startService({ config, sealKey: seal.key, logger });
-	banner({ config, url: service.url, operatorKey: service.operatorKey, sealKeyMade: seal.made });
+	const { url, operatorKey, setupUrl } = service;
+	banner({ config, url, operatorKey, setupUrl, sealKeyMade: seal.made });
 
 	const signal = await stop.first;
 	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");

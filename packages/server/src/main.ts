@@ -2,9 +2,12 @@
  * The composition root: the only file that knows which storage engine, which clock and which network there are. It
  * builds the service from the inside out and takes it down in reverse.
  */
+import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { ApiKeys, resolveOperatorKey } from "./accounts/index.ts";
-import { createApi, createMetrics } from "./api/index.ts";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts";
+import { Changes, createApi, createMetrics, SessionCookie } from "./api/index.ts";
 import { systemClock } from "./base/clock.ts";
 import { IdSource } from "./base/ids.ts";
 import type { Logger } from "./base/logger.ts";
@@ -13,8 +16,9 @@ import type { Config } from "./config/index.ts";
 import { startEngine } from "./engine/index.ts";
 import { createGuard } from "./engine/send/guard.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
+import { createResolver } from "./engine/send/resolver.ts";
 import { logAttempts } from "./log-attempts.ts";
-import { Projects, Webhooks } from "./registry/index.ts";
+import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 
@@ -35,6 +39,8 @@ export interface Service {
 	readonly url: string;
 	/** The operator's key, when it was made just now: show it, it is kept nowhere. */
 	readonly operatorKey: string | null;
+	/** Where the operator's account is made, once; null when there is one. */
+	readonly setupUrl: string | null;
 	/** Stops accepting, finishes what is under way, settles it, and lets go of everything. */
 	close(): Promise<void>;
 }
@@ -82,6 +88,7 @@ async function build(
 	undo.push(() => sender.close());
 
 	const metrics = createMetrics();
+	const changes = new Changes();
 	const { attempted } = logAttempts(logger);
 	const engine = startEngine({
 		storage,
@@ -95,10 +102,14 @@ async function build(
 		logRetentionMs: config.logRetentionMs,
 		maxEventBytes: config.maxEventBytes,
 		observer: {
-			published: metrics.engine.published,
+			published(projectId, count) {
+				metrics.engine.published(projectId, count);
+				changes.note(projectId, "webhooks");
+			},
 			attempted(projectId, eventId, attempt) {
 				metrics.engine.attempted(projectId, eventId, attempt);
 				attempted(projectId, eventId, attempt);
+				changes.note(projectId, "attempts");
 			},
 		},
 	});
@@ -107,13 +118,22 @@ async function build(
 	const operatorKey = await resolveOperatorKey(storage, config.operatorKey);
 	const apiKeys = new ApiKeys({ storage, operatorKeyHash: operatorKey.hash, clock, ids, logger });
 	undo.push(() => apiKeys.close());
+	const accounts = startAccounts({ storage, clock, ids, logger });
+	undo.push(() => accounts.close());
+	let publicUrl = config.publicUrl ?? "";
 	const api = await createApi({
+		...accounts,
+		cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
+		publicUrl: () => publicUrl,
 		config,
 		storage,
 		engine,
 		projects: new Projects({ storage, engine, clock, ids }),
 		webhooks: new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config }),
+		urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits: config }),
 		apiKeys,
+		dashboardFolder: dashboardFolder(),
+		changes,
 		metrics,
 		clock,
 		ids,
@@ -124,7 +144,17 @@ async function build(
 
 	const { port } = api.server.address() as AddressInfo;
 	const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-	return { url: `http://${host}:${port}`, operatorKey: operatorKey.made, close: takeDown };
+	const url = `http://${host}:${port}`;
+	publicUrl ||= url;
+	const setupToken = await accounts.people.createSetupToken();
+	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
+	return { url, operatorKey: operatorKey.made, setupUrl, close: takeDown };
+}
+
+/** Where the dashboard was built; null where it was not. */
+function dashboardFolder(): string | null {
+	const page = fileURLToPath(import.meta.resolve("@posthorn/dashboard/dist"));
+	return existsSync(page) ? dirname(page) : null;
 }
 
 function openStorage({ database }: Config): Promise<Storage> {

@@ -8,6 +8,7 @@ export {
 	issueSelfSigned,
 	writeCaFile,
 } from "./certificates.ts";
+export { type Chromium, findChromium } from "./chromium.ts";
 export { reset } from "./connections.ts";
 export {
 	type FastReceiver,

@@ -7,15 +7,11 @@ import type { ApiKey, Page, RegistryStorage } from "../storage/port.ts";
 import { createKey, keyHash } from "./key.ts";
 import { KeyCache } from "./key-cache.ts";
 import { LastUses } from "./last-uses.ts";
+import type { Principal } from "./principal.ts";
 
 export const API_KEY_PREFIX = "phk_";
 /** As much of a key as is kept and shown, to tell keys apart by; 48 bits of the 256. */
 const SHOWN_CHARACTERS = 12;
-
-/** Who speaks. */
-export type Principal =
-	| { readonly scope: "operator" }
-	| { readonly scope: "project"; readonly projectId: string; readonly keyId: string };
 
 export interface ApiKeysOptions {
 	readonly storage: Pick<
@@ -66,6 +62,12 @@ export class ApiKeys {
 		return keys.map((key) => ({ ...key, lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt }));
 	}
 
+	async get(projectId: string, keyId: string): Promise<ApiKey | null> {
+		// The page that would begin with it: the place right before its id.
+		const [key] = await this.list(projectId, { limit: 1, after: keyId.slice(0, -1) });
+		return key?.id === keyId ? key : null;
+	}
+
 	/** Ends a key at once on this node. False when there is no such key in the project. */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey(projectId, keyId);
@@ -80,7 +82,7 @@ export class ApiKeys {
 		const found = await this.#find(hash);
 		if (!found) return null;
 		this.#uses.note(found.id);
-		return { scope: "project", projectId: found.projectId, keyId: found.id };
+		return { scope: "project", projectId: found.projectId, keyId: found.id, keyName: found.name };
 	}
 
 	/** Writes what is noted of last uses. */

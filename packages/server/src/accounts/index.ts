@@ -1,2 +1,10 @@
-export { API_KEY_PREFIX, ApiKeys, type ApiKeysOptions, apiKeyFaults, type Principal } from "./api-keys.ts";
-export { OPERATOR_KEY_PREFIX, type OperatorKey, resolveOperatorKey } from "./operator-key.ts";
+export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
+export { AUDIT_ACTIONS, Audit, type AuditNote } from "./audit.ts";
+export { accountFaults, emailFaults, PASSWORD_LENGTH } from "./faults.ts";
+export { Members, mayAs, ROLES } from "./members.ts";
+export { resolveOperatorKey } from "./operator-key.ts";
+export { Passwords, PasswordsBusy } from "./password.ts";
+export { type NewPerson, People, type Throttled } from "./people.ts";
+export { actorOf, type Person, type Principal } from "./principal.ts";
+export { type Client, SESSION_MS, Sessions } from "./sessions.ts";
+export { startAccounts } from "./start.ts";

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { ApiKeys } from "../accounts/index.ts";
+import { ApiKeys, startAccounts } from "../accounts/index.ts";
 import { keyHash } from "../accounts/key.ts";
-import { systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { Seal } from "../base/seal.ts";
@@ -13,60 +13,22 @@ import { createAuthority } from "../engine/send/credentials.fixture.ts";
 import { createGuard } from "../engine/send/guard.ts";
 import { createHttpSender } from "../engine/send/http-sender.ts";
 import { answered, Receiver } from "../engine/send/receiver.fixture.ts";
-import { Projects, Webhooks } from "../registry/index.ts";
+import { createResolver } from "../engine/send/resolver.ts";
+import { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import type { Answer, Json } from "./answer.fixture.ts";
+import { Changes } from "./changes.ts";
+import { SessionCookie } from "./cookie.ts";
 import { createMetrics } from "./metrics.ts";
 import type { ApiParts } from "./parts.ts";
 import { ResponseCheck } from "./response-check.fixture.ts";
 import { createApi } from "./server.ts";
 
 export const OPERATOR_KEY = "operator-key-of-32-characters-or-more";
+/** Where the tests' dashboard is. */
+export const PUBLIC_URL = "http://dashboard.test";
 const LEASE_TERM_MS = 15_000;
-
-export interface Answer {
-	readonly status: number;
-	readonly headers: Record<string, string>;
-	readonly text: string;
-	/** The body, where it is JSON. */
-	readonly json: Json;
-}
-/** The members of all answers that the tests ask for; each answer has some of them. */
-export interface Json {
-	readonly id: string;
-	readonly type: string;
-	readonly status: string;
-	readonly created_at: string;
-	readonly next_cursor: string | null;
-	readonly last_seq: number;
-	readonly seq: number;
-	readonly n: number;
-	readonly apps: string[];
-	readonly key: string;
-	readonly prefix: string;
-	readonly secret: string;
-	readonly event_id: string;
-	readonly webhook_id: string;
-	readonly replay: number;
-	readonly state: string;
-	readonly error: string;
-	readonly response_body: string;
-	readonly request_headers: Record<string, string>;
-	readonly detail: string;
-	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
-	readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
-	readonly data: readonly Json[] & Json;
-	readonly events: readonly Json[];
-	readonly attempts: readonly Json[];
-	readonly paths: Record<string, Record<string, DocumentedOperation>>;
-}
-
-/** An operation of the OpenAPI document. */
-export interface DocumentedOperation {
-	readonly operationId: string;
-	readonly requestBody?: object;
-	readonly parameters: readonly { readonly in: string; readonly name: string }[];
-}
 
 export interface CallOptions {
 	/** None when null; the operator's unless said. */
@@ -76,10 +38,19 @@ export interface CallOptions {
 	/** … or as it is. */
 	readonly raw?: string | Uint8Array;
 	readonly headers?: Record<string, string>;
+	/** The caller's address; 127.0.0.1 unless said. */
+	readonly from?: string;
 }
 
 export interface TestApiOptions {
 	readonly retryDelaysMs?: readonly number[];
+	/** What sessions, links, invitations and throttles go by, if not the system's clock. */
+	readonly peopleClock?: Clock;
+	/** Where people reach the dashboard; {@link PUBLIC_URL} unless said. */
+	readonly publicUrl?: string;
+	readonly changes?: Changes;
+	/** Name servers that URLs are checked with; those of the machine unless said. */
+	readonly nameServers?: readonly string[];
 	readonly maxEventBytes?: number;
 	readonly maxWebhooksPerProject?: number;
 	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
@@ -98,7 +69,7 @@ export class TestApi {
 	readonly #check: ResponseCheck;
 	readonly #folder: string;
 	readonly #attempts: AttemptSignal;
-	readonly #closeSender: () => Promise<void>;
+	readonly #closeOthers: () => Promise<void>;
 
 	private constructor(members: Members) {
 		this.app = members.app;
@@ -110,7 +81,7 @@ export class TestApi {
 		this.#check = members.check;
 		this.#folder = members.folder;
 		this.#attempts = members.attempts;
-		this.#closeSender = members.closeSender;
+		this.#closeOthers = members.closeOthers;
 	}
 
 	static async start(options: TestApiOptions = {}): Promise<TestApi> {
@@ -132,12 +103,14 @@ export class TestApi {
 		});
 		const seal = new Seal(Buffer.alloc(32, 7));
 		const metrics = createMetrics();
+		const { changes = new Changes(), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
 		const config = {
 			brand: "Service",
 			maxEventBytes: options.maxEventBytes ?? 262_144,
 			maxUrlLength: 2_048,
 			maxDescriptionLength: 200,
+			trustProxy: [],
 		};
 		const engine = startEngine({
 			storage,
@@ -151,40 +124,61 @@ export class TestApi {
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: config.maxEventBytes,
 			observer: {
-				published: metrics.engine.published,
+				published(...published) {
+					metrics.engine.published(...published);
+					changes.note(published[0], "webhooks");
+				},
 				attempted(...attempt) {
 					metrics.engine.attempted(...attempt);
 					attempts.happened();
+					changes.note(attempt[0], "attempts");
 				},
 			},
 		});
 		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
 		const own = { storage, engine, clock, ids, logger };
+		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock });
+		const { nameServers: servers } = options;
 		const parts: ApiParts = {
 			...own,
+			...accounts,
+			cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
+			publicUrl: () => publicUrl,
 			config,
 			metrics,
 			projects: new Projects(own),
 			webhooks: new Webhooks({ ...own, guard, seal, limits }),
+			urlCheck: new UrlCheck({
+				guard,
+				resolver: createResolver({ guard, clock, ...(servers && { servers }) }),
+				clock,
+				limits,
+			}),
+			dashboardFolder: null,
+			changes,
 			apiKeys: new ApiKeys({ ...own, operatorKeyHash: keyHash(OPERATOR_KEY) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });
 		const document: unknown = (await app.inject("/openapi.json")).json();
 		const check = new ResponseCheck(document as ConstructorParameters<typeof ResponseCheck>[0]);
-		const closeSender = () => sender.close();
-		return new TestApi({ app, parts, engine, receiver, logs, check, folder, attempts, closeSender });
+		const closeOthers = async () => {
+			await accounts.close();
+			await sender.close();
+		};
+		return new TestApi({ app, parts, engine, receiver, logs, check, folder, attempts, closeOthers });
 	}
 
 	/** One call of the API, its answer held against the OpenAPI document. */
 	async call(
 		method: string,
 		url: string,
-		{ key = OPERATOR_KEY, body, raw, headers = {} }: CallOptions = {},
+		{ key = OPERATOR_KEY, body, raw, headers = {}, from }: CallOptions = {},
 	): Promise<Answer> {
 		const payload = raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : raw;
 		const response = await this.app.inject({
 			method: method as NonNullable<InjectOptions["method"]>,
 			url,
+			...(from !== undefined && { remoteAddress: from }),
 			headers: {
 				...(key !== null && { authorization: `Bearer ${key}` }),
 				...(payload !== undefined && { "content-type": "application/json" }),
@@ -242,7 +236,7 @@ export class TestApi {
 		await this.app.close();
 		await this.parts.apiKeys.close();
 		await this.engine.stop();
-		await this.#closeSender();
+		await this.#closeOthers();
 		await this.receiver.close();
 		await this.storage.close();
 		rmSync(this.#folder, { recursive: true });
@@ -258,7 +252,7 @@ interface Members {
 	readonly check: ResponseCheck;
 	readonly folder: string;
 	readonly attempts: AttemptSignal;
-	readonly closeSender: () => Promise<void>;
+	readonly closeOthers: () => Promise<void>;
 }
 
 class AttemptSignal {

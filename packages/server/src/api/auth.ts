@@ -1,9 +1,13 @@
+import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { ApiKeys, Principal } from "../accounts/index.ts";
+import { type ApiKeys, type Members, mayAs, type Person, type Principal, type Sessions } from "../accounts/index.ts";
 import { isId } from "../base/ids.ts";
 import { DEVELOPER_APP, type Projects } from "../registry/index.ts";
+import type { Role } from "../storage/port.ts";
+import type { SessionCookie } from "./cookie.ts";
+import { checkOrigin, type OriginCheck } from "./origin.ts";
 import { notFound, Problem } from "./problem.ts";
-import type { Access } from "./route.ts";
+import { type Route, roleFor } from "./route.ts";
 
 /** RFC 6750: letters are free in the scheme's name; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;
@@ -11,43 +15,135 @@ const BEARER = /^bearer +(\S.*)$/i;
 /** Wrong keys from one address within a minute; beyond, 429. Right keys are never counted. */
 export const WRONG_KEYS_A_MINUTE = 300;
 
+/** Carries the session's token against forged requests. */
+export const CSRF_HEADER = "x-csrf-token";
+
 /** Counts a wrong key from the request's address; answers with the seconds to wait once there are too many, else null. */
 export type CountWrongKey = (request: FastifyRequest) => Promise<number | null>;
 
-export interface AuthParts {
+export interface AuthParts extends OriginCheck {
 	readonly apiKeys: Pick<ApiKeys, "authenticate">;
+	readonly sessions: Pick<Sessions, "find">;
+	readonly members: Pick<Members, "roleOf">;
 	readonly projects: Pick<Projects, "get">;
+	readonly cookie: Pick<SessionCookie, "read">;
 	readonly countWrongKey: CountWrongKey;
 }
 
+/** Who sent the requests that are being handled. */
+const principals = new WeakMap<FastifyRequest, Principal>();
+
+/** @throws Error on open routes, which nobody in particular calls */
+export function principalOf(request: FastifyRequest): Principal {
+	const principal = principals.get(request);
+	if (!principal) throw new Error("Nobody in particular calls an open route.");
+	return principal;
+}
+
 /**
- * Throws unless the request may go on to the route: before its body is read. Order matters, so that a key learns nothing
- * of what it may not see: whose key (401), whose project (404), what the key may (403), what the project has (409).
+ * Throws unless the request may go on to the route: before its body is read. Order matters, so that a caller learns
+ * nothing of what he may not see: who it is (401), whether he means it (403), whose project (404), what he may (403), what
+ * the project has (409).
  */
-export async function authorize(request: FastifyRequest, access: Access, parts: AuthParts): Promise<void> {
-	if (access === "open") return;
-	const principal = await authenticate(request, parts);
-	const { project_id: projectId } = request.params as { project_id?: string };
-	if (projectId !== undefined) {
-		const own = principal.scope === "operator" || principal.projectId === projectId;
-		if (!own || !isId("project", projectId)) throw notFound("project");
+export async function authorize(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
+	const { access } = route;
+	if (access === "open") {
+		if (isUnsafe(request)) checkOrigin(request, parts, false);
+		return;
 	}
-	if (access === "operator" && principal.scope !== "operator")
-		throw new Problem("forbidden", "Only the operator's key may do this; this is the key of a project.");
-	if (access === "developer" && projectId !== undefined) {
-		const project = await parts.projects.get(projectId);
-		if (!project) throw notFound("project");
-		if (!project.apps.includes(DEVELOPER_APP))
-			throw new Problem(
-				"app-not-installed",
-				"This project does not have the Developer app, to which webhooks, API keys and logs belong. Its operator can install it: PUT /v1/projects/{project_id}/apps/developer.",
-			);
+	const principal = await authenticate(request, parts);
+	principals.set(request, principal);
+	if (principal.scope === "person" && isUnsafe(request)) checkIntent(request, principal, parts);
+	if (access === "signed_in" && principal.scope !== "person")
+		throw new Problem("forbidden", "Only somebody who is signed in to the dashboard may do this; this is an API key.");
+	const { project_id: projectId } = request.params as { project_id?: string };
+	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
+	else if (route.peopleOnly && principal.scope === "project") throw mattersOfPeople();
+	if (
+		access === "operator" &&
+		principal.scope !== "operator" &&
+		!(principal.scope === "person" && principal.account.operator)
+	)
+		throw new Problem(
+			"forbidden",
+			principal.scope === "person"
+				? "Only the operator may do this."
+				: "Only the operator's key may do this; this is the key of a project.",
+		);
+	if (access === "developer" && projectId !== undefined) await checkApp(projectId, parts);
+}
+
+/** Whether a request that was authorized would be so again now: the session may be over, the key deleted. */
+export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
+	try {
+		await authorize(request, route, parts);
+		return true;
+	} catch (error) {
+		if (error instanceof Problem) return false;
+		throw error;
 	}
 }
 
+async function checkRole(
+	principal: Principal,
+	projectId: string,
+	route: Route,
+	{ members, projects }: AuthParts,
+): Promise<void> {
+	if (!isId("project", projectId)) throw notFound("project");
+	if (principal.scope === "operator") return;
+	if (principal.scope === "project") {
+		if (principal.projectId !== projectId) throw notFound("project");
+		if (route.peopleOnly) throw mattersOfPeople();
+		return;
+	}
+	const role = await members.roleOf(projectId, principal.account);
+	if (!role || (principal.account.operator && !(await projects.get(projectId)))) throw notFound("project");
+	const needed = roleFor(route);
+	if (!mayAs(role, needed)) throw roleTooLow(role, needed);
+}
+
+/** 403 in plain words. */
+export function roleTooLow(role: Role, needed: Role): Problem {
+	const who = { viewer: "a viewer", developer: "a developer", owner: "an owner" };
+	return new Problem(
+		"forbidden",
+		`You are ${who[role]} of this project; this takes ${who[needed]}. An owner can change your role under Members.`,
+	);
+}
+
+function mattersOfPeople(): Problem {
+	return new Problem(
+		"forbidden",
+		"This is a matter for people and the operator: sign in to the dashboard, or use the operator's key; this is the key of a project.",
+	);
+}
+
+async function checkApp(projectId: string, { projects }: AuthParts): Promise<void> {
+	const project = await projects.get(projectId);
+	if (!project) throw notFound("project");
+	if (project.apps.includes(DEVELOPER_APP)) return;
+	throw new Problem(
+		"app-not-installed",
+		"This project does not have the Developer app, to which webhooks, API keys and logs belong. Its owner can install it under Apps, and the operator with PUT /v1/projects/{project_id}/apps/developer.",
+	);
+}
+
 async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<Principal> {
-	const header = request.headers.authorization;
-	const token = header === undefined ? undefined : BEARER.exec(header)?.[1]?.trimEnd();
+	const { authorization } = request.headers;
+	if (authorization === undefined) {
+		const token = parts.cookie.read(request);
+		const person = token === undefined ? null : await parts.sessions.find(token);
+		if (person) return person;
+		throw new Problem(
+			"unauthorized",
+			token === undefined
+				? "Send an API key in the header Authorization: Bearer KEY, or sign in."
+				: "This session is over. Sign in again.",
+			{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' } },
+		);
+	}
+	const token = BEARER.exec(authorization)?.[1]?.trimEnd();
 	if (token === undefined)
 		throw new Problem("unauthorized", "Send an API key in the header Authorization: Bearer KEY.", {
 			headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' },
@@ -56,15 +152,41 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 	const principal = await parts.apiKeys.authenticate(Buffer.from(token, "latin1"));
 	if (principal) return principal;
 	const wait = await parts.countWrongKey(request);
-	if (wait !== null)
-		throw new Problem("too-many-requests", `Too many wrong API keys came from this address. Wait ${wait} seconds.`, {
-			headers: { "Retry-After": String(wait) },
-		});
+	if (wait !== null) throw tooMany(wait, "Too many wrong API keys came from this address.");
 	throw new Problem(
 		"unauthorized",
 		"This API key is not known. It may have been deleted, or belong to another instance.",
-		{
-			headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' },
-		},
+		{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn", error="invalid_token"' } },
 	);
+}
+
+/** Whoever is signed in and means this request; null where nobody is. For open routes that do more for those who are. */
+export async function authenticateCookie(
+	request: FastifyRequest,
+	parts: Pick<AuthParts, "cookie" | "sessions" | "publicUrl">,
+): Promise<Person | null> {
+	const token = parts.cookie.read(request);
+	const person = token === undefined ? null : await parts.sessions.find(token);
+	if (person) checkIntent(request, person, parts);
+	return person;
+}
+
+/** 429 with when to come again, seconds. */
+export function tooMany(wait: number, what: string): Problem {
+	return new Problem("too-many-requests", `${what} Wait ${wait} seconds.`, {
+		headers: { "Retry-After": String(wait) },
+	});
+}
+
+/** A cookie goes along with whatever request a browser is made to send: this one must be meant. */
+function checkIntent(request: FastifyRequest, { csrfToken }: Person, parts: OriginCheck): void {
+	checkOrigin(request, parts, true);
+	const given = Buffer.from(String(request.headers[CSRF_HEADER] ?? ""));
+	const expected = Buffer.from(csrfToken);
+	if (given.length === expected.length && timingSafeEqual(given, expected)) return;
+	throw new Problem("forbidden", "The header X-CSRF-Token is missing or wrong: GET /v1/session tells the right one.");
+}
+
+function isUnsafe({ method }: FastifyRequest): boolean {
+	return method !== "GET" && method !== "HEAD";
 }

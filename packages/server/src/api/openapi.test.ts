@@ -53,9 +53,9 @@ test("every operation has its own id, and says how keys and input are refused", 
 	expect(new Set(ids).size).toBe(ids.length);
 	for (const { operationId, security, responses, requestBody } of operations) {
 		const statuses = Object.keys(responses);
-		for (const status of ["401", "422", "429"])
-			expect(statuses.includes(status), operationId).toBe(security === undefined);
-		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415"]));
+		if (security === undefined) expect(statuses, operationId).toEqual(expect.arrayContaining(["401", "422", "429"]));
+		else if (!requestBody) for (const status of ["401", "422"]) expect(statuses, operationId).not.toContain(status);
+		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
 	}
 });
 

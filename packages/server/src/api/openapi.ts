@@ -14,6 +14,9 @@ const TAGS = [
 	{ name: "Events", description: "Publishing events, and reading the log by polling." },
 	{ name: "Webhooks", description: "Where events are sent." },
 	{ name: "Delivery log", description: "Every attempt, and sending again." },
+	{ name: "Insight", description: "How webhooks fare: figures, health, what waits, and what changes." },
+	{ name: "Account", description: "Of somebody who signs in to the dashboard." },
+	{ name: "Members", description: "Who may do what in a project, and who did what." },
 	{ name: "System", description: "For those who run the service." },
 ];
 
@@ -40,12 +43,19 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 		},
 		servers: [{ url: "/" }],
 		tags: TAGS,
-		security: [{ apiKey: [] }],
+		security: [{ apiKey: [] }, { session: [] }],
 		paths,
 		webhooks,
 		components: {
 			...components.toJSON(),
 			securitySchemes: {
+				session: {
+					type: "apiKey",
+					in: "cookie",
+					name: "posthorn_session",
+					description:
+						"Of somebody who signed in. Over https its name begins with `__Host-`. Changes need the header `X-CSRF-Token` as well.",
+				},
 				apiKey: {
 					type: "http",
 					scheme: "bearer",

@@ -1,21 +1,34 @@
-import type { ApiKeys } from "../accounts/index.ts";
+import type { ApiKeys, Audit, Members, People, Sessions } from "../accounts/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Projects, Webhooks } from "../registry/index.ts";
+import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
+import type { Changes } from "./changes.ts";
+import type { SessionCookie } from "./cookie.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** What the API is built from. */
 export interface ApiParts {
-	readonly config: Pick<Config, "brand" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength">;
+	readonly config: Pick<Config, "brand" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength" | "trustProxy">;
 	readonly storage: Storage;
 	readonly engine: Engine;
 	readonly projects: Projects;
 	readonly webhooks: Webhooks;
+	readonly urlCheck: UrlCheck;
 	readonly apiKeys: ApiKeys;
+	readonly people: People;
+	readonly sessions: Sessions;
+	readonly members: Members;
+	readonly auditLog: Audit;
+	readonly cookie: SessionCookie;
+	/** Where people reach the dashboard: an origin, such as `https://hooks.example.com`. */
+	readonly publicUrl: () => string;
+	/** Where the built dashboard lies; null where it was not built. */
+	readonly dashboardFolder: string | null;
+	readonly changes: Changes;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

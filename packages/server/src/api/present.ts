@@ -35,22 +35,28 @@ const text = new TextDecoder("utf-8", { ignoreBOM: true });
 export function presentAttempt(attempt: port.Attempt): Static<typeof schemas.Attempt> {
 	const { sent, eventType, eventId } = attempt;
 	return {
+		...presentAttemptSummary(attempt),
+		request_headers: sent ? requestHeaders({ ...sent, eventType, eventId }) : {},
+		request_body: text.decode(attempt.requestBody),
+		response_body: text.decode(attempt.responseBody),
+		response_truncated: attempt.responseTruncated,
+	};
+}
+
+export function presentAttemptSummary(attempt: port.AttemptSummary): Static<typeof schemas.AttemptSummary> {
+	return {
 		id: attempt.id,
 		webhook_id: attempt.webhookId,
-		event_id: eventId,
-		event_type: eventType as EventType,
+		event_id: attempt.eventId,
+		event_type: attempt.eventType as EventType,
 		attempt: attempt.attempt,
 		replay: attempt.replay,
 		method: "POST",
 		url: attempt.url,
-		request_headers: sent ? requestHeaders({ ...sent, eventType, eventId }) : {},
-		request_body: text.decode(attempt.requestBody),
 		status_code: attempt.statusCode,
 		error_code: attempt.errorCode,
 		error: attempt.error,
 		response_ms: attempt.responseMs,
-		response_body: text.decode(attempt.responseBody),
-		response_truncated: attempt.responseTruncated,
 		status: attempt.status,
 		next_retry_at: formatTimeOrNull(attempt.nextRetryAt),
 		started_at: formatTime(attempt.startedAt),

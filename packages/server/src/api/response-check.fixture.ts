@@ -19,10 +19,14 @@ export class ResponseCheck {
 	constructor(document: OpenApi) {
 		this.#document = document;
 		this.#ajv.addSchema({ ...document }, "api");
-		this.#paths = Object.keys(document.paths).map((path) => ({
-			path,
-			pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-		}));
+		// Of two that fit, the one with fewer parameters is meant.
+		const parameters = (path: string) => path.split("{").length;
+		this.#paths = Object.keys(document.paths)
+			.toSorted((one, other) => parameters(one) - parameters(other))
+			.map((path) => ({
+				path,
+				pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+			}));
 	}
 
 	check(method: string, url: string, answer: { status: number; headers: Record<string, string>; text: string }): void {

@@ -1,17 +1,22 @@
+import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
+import type { AuditNote, Principal } from "../accounts/index.ts";
 import type { Fault } from "../registry/index.ts";
+import type { Role } from "../storage/port.ts";
 import type { ProblemKind } from "./problem.ts";
 
-/** Who may call a route. */
+/** Who may call a route. Where a path names a project, whoever has nothing to do with it gets 404. */
 export type Access =
 	/** Anyone, without a key. */
 	| "open"
-	/** Any key. */
+	/** Any key, and whoever is signed in. */
 	| "any"
-	/** The operator's key. A project's key gets 403, and 404 for a project that is not its own. */
+	/** Whoever is signed in: no key will do. */
+	| "signed_in"
+	/** The operator, by key or signed in. */
 	| "operator"
-	/** The operator's key or the project's own. */
+	/** The operator, the project's own key, and members of the project (see {@link RouteRow.role}). */
 	| "project"
 	/** The same, and the project must have the Developer app (409 otherwise). */
 	| "developer";
@@ -33,6 +38,9 @@ export interface PathParams {
 	readonly webhook_id: string;
 	readonly event_id: string;
 	readonly attempt_id: string;
+	readonly account_id: string;
+	readonly session_id: string;
+	readonly invitation_id: string;
 }
 
 /** What a handler works with. */
@@ -43,6 +51,12 @@ export interface Call<Q, B> {
 	readonly body: B;
 	readonly request: FastifyRequest;
 	readonly reply: FastifyReply;
+	/** Who calls. @throws Error on open routes, which nobody in particular calls */
+	readonly principal: Principal;
+	/** Has the audit log say so: who did it is known. Written when the handler is done, before the answer goes out. */
+	audit(note: AuditNote): void;
+	/** Whether the caller may still do this: for answers that take long. */
+	isStillAllowed(): Promise<boolean>;
 }
 
 /** A route is a row: server, documentation and tests are made from it. */
@@ -55,6 +69,10 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly summary: string;
 	readonly description?: string;
 	readonly access: Access;
+	/** What a member must be, at least, to call it; keys may as an owner may. Viewer for GET and developer for others unless said. */
+	readonly role?: Role;
+	/** A project's own key may not: it is a matter for people and the operator. */
+	readonly peopleOnly?: boolean;
 	readonly query?: Q;
 	readonly body?: B;
 	/** The handler checks the body itself; the schema only describes it. */
@@ -71,13 +89,17 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 
 export type Answer<R extends TSchema> = Static<R> | RawAnswer;
 
-/** An answer whose bytes are already made. */
+/** An answer whose bytes are already made, or come in time. */
 export class RawAnswer {
-	readonly body: string | Uint8Array;
+	readonly body: string | Uint8Array | Readable;
 	readonly contentType: string;
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(body: string | Uint8Array, contentType: string, headers: Readonly<Record<string, string>> = {}) {
+	constructor(
+		body: string | Uint8Array | Readable,
+		contentType: string,
+		headers: Readonly<Record<string, string>> = {},
+	) {
 		this.body = body;
 		this.contentType = contentType;
 		this.headers = headers;
@@ -94,4 +116,9 @@ export function defineRoute<Q extends TSchema = TSchema, B extends TSchema = TSc
 	row: RouteRow<Q, B, R>,
 ): Route {
 	return row;
+}
+
+/** The role that a member needs for a route. */
+export function roleFor(route: Pick<Route, "role" | "method">): Role {
+	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
 }

@@ -1,8 +1,11 @@
-import helmet from "@fastify/helmet";
+import cookie from "@fastify/cookie";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from "fastify";
-import { type AuthParts, authorize, WRONG_KEYS_A_MINUTE } from "./auth.ts";
+import { type AuditNote, actorOf } from "../accounts/index.ts";
+import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MINUTE } from "./auth.ts";
 import { BODY_LIMIT, checkBody, readJsonBodies } from "./body.ts";
+import { EVENT_STREAM } from "./changes.ts";
+import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
 import { allowedMethods } from "./methods.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -33,22 +36,19 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		requestTimeout: REQUEST_TIMEOUT_MS,
 		keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
 		return503OnClosing: false,
+		trustProxy: [...parts.config.trustProxy],
 		genReqId(request) {
 			const given = request.headers["x-request-id"];
 			return typeof given === "string" && REQUEST_ID.test(given) ? given : `${origin}-${++requests}`;
 		},
 		frameworkErrors(error, request, reply) {
 			// The router gave up before any hook could run.
-			reply.headers({ ...ownHeaders(request), "X-Content-Type-Options": "nosniff" });
+			reply.headers(ownHeaders(request));
 			return sendProblem(error, request, reply, logger);
 		},
 		clientErrorHandler: refuseConnection,
 	});
-	await app.register(helmet, {
-		contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-		// TLS is the proxy's matter, and so is what it promises for its host name and those below it.
-		strictTransportSecurity: false,
-	});
+	await app.register(cookie);
 	await app.register(rateLimit, { global: false });
 	const limit = app.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
 	const auth: AuthParts = {
@@ -59,10 +59,12 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		},
 	};
 	readJsonBodies(app);
+	const { isPage, sendPage } = await serveDashboard(app, parts.dashboardFolder);
 
 	let closing = false;
 	app.addHook("preClose", async () => {
 		closing = true;
+		parts.changes.close();
 	});
 	let openApi: string | undefined;
 	const routes: Route[] = apiRoutes(parts, () => {
@@ -71,12 +73,14 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.addHook("onRequest", async (request, reply) => {
 		reply.headers(ownHeaders(request));
-		if (request.is404) refuseUnrouted(request, routes);
+		if (request.is404 && !isPage(request)) refuseUnrouted(request, routes);
 	});
 	app.addHook("onSend", async (_request, reply) => {
 		if (closing) reply.header("Connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
+		// How long somebody listened says nothing of how fast requests are answered.
+		if (reply.getHeader("content-type") === EVENT_STREAM) return;
 		const { url: route = "none", method } = request.routeOptions;
 		const seconds = reply.elapsedTime / 1_000;
 		metrics.request(route, typeof method === "string" ? method : "none", reply.statusCode, seconds);
@@ -85,21 +89,33 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		logger.debug(fields, "request");
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
-	app.setNotFoundHandler((request) => refuseUnrouted(request, routes));
-	for (const route of routes) app.route(fastifyRoute(route, auth));
+	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
+	for (const route of routes) app.route(fastifyRoute(route, auth, parts));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
 }
 
-function fastifyRoute(route: Route, auth: AuthParts): RouteOptions {
+function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger }: ApiParts): RouteOptions {
 	const { success } = route;
+
+	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
+	async function record(notes: readonly AuditNote[], request: FastifyRequest): Promise<void> {
+		const actor = actorOf(principalOf(request));
+		for (const { projectId, action } of notes) if (action.startsWith("webhook.")) changes.note(projectId, "webhooks");
+		try {
+			for (const note of notes) await auditLog.record(actor, note);
+		} catch (error) {
+			logger.error({ err: error, actor, notes, requestId: request.id }, "the audit log could not be written");
+		}
+	}
+
 	return {
 		method: route.method,
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
 		...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
 		async onRequest(request) {
-			await authorize(request, route.access, auth);
+			await authorize(request, route, auth);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");
@@ -110,7 +126,20 @@ function fastifyRoute(route: Route, auth: AuthParts): RouteOptions {
 			// Whoever checks health or scrapes may add what they like.
 			if (!query.ok && route.access !== "open") throw invalid(query.faults);
 			const { params, body } = request;
-			const answer = await route.handler({ params, query: query.ok ? query.value : {}, body, request, reply } as never);
+			const notes: AuditNote[] = [];
+			const answer = await route.handler({
+				params,
+				query: query.ok ? query.value : {},
+				body,
+				request,
+				reply,
+				get principal() {
+					return principalOf(request);
+				},
+				audit: (note: AuditNote) => notes.push(note),
+				isStillAllowed: () => isStillAllowed(request, route, auth),
+			} as never);
+			if (notes.length > 0) await record(notes, request);
 			reply.code(success.status);
 			if (answer instanceof RawAnswer) return reply.headers(answer.headers).type(answer.contentType).send(answer.body);
 			return reply.send(answer);
@@ -118,7 +147,14 @@ function fastifyRoute(route: Route, auth: AuthParts): RouteOptions {
 	};
 }
 
-const ownHeaders = ({ id }: FastifyRequest) => ({ "X-Request-Id": id, "Cache-Control": "no-store" });
+/** On every answer; routes for browsers set policies of their own. TLS, and what is promised of it, is the proxy's matter. */
+const ownHeaders = ({ id }: FastifyRequest) => ({
+	"X-Request-Id": id,
+	"Cache-Control": "no-store",
+	"Content-Security-Policy": "default-src 'none';frame-ancestors 'none'",
+	"Referrer-Policy": "no-referrer",
+	"X-Content-Type-Options": "nosniff",
+});
 
 /** 405 where the path is known with other methods, else 404. */
 function refuseUnrouted(request: FastifyRequest, routes: readonly Route[]): never {

@@ -4,6 +4,10 @@ export interface Config {
 	readonly host: string;
 	/** 0 to 65535; 0 takes any that is free. */
 	readonly port: number;
+	/** Where people reach the dashboard, as an origin without a slash at its end; null: where it listens. */
+	readonly publicUrl: string | null;
+	/** CIDRs of proxies whose `X-Forwarded-For` is believed. */
+	readonly trustProxy: readonly string[];
 	readonly database: DatabaseConfig;
 	/** The operator's API key, 32 characters or more of printable ASCII, if it was given; else one is made at first start and kept as a hash. */
 	readonly operatorKey: string | null;

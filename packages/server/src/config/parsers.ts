@@ -48,6 +48,15 @@ export function host(text: string): Parsed<string> {
 		: mustBe("a host name or IP address to listen on, such as 127.0.0.1");
 }
 
+/** An origin, as browsers write it: scheme, host, and the port where it is not the usual one. */
+export function origin(text: string): Parsed<string> {
+	const url = URL.parse(text);
+	const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+	return isOrigin
+		? valid(url.origin)
+		: mustBe("http:// or https:// and a host, with no path, such as https://hooks.example.com");
+}
+
 /** SQLite takes names that begin so for something else than a file, or (the slashes) a URL names a machine with them. */
 const NO_FILE = /^(?:$|:|file:|\/\/)/;
 

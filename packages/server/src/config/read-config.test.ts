@@ -22,6 +22,8 @@ test("with nothing set, everything is as documented", () => {
 		config: {
 			host: "127.0.0.1",
 			port: 8420,
+			publicUrl: null,
+			trustProxy: [],
 			database: { engine: "sqlite", path: "./data/posthorn.db" },
 			operatorKey: null,
 			sealKey: null,
@@ -45,6 +47,8 @@ test("with nothing set, everything is as documented", () => {
 const WRONG: Record<string, readonly string[]> = {
 	POSTHORN_HOST: ["", "a b"],
 	POSTHORN_PORT: ["80a", "-1", "65536", "1.5"],
+	POSTHORN_PUBLIC_URL: ["", "hooks.example.com", "ftp://hooks.example.com", "https://hooks.example.com/dashboard"],
+	POSTHORN_TRUST_PROXY: ["10.0.0.0/33", "localhost"],
 	POSTHORN_DATABASE_URL: ["", "sqlite:", "mysql://x", "./posthorn.db"],
 	POSTHORN_OPERATOR_KEY: ["short", `${"x".repeat(32)} y`],
 	POSTHORN_SEAL_KEY: ["", "AAAA", "*".repeat(44)],

@@ -44,6 +44,8 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 		config: {
 			host: values.host!,
 			port: values.port!,
+			publicUrl: values.publicUrl,
+			trustProxy: values.trustProxy!,
 			database,
 			operatorKey: values.operatorKey,
 			sealKey: values.sealKey,

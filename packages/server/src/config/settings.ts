@@ -21,6 +21,26 @@ export const SETTINGS = {
 		meaning: "The port.",
 		parse: parse.whole(0, 65535),
 	}),
+	publicUrl: setting({
+		name: "PUBLIC_URL",
+		group: "Listening",
+		placeholder: "url",
+		default: null,
+		defaultText: "where it listens",
+		meaning:
+			"Where people reach the dashboard, such as https://hooks.example.com: stands in links and decides on cookies.",
+		parse: parse.origin,
+	}),
+	trustProxy: setting({
+		name: "TRUST_PROXY",
+		group: "Listening",
+		placeholder: "cidrs",
+		default: "",
+		defaultText: "none",
+		meaning:
+			"Addresses of proxies whose X-Forwarded-For is believed, so that wrong keys are counted for the right client.",
+		parse: parse.cidrs,
+	}),
 	database: setting({
 		name: "DATABASE_URL",
 		group: "Data",

@@ -9,6 +9,7 @@ export {
 	projectFaults,
 } from "./projects.ts";
 export { textFaults } from "./text.ts";
+export { UrlCheck, type UrlCheckOptions, type UrlCheckResult } from "./url-check.ts";
 export { MAX_IN_FLIGHT, type WebhookFields, type WebhookLimits } from "./webhook-faults.ts";
 export {
 	type NewWebhookInput,

@@ -18,7 +18,10 @@ export interface ProjectInput {
 }
 
 export interface ProjectsOptions {
-	readonly storage: Pick<RegistryStorage, "createProject" | "getProject" | "listProjects" | "setDeveloperApp">;
+	readonly storage: Pick<
+		RegistryStorage,
+		"createProject" | "getProject" | "listProjects" | "renameProject" | "setDeveloperApp"
+	>;
 	readonly engine: Pick<Engine, "change">;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
@@ -52,6 +55,11 @@ export class Projects {
 
 	list(page: Page): Promise<Project[]> {
 		return this.#options.storage.listProjects(page);
+	}
+
+	/** Null when there is no such project. */
+	rename(projectId: string, name: string): Promise<Project | null> {
+		return this.#options.storage.renameProject(projectId, name);
 	}
 
 	/** Installs the Developer app, or takes it off, which pauses every webhook. Null when there is no such project. */

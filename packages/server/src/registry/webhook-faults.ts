@@ -42,7 +42,8 @@ export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guar
 	return faults;
 }
 
-function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "checkUrl">): Fault[] {
+/** What keeps a webhook from being registered for this URL. */
+export function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const pointer = "/url";
 	if (text.length > maxLength) return [{ pointer, detail: `must have at most ${maxLength} characters` }];
 	if (BLANK.test(text) || !text.isWellFormed())

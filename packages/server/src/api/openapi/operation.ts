@@ -9,14 +9,18 @@ const PATH_PARAMETERS: Record<string, string> = {
 	webhook_id: "The webhook's identifier, `wh_…`.",
 	event_id: "The event's identifier, `evt_…`.",
 	attempt_id: "The attempt's identifier, `att_…`.",
+	account_id: "The member's account, `acc_…`.",
+	session_id: "The session's identifier, `ses_…`.",
+	invitation_id: "The invitation's identifier, `inv_…`.",
 };
 
 /** What a route answers besides success because of what it is. */
 function impliedProblems(route: Route): ProblemKind[] {
-	const { access, method, path } = route;
+	const { access, method, path, peopleOnly } = route;
 	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
 	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
-	if (access === "operator") kinds.push("forbidden");
+	// Also for whoever is signed in and comes from another site's page, or without the CSRF token.
+	if (access === "operator" || access === "signed_in" || peopleOnly || method !== "GET") kinds.push("forbidden");
 	if (path.includes("{")) kinds.push("not-found");
 	if (access === "developer") kinds.push("app-not-installed");
 	if (method !== "GET") kinds.push("unsupported-media-type", "too-large");

@@ -23,10 +23,11 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			body: NewApiKey,
 			faults: apiKeyFaults,
 			success: { status: 201, description: "The key, shown this once.", schema: CreatedApiKey },
-			async handler({ params, body }) {
+			async handler({ params, body, audit }) {
 				const result = await apiKeys.create(params.project_id, body.name);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				const { id, name, prefix, createdAt } = result.apiKey;
+				audit({ projectId: params.project_id, action: "api_key.created", target: { kind: "api_key", id, name } });
 				return { id, name, prefix, key: result.key, created_at: formatTime(createdAt) };
 			},
 		}),
@@ -58,8 +59,11 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			description: "It is refused from then on; on other nodes of a cluster, within five seconds.",
 			access: "developer",
 			success: { status: 204, description: "It is gone." },
-			async handler({ params: { project_id, key_id } }) {
-				if (!isId("apiKey", key_id) || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+			async handler({ params: { project_id, key_id }, audit }) {
+				const key = isId("apiKey", key_id) ? await apiKeys.get(project_id, key_id) : null;
+				if (!key || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");
+				const target = { kind: "api_key", id: key.id, name: key.name };
+				audit({ projectId: project_id, action: "api_key.revoked", target });
 			},
 		}),
 	];

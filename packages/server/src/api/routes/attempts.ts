@@ -1,29 +1,14 @@
-import { Type } from "typebox";
 import { isId } from "../../base/ids.ts";
-import type { AttemptFilter } from "../../storage/port.ts";
-import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
+import { AttemptCountQuery, AttemptQuery, attemptFilter } from "../attempt-query.ts";
+import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT, type PageQuery } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentAttempt } from "../present.ts";
+import { presentAttempt, presentAttemptSummary } from "../present.ts";
 import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { Attempt, AttemptList, AttemptStatusName, Cursor, EventTypeName, Limit } from "../schemas/index.ts";
-import { timeRange } from "../time.ts";
+import { Attempt, AttemptCount, AttemptList, AttemptSummaryList } from "../schemas/index.ts";
 
-const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
-
-const AttemptQuery = Type.Object(
-	{
-		webhook_id: Type.Optional(Type.String({ description: "Of this webhook, a deleted one as well." })),
-		type: Type.Optional(EventTypeName),
-		status: Type.Optional(AttemptStatusName),
-		event_id: Type.Optional(Type.String({ description: "Of this event." })),
-		since: time("Began at this time or later."),
-		until: time("Began before this time."),
-		limit: Limit,
-		cursor: Cursor,
-	},
-	{ additionalProperties: false },
-);
+/** Nobody needs to know more exactly than this, and counting takes time. */
+const MAX_COUNT = 10_000;
 
 export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 	const tag = "Delivery log";
@@ -40,20 +25,40 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			access: "developer",
 			query: AttemptQuery,
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
-			async handler({ params, query }) {
-				const { webhook_id, type, status, event_id, since, until, limit, cursor } = query;
-				const filter: AttemptFilter = {
-					...(webhook_id !== undefined && { webhookId: webhook_id }),
-					...(type !== undefined && { type }),
-					...(status !== undefined && { status }),
-					...(event_id !== undefined && { eventId: event_id }),
-					...timeRange(since, until),
-				};
-				const before = cursor === undefined ? {} : { before: decodeCursor(cursor, (text) => isId("attempt", text)) };
-				const page = { limit: limit ?? PAGE_LIMIT.default, maxBytes: MAX_PAGE_BYTES, ...before };
-				const { rows, more } = await storage.listAttempts(params.project_id, filter, page);
-				const last = rows.at(-1);
-				return { data: rows.map(presentAttempt), next_cursor: more && last ? encodeCursor(last.id) : null };
+			async handler({ params: { project_id }, query }) {
+				const page = { ...pageOf(query), maxBytes: MAX_PAGE_BYTES };
+				const { rows, more } = await storage.listAttempts(project_id, attemptFilter(query), page);
+				return { data: rows.map(presentAttempt), next_cursor: nextCursor(rows, more) };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${path}/summaries`,
+			operationId: "listAttemptSummaries",
+			tag,
+			summary: "Read the delivery log without headers and bodies",
+			description: "Newest first. Filters combine.",
+			access: "developer",
+			query: AttemptQuery,
+			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
+			async handler({ params: { project_id }, query }) {
+				const { rows, more } = await storage.listAttemptSummaries(project_id, attemptFilter(query), pageOf(query));
+				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(rows, more) };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${path}/count`,
+			operationId: "countAttempts",
+			tag,
+			summary: "Count attempts",
+			description: "How many of the delivery log match, up to 10,000.",
+			access: "developer",
+			query: AttemptCountQuery,
+			success: { status: 200, description: "How many.", schema: AttemptCount },
+			async handler({ params: { project_id }, query }) {
+				const count = await storage.countAttempts(project_id, attemptFilter(query), MAX_COUNT + 1);
+				return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT };
 			},
 		}),
 		defineRoute({
@@ -71,4 +76,14 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			},
 		}),
 	];
+}
+
+function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: number; before?: string } {
+	const isPlace = (text: string) => isId("attempt", text);
+	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPlace) }) };
+}
+
+function nextCursor(rows: readonly { readonly id: string }[], more: boolean): string | null {
+	const last = rows.at(-1);
+	return more && last ? encodeCursor(last.id) : null;
 }

@@ -51,12 +51,14 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			access: "developer",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
-			async handler({ params: { project_id, webhook_id, event_id } }) {
+			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
 				const result = await storage.replayDelivery(project_id, webhook_id, event_id, clock.now());
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem("conflict", "This delivery is still attempting. It can be replayed once it is over.");
 				engine.wake(project_id);
+				const target = { kind: "event", id: event_id, name: event_id };
+				audit({ projectId: project_id, action: "delivery.replayed", target, detail: { webhook_id } });
 				return { state: "attempting" as const, attempt: 1, replay: result.replay };
 			},
 		}),
@@ -71,9 +73,9 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			access: "developer",
 			body: ReplayRequest,
 			success: { status: 202, description: "How many deliveries were begun again.", schema: ReplayedCount },
-			async handler({ params: { project_id, webhook_id }, body }) {
-				if (!isId("webhook", webhook_id) || !(await storage.getWebhook(project_id, webhook_id)))
-					throw notFound("webhook");
+			async handler({ params: { project_id, webhook_id }, body, audit }) {
+				const webhook = isId("webhook", webhook_id) ? await storage.getWebhook(project_id, webhook_id) : null;
+				if (!webhook) throw notFound("webhook");
 				const at = clock.now();
 				const range = timeRange(body.since, body.until);
 				// What fails again meanwhile is left alone, so that this comes to an end.
@@ -93,6 +95,8 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 					after = step.next;
 					if (step.count > 0) engine.wake(project_id);
 				} while (after !== null);
+				const target = { kind: "webhook", id: webhook.id, name: webhook.description || webhook.url };
+				audit({ projectId: project_id, action: "deliveries.replayed", target, detail: { filter: body, count } });
 				return { count };
 			},
 		}),

@@ -1,12 +1,21 @@
 import type { ApiParts } from "../parts.ts";
 import type { Route } from "../route.ts";
+import { accountRoutes } from "./account.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { attemptRoutes } from "./attempts.ts";
+import { auditRoutes } from "./audit.ts";
+import { changeRoutes } from "./changes.ts";
 import { deliveryRoutes } from "./deliveries.ts";
 import { docsRoutes } from "./docs.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
+import { insightRoutes } from "./insight.ts";
+import { invitationRoutes } from "./invitations.ts";
+import { memberRoutes } from "./members.ts";
 import { projectRoutes } from "./projects.ts";
+import { replayRoutes } from "./replays.ts";
+import { sessionRoutes } from "./session.ts";
+import { setupRoutes } from "./setup.ts";
 import { systemRoutes } from "./system.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -20,6 +29,15 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
 		...deliveryRoutes(parts),
+		...replayRoutes(parts),
+		...insightRoutes(parts),
+		...changeRoutes(parts),
+		...setupRoutes(parts),
+		...sessionRoutes(parts),
+		...accountRoutes(parts),
+		...memberRoutes(parts),
+		...invitationRoutes(parts),
+		...auditRoutes(parts),
 		...systemRoutes(parts),
 		...docsRoutes(openApi),
 	];

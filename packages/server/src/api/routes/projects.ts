@@ -1,14 +1,25 @@
-import { projectFaults } from "../../registry/index.ts";
+import { DEVELOPER_APP, projectFaults } from "../../registry/index.ts";
+import type { Page, Project as StoredProject } from "../../storage/port.ts";
 import { pageById } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentProject } from "../present.ts";
 import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { NewProject, PageQuerySchema, Project, ProjectList } from "../schemas/index.ts";
+import { NewProject, PageQuerySchema, Project, ProjectList, ProjectPatch } from "../schemas/index.ts";
 
-export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[] {
+const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
+const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });
+
+export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" | "members">): Route[] {
 	const tag = "Projects";
 	const path = "/v1/projects";
+
+	async function projectsOf(accountId: string, { limit, after = "" }: Page): Promise<StoredProject[]> {
+		const own = (await members.projectsOf(accountId)).filter(({ projectId }) => projectId > after).slice(0, limit);
+		const found = await Promise.all(own.map(({ projectId }) => projects.get(projectId)));
+		return found.filter((project) => project !== null);
+	}
+
 	return [
 		defineRoute({
 			method: "POST",
@@ -21,9 +32,10 @@ export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[]
 			body: NewProject,
 			faults: projectFaults,
 			success: { status: 201, description: "The project.", schema: Project },
-			async handler({ body }) {
+			async handler({ body, audit }) {
 				const result = await projects.create(body);
 				if (result.kind === "invalid") throw invalid(result.faults);
+				audit({ projectId: result.project.id, action: "project.created", target: targetOf(result.project) });
 				return presentProject(result.project);
 			},
 		}),
@@ -33,15 +45,19 @@ export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[]
 			operationId: "listProjects",
 			tag,
 			summary: "List projects",
-			description: "Oldest first.",
-			access: "operator",
+			description: "Oldest first. Who is signed in sees those that he is a member of; the operator sees all.",
+			access: "any",
+			peopleOnly: true,
 			query: PageQuerySchema,
 			success: { status: 200, description: "A page of projects.", schema: ProjectList },
-			handler: ({ query }) =>
+			handler: ({ query, principal }) =>
 				pageById(
 					"project",
 					query,
-					(page) => projects.list(page),
+					(page) =>
+						principal.scope === "person" && !principal.account.operator
+							? projectsOf(principal.account.id, page)
+							: projects.list(page),
 					({ id }) => id,
 					presentProject,
 				),
@@ -52,11 +68,31 @@ export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[]
 			operationId: "getProject",
 			tag,
 			summary: "Get a project",
-			access: "operator",
+			access: "project",
+			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
 			async handler({ params }) {
 				const project = await projects.get(params.project_id);
 				if (!project) throw notFound("project");
+				return presentProject(project);
+			},
+		}),
+		defineRoute({
+			method: "PATCH",
+			path: `${path}/{project_id}`,
+			operationId: "updateProject",
+			tag,
+			summary: "Rename a project",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			body: ProjectPatch,
+			faults: projectFaults,
+			success: { status: 200, description: "The project as changed.", schema: Project },
+			async handler({ params, body, audit }) {
+				const project = await projects.rename(params.project_id, body.name);
+				if (!project) throw notFound("project");
+				audit({ projectId: project.id, action: "project.renamed", target: targetOf(project) });
 				return presentProject(project);
 			},
 		}),
@@ -67,11 +103,14 @@ export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[]
 			tag,
 			summary: "Install the Developer app",
 			description: "Opens the routes for webhooks, API keys and attempts. Webhooks that were paused stay so.",
-			access: "operator",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
 			success: { status: 200, description: "The project.", schema: Project },
-			async handler({ params }) {
+			async handler({ params, audit }) {
 				const project = await projects.setDeveloperApp(params.project_id, true);
 				if (!project) throw notFound("project");
+				audit({ projectId: project.id, action: "app.installed", target: DEVELOPER });
 				return presentProject(project);
 			},
 		}),
@@ -82,10 +121,14 @@ export function projectRoutes({ projects }: Pick<ApiParts, "projects">): Route[]
 			tag,
 			summary: "Take the Developer app off",
 			description: "Pauses every webhook of the project. Publishing goes on and events wait.",
-			access: "operator",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
 			success: { status: 204, description: "It is off." },
-			async handler({ params }) {
-				if (!(await projects.setDeveloperApp(params.project_id, false))) throw notFound("project");
+			async handler({ params, audit }) {
+				const project = await projects.setDeveloperApp(params.project_id, false);
+				if (!project) throw notFound("project");
+				audit({ projectId: project.id, action: "app.removed", target: DEVELOPER });
 			},
 		}),
 	];

@@ -1,5 +1,8 @@
 import { isEventType } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import type { AuditNote } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
+import type { Webhook as StoredWebhook } from "../../storage/port.ts";
 import { pageById } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentWebhook } from "../present.ts";
@@ -12,12 +15,16 @@ import {
 	RotatedSecret,
 	TestAccepted,
 	TestRequest,
+	UrlCheck,
+	UrlToCheck,
 	Webhook,
 	WebhookList,
 	WebhookPatch,
 } from "../schemas/index.ts";
 
-export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | "engine">): Route[] {
+type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine">;
+
+export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Route[] {
 	const tag = "Webhooks";
 	const path = "/v1/projects/{project_id}/webhooks";
 	const one = `${path}/{webhook_id}`;
@@ -35,10 +42,11 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 			faults: (body) => webhooks.faults(body),
 			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
 			problems: { conflict: "The project has as many webhooks as it may have." },
-			async handler({ params, body }) {
+			async handler({ params, body, audit }) {
 				const result = await webhooks.create(params.project_id, body);
 				switch (result.kind) {
 					case "created":
+						audit(noteOf("webhook.created", result.view.webhook));
 						return { ...presentWebhook(result.view), secret: result.secret };
 					case "invalid":
 						throw invalid(result.faults);
@@ -72,6 +80,22 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 				),
 		}),
 		defineRoute({
+			method: "POST",
+			path: `${path}/check-url`,
+			operationId: "checkUrl",
+			tag,
+			summary: "Check a URL before it is registered",
+			description:
+				"By the rules for webhooks, and whether its name resolves to a public address. Nothing is sent to it.",
+			access: "developer",
+			body: UrlToCheck,
+			success: { status: 200, description: "What is known of it.", schema: UrlCheck },
+			async handler({ body }) {
+				const { ok, checks } = await urlCheck.check(body.url);
+				return { ok, checks: [...checks] };
+			},
+		}),
+		defineRoute({
 			method: "GET",
 			path: one,
 			operationId: "getWebhook",
@@ -97,11 +121,12 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 			body: WebhookPatch,
 			faults: (body) => webhooks.faults(body),
 			success: { status: 200, description: "The webhook as changed.", schema: Webhook },
-			async handler({ params: { project_id, webhook_id }, body }) {
+			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				if (!isId("webhook", webhook_id)) throw notFound("webhook");
 				const result = await webhooks.update(project_id, webhook_id, body);
 				if (result.kind === "invalid") throw invalid(result.faults);
 				if (result.kind === "no_webhook") throw notFound("webhook");
+				for (const note of changeNotes(result.view.webhook, body)) audit(note);
 				return presentWebhook(result.view);
 			},
 		}),
@@ -114,8 +139,10 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 			description: "What waits for it is dropped. Its log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "It is gone." },
-			async handler({ params: { project_id, webhook_id } }) {
-				if (!isId("webhook", webhook_id) || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+			async handler({ params: { project_id, webhook_id }, audit }) {
+				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
+				if (!view || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
+				audit(noteOf("webhook.deleted", view.webhook));
 			},
 		}),
 		defineRoute({
@@ -127,9 +154,11 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 			description: "The old secret signs nothing from then on. The answer is the only one that shows the new one.",
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
-			async handler({ params: { project_id, webhook_id } }) {
-				const secret = isId("webhook", webhook_id) ? await webhooks.rotateSecret(project_id, webhook_id) : null;
-				if (secret === null) throw notFound("webhook");
+			async handler({ params: { project_id, webhook_id }, audit }) {
+				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
+				const secret = view && (await webhooks.rotateSecret(project_id, webhook_id));
+				if (!secret) throw notFound("webhook");
+				audit(noteOf("webhook.secret_rotated", view.webhook));
 				return { secret };
 			},
 		}),
@@ -145,15 +174,31 @@ export function webhookRoutes({ webhooks, engine }: Pick<ApiParts, "webhooks" | 
 			body: TestRequest,
 			success: { status: 202, description: "It is on its way.", schema: TestAccepted },
 			problems: { conflict: "The webhook is paused." },
-			async handler({ params: { project_id, webhook_id }, body }) {
+			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
 				if (!view || !isEventType(body.type)) throw notFound("webhook");
 				if (view.webhook.status === "paused")
 					throw new Problem("conflict", "The webhook is paused, so that nothing is sent to it. Resume it first.");
 				const result = await engine.sendTest(project_id, webhook_id, body.type);
 				if (result.kind === "no_webhook") throw notFound("webhook");
+				audit(noteOf("webhook.tested", view.webhook, { type: body.type }));
 				return { event_id: result.eventId };
 			},
 		}),
 	];
+}
+
+function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: AuditNote["detail"]): AuditNote {
+	const { id, projectId, description, url } = webhook;
+	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
+}
+
+/** Pausing and resuming are told apart from changes of what a webhook is. */
+function changeNotes(webhook: StoredWebhook, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
+	const notes: AuditNote[] = [];
+	const fields = Object.keys(rest);
+	if (fields.length > 0) notes.push(noteOf("webhook.changed", webhook, { fields }));
+	if (status === "paused") notes.push(noteOf("webhook.paused", webhook));
+	if (status === "active") notes.push(noteOf("webhook.resumed", webhook, { from: from ?? "backlog" }));
+	return notes;
 }

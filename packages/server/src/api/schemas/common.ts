@@ -28,6 +28,14 @@ export const Name = Type.String({
 	examples: ["My store"],
 });
 
+export const Backlog = Type.Object(
+	{
+		events: Type.Integer({ description: "How many events wait for their first attempt." }),
+		oldest_at: Type.Union([Time, Type.Null()], { description: "When the oldest of them was published." }),
+	},
+	{ description: "What waits for its first attempt." },
+);
+
 export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 	description: "Pass it as `cursor` to get the next page; null when this was the last one.",
 });

@@ -1,7 +1,10 @@
 /** Schemas of what comes in and goes out. Those with a title become components of the OpenAPI document of that name. */
+export * from "./accounts.ts";
 export * from "./attempts.ts";
 export * from "./common.ts";
 export * from "./events.ts";
+export * from "./insight.ts";
+export * from "./members.ts";
 export * from "./projects.ts";
 export * from "./system.ts";
 export * from "./webhooks.ts";

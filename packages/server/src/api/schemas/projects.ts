@@ -16,6 +16,7 @@ export const NewProject = Type.Object(
 	{ name: Name, apps: Type.Optional(Apps) },
 	{ ...closed, title: "NewProject", examples: [{ name: "My store" }] },
 );
+export const ProjectPatch = Type.Object({ name: Name }, { ...closed, title: "ProjectPatch" });
 
 const apiKeyFields = {
 	id: id("key", "key"),

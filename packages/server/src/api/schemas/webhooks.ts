@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { MAX_IN_FLIGHT } from "../../registry/index.ts";
-import { closed, EventTypeName, id, list, Time } from "./common.ts";
+import { Backlog, closed, EventTypeName, id, list, Time } from "./common.ts";
 
 const webhookFields = {
 	url: Type.String({
@@ -34,13 +34,7 @@ const webhookAnswer = {
 	...webhookFields,
 	status: Status,
 	created_at: Time,
-	backlog: Type.Object(
-		{
-			events: Type.Integer({ description: "How many events wait for their first attempt." }),
-			oldest_at: Type.Union([Time, Type.Null()], { description: "When the oldest of them was published." }),
-		},
-		{ description: "What waits for its first attempt." },
-	),
+	backlog: Backlog,
 };
 const Secret = Type.String({
 	description: "The signing secret. Shown this once; only a hash of it is stored.",
@@ -85,3 +79,21 @@ export const TestRequest = Type.Object(
 	{ ...closed, title: "TestRequest", examples: [{ type: "purchase.completed" }] },
 );
 export const TestAccepted = Type.Object({ event_id: id("evt", "test event") }, { title: "TestAccepted" });
+
+export const UrlToCheck = Type.Object(
+	{ url: Type.String({ examples: ["https://example.com/webhooks"] }) },
+	{ ...closed, title: "UrlToCheck", examples: [{ url: "https://example.com/webhooks" }] },
+);
+export const UrlCheck = Type.Object(
+	{
+		ok: Type.Boolean({ description: "Whether a webhook can be registered for it and its name resolves now." }),
+		checks: Type.Array(
+			Type.Object({
+				name: Type.Enum(["https", "reachable_name", "public_address"], { type: "string" }),
+				state: Type.Enum(["ok", "failed", "unknown"], { type: "string", description: "`unknown`: not looked at." }),
+				detail: Type.String({ description: "For people." }),
+			}),
+		),
+	},
+	{ title: "UrlCheck" },
+);

@@ -1,0 +1,91 @@
+import { stripVTControlCharacters } from "node:util";
+import AxeBuilder from "@axe-core/playwright";
+import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
+import { Shop } from "../shop.ts";
+
+export const PASSWORD = "correct horse battery staple";
+
+/** A shop with the dashboard on view, and people who use it. */
+export class Dashboard {
+	readonly shop: Shop;
+
+	constructor(shop: Shop) {
+		this.shop = shop;
+	}
+
+	get url(): string {
+		return this.shop.service.url;
+	}
+
+	/** The one-time link that the service printed when it started. */
+	get setupLink(): string {
+		const link = /https?:\/\/\S+\/setup#\S+/.exec(stripVTControlCharacters(this.shop.service.output))?.[0];
+		if (!link) throw new Error(`The service printed no set-up link:\n${this.shop.service.output}`);
+		return link;
+	}
+
+	/** Makes the operator's account over the API. */
+	async setUp(email = "operator@example.com"): Promise<void> {
+		const token = this.setupLink.split("#")[1];
+		const { status, body } = await this.shop.post("/v1/setup", {
+			token,
+			email,
+			name: "Olga Operator",
+			password: PASSWORD,
+		});
+		if (status !== 201) throw new Error(`not set up: ${JSON.stringify(body)}`);
+	}
+
+	/** Signs a browser in by a one-time link. */
+	async signIn(page: Page, email = "operator@example.com"): Promise<void> {
+		const { status, body } = await this.shop.post("/v1/sign-in-links", { email });
+		if (status !== 201) throw new Error(`no sign-in link: ${JSON.stringify(body)}`);
+		const [signInPage, token] = String(body.url).split("#");
+		await page.goto(`${signInPage}?next=/p/${this.shop.projectId}#${token}`);
+		await page.getByRole("button", { name: "Sign in" }).click();
+		await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+	}
+
+	/** A path of the dashboard within the shop's project. */
+	project(rest = ""): string {
+		return `${this.url}/p/${this.shop.projectId}${rest}`;
+	}
+}
+
+interface Fixtures {
+	/** Settings of the service, by variable name. */
+	settings: Record<string, string>;
+	dashboard: Dashboard;
+}
+
+export const test = base.extend<Fixtures>({
+	settings: [{}, { option: true }],
+	dashboard: async ({ settings }, use) => {
+		await using shop = await Shop.open(settings);
+		await use(new Dashboard(shop));
+	},
+});
+
+export { expect };
+
+/** Fails with what axe finds, and where. */
+export async function expectAccessible(page: Page): Promise<void> {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	const found = violations.map(({ id, help, nodes }) => ({
+		rule: id,
+		help,
+		where: nodes.map(({ target, failureSummary }) => `${target.join(" ")}: ${failureSummary}`),
+	}));
+	expect(found, `accessibility of ${page.url()}`).toEqual([]);
+}
+
+/** Collects what a page must never do: script errors, and breaches of its content security policy. */
+export function watch(context: BrowserContext): string[] {
+	const faults: string[] = [];
+	context.on("weberror", (error) => faults.push(`uncaught: ${error.error().message}`));
+	context.on("console", (message) => {
+		if (message.type() === "error" && /Content Security Policy|Uncaught/.test(message.text()))
+			faults.push(message.text());
+	});
+	return faults;
+}

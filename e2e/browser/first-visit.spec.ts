@@ -1,0 +1,79 @@
+import { expect, expectAccessible, PASSWORD, test, watch } from "./dashboard.ts";
+
+test("the first visit sets up the operator, who makes a project and installs the Developer app", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const faults = watch(context);
+	await page.goto(dashboard.setupLink);
+	await expect(page.getByRole("heading", { name: "Set up Posthorn" })).toBeVisible();
+	expect(page.url()).not.toContain("#");
+	await expectAccessible(page);
+	await page.getByLabel("Your name").fill("Olga Operator");
+	await page.getByLabel("E-mail").fill("olga@example.com");
+	await page.getByLabel(/^Password/).fill("short");
+	await page.getByRole("button", { name: "Create account and begin" }).click();
+	await expect(page.getByText(/10 characters or more|at least 10/).last()).toBeVisible();
+	await page.getByLabel(/^Password/).fill(PASSWORD);
+	await page.getByRole("button", { name: "Create account and begin" }).click();
+
+	await expect(page).toHaveURL(/\/projects$/);
+	await page.getByRole("button", { name: "New project" }).click();
+	await page.getByRole("textbox", { name: "Name" }).fill("Olga's shop");
+	await page.getByRole("button", { name: "Create project" }).click();
+	const navigation = page.getByRole("navigation");
+	await expect(navigation.getByRole("link", { name: "Apps" })).toBeVisible();
+	await expect(navigation.getByRole("link", { name: "Webhooks" })).toHaveCount(0);
+
+	await navigation.getByRole("link", { name: "Apps" }).click();
+	await expectAccessible(page);
+	await page.getByRole("button", { name: "Install" }).click();
+	for (const name of ["Webhooks", "API Keys", "Logs"])
+		await expect(navigation.getByRole("link", { name })).toBeVisible();
+
+	await page.getByRole("button", { name: "Remove" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText(/pause/i);
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: /remove/i }).click();
+	await expect(navigation.getByRole("link", { name: "Webhooks" })).toHaveCount(0);
+	expect(faults).toEqual([]);
+});
+
+test("the set-up link is good for one account", async ({ dashboard, page }) => {
+	await dashboard.setUp();
+	await page.goto(dashboard.setupLink);
+	await expect(page.getByRole("heading", { name: "Posthorn is set up" })).toBeVisible();
+});
+
+test("signing in takes the right password, and signing out ends the session for good", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	await dashboard.setUp();
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	await expectAccessible(page);
+	await page.getByLabel("E-mail").fill("operator@example.com");
+	await page.getByLabel(/^Password/).fill("not the password");
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page.getByRole("alert")).toBeVisible();
+	await page.getByLabel(/^Password/).fill(PASSWORD);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	// To the page that was asked for.
+	await expect(page.getByRole("heading", { name: "Webhooks", level: 1 })).toBeVisible();
+
+	const cookies = await context.cookies();
+	expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
+		{ name: "posthorn_session", httpOnly: true, sameSite: "Lax" },
+	]);
+	await page.getByRole("button", { name: /Account of/ }).click();
+	await page.getByRole("menuitem", { name: "Sign out" }).click();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	const replayed = await fetch(`${dashboard.url}/v1/session`, {
+		headers: { cookie: `posthorn_session=${cookies[0]!.value}` },
+	});
+	expect(replayed.status).toBe(401);
+});

@@ -1,0 +1,5433 @@
+/** The HTTP API's types. Generated from its OpenAPI document: run `npm run docs` after changing a route. */
+
+export interface paths {
+    readonly "/v1/projects": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List projects
+         * @description Oldest first. Who is signed in sees those that he is a member of; the operator sees all.
+         */
+        readonly get: operations["listProjects"];
+        readonly put?: never;
+        /**
+         * Create a project
+         * @description It has the Developer app unless `apps` says otherwise.
+         */
+        readonly post: operations["createProject"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Get a project */
+        readonly get: operations["getProject"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /** Rename a project */
+        readonly patch: operations["updateProject"];
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/apps/developer": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Install the Developer app
+         * @description Opens the routes for webhooks, API keys and attempts. Webhooks that were paused stay so.
+         */
+        readonly put: operations["installDeveloperApp"];
+        readonly post?: never;
+        /**
+         * Take the Developer app off
+         * @description Pauses every webhook of the project. Publishing goes on and events wait.
+         */
+        readonly delete: operations["removeDeveloperApp"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/api-keys": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Oldest first, without the keys themselves.
+         */
+        readonly get: operations["listApiKeys"];
+        readonly put?: never;
+        /**
+         * Create an API key
+         * @description The key sees this project alone. It is shown in this answer only.
+         */
+        readonly post: operations["createApiKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/api-keys/{key_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete an API key
+         * @description It is refused from then on; on other nodes of a cluster, within five seconds.
+         */
+        readonly delete: operations["deleteApiKey"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/event-types": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the event types
+         * @description The catalogue: every type that can be subscribed to and published, in one answer.
+         */
+        readonly get: operations["listEventTypes"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the event log
+         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time.
+         */
+        readonly get: operations["listEvents"];
+        readonly put?: never;
+        /**
+         * Publish one event or up to 1,000
+         * @description Answered after the events are committed to the log: all of them, or none. `data` is sent to receivers character for character as it is given here. An `id` given again with the same content answers as the first time and sends nothing twice.
+         */
+        readonly post: operations["publishEvents"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/events/{event_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description The body is the envelope, byte for byte as webhooks receive it. Test events are found, too.
+         */
+        readonly get: operations["getEvent"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description Oldest first.
+         */
+        readonly get: operations["listWebhooks"];
+        readonly put?: never;
+        /**
+         * Register a webhook
+         * @description It receives the events of its types that are generated from now on. The answer is the only one that shows the signing secret.
+         */
+        readonly post: operations["createWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/check-url": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Check a URL before it is registered
+         * @description By the rules for webhooks, and whether its name resolves to a public address. Nothing is sent to it.
+         */
+        readonly post: operations["checkUrl"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Get a webhook */
+        readonly get: operations["getWebhook"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a webhook
+         * @description What waits for it is dropped. Its log entries stay until their retention ends.
+         */
+        readonly delete: operations["deleteWebhook"];
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change, pause or resume a webhook
+         * @description Changes the fields that are given. A type that is added begins with the next event. When this is answered, nothing is sent by the old settings any more.
+         */
+        readonly patch: operations["updateWebhook"];
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/rotate-secret": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Rotate the signing secret
+         * @description The old secret signs nothing from then on. The answer is the only one that shows the new one.
+         */
+        readonly post: operations["rotateWebhookSecret"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Send a test event
+         * @description Sends the type's sample to this webhook alone, whether it is subscribed to the type or not. Test events are in the delivery log, not in the event log.
+         */
+        readonly post: operations["testWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the delivery log
+         * @description Newest first. Filters combine. A page holds 4 MiB of bodies at most, so that it may be shorter than `limit`: go by `next_cursor`.
+         */
+        readonly get: operations["listAttempts"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts/summaries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the delivery log without headers and bodies
+         * @description Newest first. Filters combine.
+         */
+        readonly get: operations["listAttemptSummaries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts/count": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Count attempts
+         * @description How many of the delivery log match, up to 10,000.
+         */
+        readonly get: operations["countAttempts"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/attempts/{attempt_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Get an attempt */
+        readonly get: operations["getAttempt"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description How an event fares on its way to a webhook.
+         */
+        readonly get: operations["getDelivery"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}/replay": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replay a delivery
+         * @description Begins a new series of attempts with the webhook's URL and secret of now. Any delivery that is over can be replayed.
+         */
+        readonly post: operations["replayDelivery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/{webhook_id}/replay": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replay everything that failed
+         * @description Begins a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` bound when the failed attempt began.
+         */
+        readonly post: operations["replayFailed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/replays": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replay many deliveries
+         * @description Either those that are named, or one step of those whose newest attempt a filter finds, oldest first: call again with `cursor` and `before` from the answer until `next_cursor` is null. Deliveries that are still attempting are left alone.
+         */
+        readonly post: operations["replayMany"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/stats": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Count attempts over time
+         * @description How attempts ended and how long receivers took: over the last hour, day (unless said) or month.
+         */
+        readonly get: operations["getStats"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/webhooks/health": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** See how each webhook fares */
+        readonly get: operations["listWebhookHealth"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/waiting": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what waits for its next attempt
+         * @description Retries and replays, soonest first.
+         */
+        readonly get: operations["listWaiting"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/changes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Listen to changes
+         * @description A stream of server-sent events, for pages that follow what happens: `attempts` and `webhooks` are hints, each at most twice a second, that it is worth asking again. They hold nothing, and one may be missed where a connection breaks: ask once after each connect.
+         */
+        readonly get: operations["listenToChanges"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/setup": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Is nobody there yet? */
+        readonly get: operations["getSetup"];
+        readonly put?: never;
+        /**
+         * Make the operator's account
+         * @description With the token of the one-time link that the service prints when it starts. Signs in.
+         */
+        readonly post: operations["setUp"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/session": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Who is signed in? */
+        readonly get: operations["getSession"];
+        readonly put?: never;
+        /**
+         * Sign in
+         * @description With e-mail and password, or with the token of a one-time link.
+         */
+        readonly post: operations["signIn"];
+        /** Sign out */
+        readonly delete: operations["signOut"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sign-in-links": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Make a one-time sign-in link
+         * @description For somebody who forgot the password; hand it over yourself. It holds for 15 minutes.
+         */
+        readonly post: operations["createSignInLink"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/account": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /** Change one's name */
+        readonly patch: operations["updateAccount"];
+        readonly trace?: never;
+    };
+    readonly "/v1/account/password": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Change one's password
+         * @description Signs out everywhere else.
+         */
+        readonly post: operations["changePassword"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/account/sessions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List one's sessions
+         * @description Newest first.
+         */
+        readonly get: operations["listSessions"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Sign out everywhere
+         * @description Ends every session, this one too.
+         */
+        readonly delete: operations["signOutEverywhere"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/account/sessions/{session_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** End one of one's sessions */
+        readonly delete: operations["endSession"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/members": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List members
+         * @description Those who were invited; the operator, who may do everything anyway, only if invited, too.
+         */
+        readonly get: operations["listMembers"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/members/{account_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Remove a member
+         * @description Owners may remove anybody, and everybody himself. It holds from the next request on.
+         */
+        readonly delete: operations["removeMember"];
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change a member's role
+         * @description It holds from the next request on.
+         */
+        readonly patch: operations["updateMember"];
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/invitations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List open invitations */
+        readonly get: operations["listInvitations"];
+        readonly put?: never;
+        /**
+         * Invite somebody
+         * @description Hand the link over yourself. It holds for a week, for one person.
+         */
+        readonly post: operations["createInvitation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/invitations/{invitation_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** Revoke an invitation */
+        readonly delete: operations["revokeInvitation"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/invitations/look": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Look at an invitation */
+        readonly post: operations["lookAtInvitation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/invitations/accept": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Accept an invitation
+         * @description As whoever is signed in, with the token alone; or with a new account, which is signed in then.
+         */
+        readonly post: operations["acceptInvitation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Who changed what, newest first.
+         */
+        readonly get: operations["listAudit"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/healthz": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Is the process alive? */
+        readonly get: operations["isLive"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/readyz": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Can it serve? */
+        readonly get: operations["isReady"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/metrics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Metrics for Prometheus
+         * @description Counts over the whole instance; nothing in them names a project. Open like `/healthz`: where the port is public, let the proxy before it keep this path to yourself.
+         */
+        readonly get: operations["readMetrics"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** This API as an OpenAPI 3.1 document */
+        readonly get: operations["getOpenApi"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/docs": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The API's reference for people */
+        readonly get: operations["readDocs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/docs/reference.js": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** The script of that page */
+        readonly get: operations["readDocsScript"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
+export interface webhooks {
+    readonly "customer.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * customer.created
+         * @description An e-mail address bought from the store for the first time.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.customer.created"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "purchase.completed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * purchase.completed
+         * @description An order was paid and recorded. Fires after the payment was confirmed and before anything is delivered.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.purchase.completed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "purchase.refunded": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * purchase.refunded
+         * @description A refund was processed. `partial` tells a refund of a part from one that completes the whole amount.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.purchase.refunded"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "delivery.success": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * delivery.success
+         * @description A deliverable (game command, chat-platform role or file) was completed.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.delivery.success"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "delivery.failed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * delivery.failed
+         * @description A deliverable was given up (dead-lettered) after its retries were exhausted.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.delivery.failed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "basket.abandoned": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * basket.abandoned
+         * @description A basket with at least one item sat untouched for 24 hours.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.basket.abandoned"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "subscription.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * subscription.created
+         * @description A recurring subscription started.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.subscription.created"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "subscription.canceled": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * subscription.canceled
+         * @description A subscription was canceled.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.subscription.canceled"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "chargeback.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * chargeback.created
+         * @description A payment processor raised a dispute about an order.
+         *
+         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *
+         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         */
+        readonly post: operations["receive.chargeback.created"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        /**
+         * @example {
+         *       "name": "My store"
+         *     }
+         */
+        readonly NewProject: {
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /**
+             * @description Installed apps. `developer` adds webhooks, API keys and logs.
+             * @example [
+             *       "developer"
+             *     ]
+             */
+            readonly apps?: readonly "developer"[];
+        };
+        readonly Project: {
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /**
+             * @description Installed apps. `developer` adds webhooks, API keys and logs.
+             * @example [
+             *       "developer"
+             *     ]
+             */
+            readonly apps: readonly "developer"[];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+        };
+        /** @description RFC 9457. */
+        readonly Problem: {
+            /** @description A stable code, as a relative URI. */
+            readonly type: string;
+            readonly title: string;
+            readonly status: number;
+            /** @description What happened and what to do. */
+            readonly detail: string;
+            readonly errors?: readonly {
+                /** @description Where: a JSON Pointer into the body (empty for the whole of it), or `?name` for a query parameter. */
+                readonly pointer: string;
+                readonly detail: string;
+            }[];
+        };
+        readonly ProjectPatch: {
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+        };
+        /**
+         * @example {
+         *       "name": "Shop"
+         *     }
+         */
+        readonly NewApiKey: {
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+        };
+        readonly CreatedApiKey: {
+            /**
+             * @description The key's identifier.
+             * @example key_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /**
+             * @description The key's first characters, to tell keys apart by.
+             * @example phk_Zk3v9QxB
+             */
+            readonly prefix: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /** @description The key. Shown this once and stored as a hash. */
+            readonly key: string;
+        };
+        readonly ApiKey: {
+            /**
+             * @description The key's identifier.
+             * @example key_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /**
+             * @description The key's first characters, to tell keys apart by.
+             * @example phk_Zk3v9QxB
+             */
+            readonly prefix: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /** @description When it was last used, to the minute or so. */
+            readonly last_used_at: string | null;
+        };
+        /**
+         * @description The name of an event type.
+         * @example purchase.completed
+         * @enum {string}
+         */
+        readonly EventType: "customer.created" | "purchase.completed" | "purchase.refunded" | "delivery.success" | "delivery.failed" | "basket.abandoned" | "subscription.created" | "subscription.canceled" | "chargeback.created";
+        readonly EventTypeEntry: {
+            readonly type: components["schemas"]["EventType"];
+            readonly description: string;
+            /** @description Announced, and not yet made by every store platform. */
+            readonly future: boolean;
+            /** @description JSON Schema (2020-12) of the event's data. */
+            readonly schema: Record<string, never>;
+            /** @description Data as it may look. */
+            readonly sample: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "type": "delivery.success",
+         *       "data": {
+         *         "order_id": "ord_10482"
+         *       }
+         *     }
+         */
+        readonly NewEvent: {
+            readonly type: components["schemas"]["EventType"];
+            /** @description The event's own data; the catalogue has its schema. */
+            readonly data: Record<string, never>;
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with its zone; now unless said.
+             */
+            readonly created_at?: string;
+        };
+        readonly NewEventBatch: {
+            readonly events: readonly components["schemas"]["NewEvent"][];
+        };
+        readonly PublishedEvent: {
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /** @description Its place in the project's log. */
+            readonly seq: number;
+            readonly type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly project_id: string;
+        };
+        readonly PublishedEventBatch: {
+            readonly events: readonly components["schemas"]["PublishedEvent"][];
+        };
+        /** @description What a webhook receives, byte for byte. */
+        readonly Envelope: {
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * @description The project's identifier.
+             * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly project_id: string;
+            /** @description The event's own data; the catalogue has its schema. */
+            readonly data: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "url": "https://example.com/webhooks",
+         *       "description": "Accounting",
+         *       "events": [
+         *         "purchase.completed"
+         *       ]
+         *     }
+         */
+        readonly NewWebhook: {
+            /**
+             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @example https://example.com/webhooks
+             */
+            readonly url: string;
+            /**
+             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @example Accounting
+             */
+            readonly description?: string;
+            /**
+             * @description The event types that it receives.
+             * @example [
+             *       "purchase.completed",
+             *       "purchase.refunded"
+             *     ]
+             */
+            readonly events: readonly components["schemas"]["EventType"][];
+            /**
+             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @default 1
+             */
+            readonly max_in_flight: number;
+        };
+        readonly CreatedWebhook: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @example https://example.com/webhooks
+             */
+            readonly url: string;
+            /**
+             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @example Accounting
+             */
+            readonly description: string;
+            /**
+             * @description The event types that it receives.
+             * @example [
+             *       "purchase.completed",
+             *       "purchase.refunded"
+             *     ]
+             */
+            readonly events: readonly components["schemas"]["EventType"][];
+            /**
+             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @default 1
+             */
+            readonly max_in_flight: number;
+            /**
+             * @description Paused: nothing is sent and events wait.
+             * @enum {string}
+             */
+            readonly status: "active" | "paused";
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /** @description What waits for its first attempt. */
+            readonly backlog: {
+                /** @description How many events wait for their first attempt. */
+                readonly events: number;
+                /** @description When the oldest of them was published. */
+                readonly oldest_at: string | null;
+            };
+            /**
+             * @description The signing secret. Shown this once; only a hash of it is stored.
+             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+             */
+            readonly secret: string;
+        };
+        readonly Webhook: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @example https://example.com/webhooks
+             */
+            readonly url: string;
+            /**
+             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @example Accounting
+             */
+            readonly description: string;
+            /**
+             * @description The event types that it receives.
+             * @example [
+             *       "purchase.completed",
+             *       "purchase.refunded"
+             *     ]
+             */
+            readonly events: readonly components["schemas"]["EventType"][];
+            /**
+             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @default 1
+             */
+            readonly max_in_flight: number;
+            /**
+             * @description Paused: nothing is sent and events wait.
+             * @enum {string}
+             */
+            readonly status: "active" | "paused";
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /** @description What waits for its first attempt. */
+            readonly backlog: {
+                /** @description How many events wait for their first attempt. */
+                readonly events: number;
+                /** @description When the oldest of them was published. */
+                readonly oldest_at: string | null;
+            };
+        };
+        /**
+         * @example {
+         *       "url": "https://example.com/webhooks"
+         *     }
+         */
+        readonly UrlToCheck: {
+            /** @example https://example.com/webhooks */
+            readonly url: string;
+        };
+        readonly UrlCheck: {
+            /** @description Whether a webhook can be registered for it and its name resolves now. */
+            readonly ok: boolean;
+            readonly checks: readonly {
+                /** @enum {string} */
+                readonly name: "https" | "reachable_name" | "public_address";
+                /**
+                 * @description `unknown`: not looked at.
+                 * @enum {string}
+                 */
+                readonly state: "ok" | "failed" | "unknown";
+                /** @description For people. */
+                readonly detail: string;
+            }[];
+        };
+        /**
+         * @example {
+         *       "status": "active",
+         *       "from": "now"
+         *     }
+         */
+        readonly WebhookPatch: {
+            /**
+             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @example https://example.com/webhooks
+             */
+            readonly url?: string;
+            /**
+             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @example Accounting
+             */
+            readonly description?: string;
+            /**
+             * @description The event types that it receives.
+             * @example [
+             *       "purchase.completed",
+             *       "purchase.refunded"
+             *     ]
+             */
+            readonly events?: readonly components["schemas"]["EventType"][];
+            /**
+             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @default 1
+             */
+            readonly max_in_flight: number;
+            /**
+             * @description Paused: nothing is sent and events wait.
+             * @enum {string}
+             */
+            readonly status?: "active" | "paused";
+            /**
+             * @description Only together with `status: "active"`. `backlog` (unless said) sends what had waited; `now` leaves it out.
+             * @enum {string}
+             */
+            readonly from?: "backlog" | "now";
+        };
+        readonly RotatedSecret: {
+            /**
+             * @description The signing secret. Shown this once; only a hash of it is stored.
+             * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+             */
+            readonly secret: string;
+        };
+        /**
+         * @example {
+         *       "type": "purchase.completed"
+         *     }
+         */
+        readonly TestRequest: {
+            readonly type: components["schemas"]["EventType"];
+        };
+        readonly TestAccepted: {
+            /**
+             * @description The test event's identifier.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+        };
+        readonly Attempt: {
+            /**
+             * @description The attempt's identifier.
+             * @example att_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /** @description Its number in its series. */
+            readonly attempt: number;
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /** @enum {string} */
+            readonly method: "POST";
+            readonly url: string;
+            /** @description The headers that were sent; empty when no request was made. */
+            readonly request_headers: {
+                readonly [key: string]: string;
+            };
+            /** @description The exact body that was sent. */
+            readonly request_body: string;
+            readonly status_code: number | null;
+            /** @description A stable code for `error`. */
+            readonly error_code: string | null;
+            /** @description What went wrong, for people. */
+            readonly error: string | null;
+            readonly response_ms: number;
+            /** @description The first 1,024 bytes; what is not UTF-8 shows as U+FFFD. */
+            readonly response_body: string;
+            readonly response_truncated: boolean;
+            /**
+             * @description `failed` is dead-lettered: no further attempt follows by itself.
+             * @enum {string}
+             */
+            readonly status: "delivered" | "retrying" | "failed";
+            readonly next_retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly started_at: string;
+        };
+        /** @description An attempt without its headers and bodies. */
+        readonly AttemptSummary: {
+            /**
+             * @description The attempt's identifier.
+             * @example att_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /** @description Its number in its series. */
+            readonly attempt: number;
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /** @enum {string} */
+            readonly method: "POST";
+            readonly url: string;
+            readonly status_code: number | null;
+            /** @description A stable code for `error`. */
+            readonly error_code: string | null;
+            /** @description What went wrong, for people. */
+            readonly error: string | null;
+            readonly response_ms: number;
+            /**
+             * @description `failed` is dead-lettered: no further attempt follows by itself.
+             * @enum {string}
+             */
+            readonly status: "delivered" | "retrying" | "failed";
+            readonly next_retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly started_at: string;
+        };
+        readonly AttemptCount: {
+            /** @description How many match; counted to 10,000. */
+            readonly count: number;
+            /** @description Whether there are more than that. */
+            readonly capped: boolean;
+        };
+        readonly Delivery: {
+            /** @enum {string} */
+            readonly state: "attempting" | "delivered" | "dead_lettered";
+            /** @description The attempt that is due or under way, or the last one made. */
+            readonly attempt: number;
+            readonly replay: number;
+            readonly next_retry_at: string | null;
+            /** @description Of all series, in the order in which they were made; the newest 200, and 4 MiB, at most. */
+            readonly attempts: readonly components["schemas"]["Attempt"][];
+        };
+        readonly ReplayAccepted: {
+            /** @enum {string} */
+            readonly state: "attempting";
+            readonly attempt: number;
+            readonly replay: number;
+        };
+        /**
+         * @example {
+         *       "status": "failed"
+         *     }
+         */
+        readonly ReplayRequest: {
+            /** @enum {string} */
+            readonly status: "failed";
+            /**
+             * Format: date-time
+             * @description Attempts that began from then on.
+             */
+            readonly since?: string;
+            /**
+             * Format: date-time
+             * @description Attempts that began before then.
+             */
+            readonly until?: string;
+        };
+        readonly ReplayedCount: {
+            readonly count: number;
+        };
+        /**
+         * @example {
+         *       "filter": {
+         *         "status": "failed",
+         *         "type": "purchase.completed"
+         *       },
+         *       "dry_run": true
+         *     }
+         * @example {
+         *       "deliveries": [
+         *         {
+         *           "webhook_id": "wh_01kbjh6mrxe3q8z1v2t4w5y6a7",
+         *           "event_id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly ReplaysRequest: {
+            /** @description Either these … */
+            readonly deliveries?: readonly {
+                readonly webhook_id: string;
+                readonly event_id: string;
+            }[];
+            /** @description As for the list of attempts. A delivery goes by its newest attempt. */
+            readonly filter?: {
+                readonly webhook_id?: string;
+                readonly type?: components["schemas"]["EventType"];
+                /**
+                 * @description `failed` is dead-lettered: no further attempt follows by itself.
+                 * @enum {string}
+                 */
+                readonly status?: "delivered" | "retrying" | "failed";
+                readonly event_id?: string;
+                /**
+                 * Format: date-time
+                 * @description Attempts that began from then on.
+                 */
+                readonly since?: string;
+                /**
+                 * Format: date-time
+                 * @description Attempts that began before then.
+                 */
+                readonly until?: string;
+            };
+            /** @description With `filter`: only counts. */
+            readonly dry_run?: boolean;
+            /** @description With `filter`: the `next_cursor` of the step before. */
+            readonly cursor?: string;
+            /**
+             * Format: date-time
+             * @description With `filter`: the `before` of the first step. Attempts that began later are left alone, so that this comes to an end.
+             */
+            readonly before?: string;
+        };
+        readonly Replays: {
+            /** @description Deliveries that were begun again, or would be. */
+            readonly count: number;
+            /** @description Of `deliveries`: those that are still attempting, or are gone. */
+            readonly skipped?: number;
+            /** @description Of `filter`: call again with it as `cursor`; null when all was looked at. */
+            readonly next_cursor?: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly before?: string;
+        };
+        readonly Stats: {
+            /**
+             * @description 60 minutes, 24 hours or 30 days (UTC); the last one is under way.
+             * @enum {string}
+             */
+            readonly range: "hour" | "day" | "month";
+            /** @description The length of a bucket in milliseconds. */
+            readonly step_ms: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly until: string;
+            /** @description Oldest first, empty ones included. An attempt counts where it began. */
+            readonly buckets: readonly {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601 in UTC with milliseconds.
+                 * @example 2026-11-21T03:47:36.123Z
+                 */
+                readonly at: string;
+                /** @description Events that were appended to the project's log; 0 when asked for one webhook. */
+                readonly events: number;
+                /** @description Attempts that were delivered. */
+                readonly delivered: number;
+                /** @description Attempts that failed and are retried. */
+                readonly retrying: number;
+                /** @description Attempts that failed for good. */
+                readonly failed: number;
+                /** @description What half of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                readonly p50_ms: number | null;
+                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                readonly p95_ms: number | null;
+            }[];
+            readonly total: {
+                /** @description Events that were appended to the project's log; 0 when asked for one webhook. */
+                readonly events: number;
+                /** @description Attempts that were delivered. */
+                readonly delivered: number;
+                /** @description Attempts that failed and are retried. */
+                readonly retrying: number;
+                /** @description Attempts that failed for good. */
+                readonly failed: number;
+                /** @description Attempts that were delivered, as a share of all; null where there was none. */
+                readonly success_rate: number | null;
+                /** @description What half of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                readonly p50_ms: number | null;
+                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                readonly p95_ms: number | null;
+            };
+        };
+        readonly WebhookHealth: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description `failing`: the last attempt was not delivered. `idle`: the delivery log has no attempt.
+             * @enum {string}
+             */
+            readonly state: "paused" | "failing" | "healthy" | "idle";
+            /** @description The newest attempt in the log. */
+            readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
+            /** @description The first attempt after the last one that was delivered, when the last attempt was not. */
+            readonly failing_since: components["schemas"]["AttemptSummary"] | null;
+            readonly last_delivered_at: string | null;
+            /** @description Retries and replays that wait. */
+            readonly waiting: {
+                readonly count: number;
+                readonly next_at: string | null;
+            };
+            /** @description Deliveries that failed for good and were not replayed since. */
+            readonly dead_letters: number;
+            /** @description What waits for its first attempt. */
+            readonly backlog: {
+                /** @description How many events wait for their first attempt. */
+                readonly events: number;
+                /** @description When the oldest of them was published. */
+                readonly oldest_at: string | null;
+            };
+            /** @description The 24 hours of `hours` together. */
+            readonly day: {
+                /** @description Attempts that were delivered. */
+                readonly delivered: number;
+                /** @description Attempts that failed and are retried. */
+                readonly retrying: number;
+                /** @description Attempts that failed for good. */
+                readonly failed: number;
+                /** @description Attempts that were delivered, as a share of all; null where there was none. */
+                readonly success_rate: number | null;
+                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                readonly p95_ms: number | null;
+            };
+            /** @description 24 hours, oldest first; the last one is under way. */
+            readonly hours: readonly {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601 in UTC with milliseconds.
+                 * @example 2026-11-21T03:47:36.123Z
+                 */
+                readonly at: string;
+                /** @description Attempts that were delivered. */
+                readonly delivered: number;
+                /** @description Attempts that failed and are retried. */
+                readonly retrying: number;
+                /** @description Attempts that failed for good. */
+                readonly failed: number;
+            }[];
+        };
+        readonly WebhookHealthList: {
+            readonly data: readonly components["schemas"]["WebhookHealth"][];
+        };
+        readonly WaitingAttempt: {
+            /**
+             * @description The webhook's identifier.
+             * @example wh_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly webhook_id: string;
+            /**
+             * @description The event's identifier. Receivers de-duplicate by it.
+             * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly event_id: string;
+            readonly event_type: components["schemas"]["EventType"];
+            /**
+             * @description `replay`: the first attempt of a replay. `retry`: any other, test events included.
+             * @enum {string}
+             */
+            readonly queue: "retry" | "replay";
+            /** @description Its number in its series. */
+            readonly attempt: number;
+            /** @description 0 for the first series, then 1, 2 … for each replay. */
+            readonly replay: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly due_at: string;
+        };
+        readonly WaitingList: {
+            readonly data: readonly components["schemas"]["WaitingAttempt"][];
+        };
+        readonly SetupState: {
+            /** @description Nobody has an account yet. */
+            readonly needed: boolean;
+        };
+        readonly Setup: {
+            /** @description What stands behind the # of a one-time link. */
+            readonly token: string;
+            /** @example owner@example.com */
+            readonly email: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /**
+             * @description 10 to 200 characters.
+             * @example correct horse battery staple
+             */
+            readonly password: string;
+        };
+        readonly Account: {
+            /**
+             * @description The account's identifier.
+             * @example acc_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /** @example owner@example.com */
+            readonly email: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            /** @description Runs the instance: an owner of every project. */
+            readonly operator: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+        };
+        /**
+         * @description `viewer` reads everything but secrets; `developer` also changes webhooks and keys and replays; `owner` may do everything, apps and members included.
+         * @enum {string}
+         */
+        readonly Role: "viewer" | "developer" | "owner";
+        readonly Session: {
+            readonly account: components["schemas"]["Account"];
+            /** @description To be sent as `X-CSRF-Token` with every change that a cookie authorizes. */
+            readonly csrf_token: string;
+            /** @description Begun by a one-time link. */
+            readonly by_link: boolean;
+            /** @description Those that the account is a member of; for the operator the first 200 of all. */
+            readonly projects: readonly {
+                /**
+                 * @description The project's identifier.
+                 * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly id: string;
+                /**
+                 * @description For people; no control characters.
+                 * @example My store
+                 */
+                readonly name: string;
+                readonly apps: readonly "developer"[];
+                readonly role: components["schemas"]["Role"];
+            }[];
+        };
+        /**
+         * @example {
+         *       "email": "owner@example.com",
+         *       "password": "correct horse battery staple"
+         *     }
+         */
+        readonly SignIn: {
+            /** @example owner@example.com */
+            readonly email: string;
+            readonly password: string;
+        } | {
+            /** @description What stands behind the # of a one-time link. */
+            readonly token: string;
+        };
+        readonly NewSignInLink: {
+            /** @example owner@example.com */
+            readonly email: string;
+        };
+        readonly SignInLink: {
+            /** @description Signs in once. */
+            readonly url: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly expires_at: string;
+        };
+        readonly AccountPatch: {
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+        };
+        readonly PasswordChange: {
+            /** @description May be left out within a quarter of an hour after signing in by a one-time link. */
+            readonly current?: string;
+            /**
+             * @description 10 to 200 characters.
+             * @example correct horse battery staple
+             */
+            readonly password: string;
+        };
+        readonly SessionInfo: {
+            /**
+             * @description The session's identifier.
+             * @example ses_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly last_seen_at: string;
+            readonly user_agent: string;
+            readonly address: string;
+            /** @description The one that asks. */
+            readonly current: boolean;
+        };
+        readonly Member: {
+            /**
+             * @description The account's identifier.
+             * @example acc_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly account_id: string;
+            readonly email: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name: string;
+            readonly role: components["schemas"]["Role"];
+            readonly operator: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly added_at: string;
+        };
+        readonly MemberPatch: {
+            readonly role: components["schemas"]["Role"];
+        };
+        /**
+         * @example {
+         *       "role": "developer"
+         *     }
+         */
+        readonly NewInvitation: {
+            readonly role: components["schemas"]["Role"];
+            readonly email?: string;
+        };
+        readonly Actor: {
+            /** @enum {string} */
+            readonly kind: "account" | "api_key" | "operator_key";
+            readonly id: string | null;
+            /** @description As it was called then. */
+            readonly name: string;
+        };
+        readonly CreatedInvitation: {
+            /**
+             * @description The invitation's identifier.
+             * @example inv_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly role: components["schemas"]["Role"];
+            /** @description For whom it is meant; null: whoever has the link. */
+            readonly email: string | null;
+            readonly invited_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly expires_at: string;
+            /** @description The link for the one who is invited. Shown this once. */
+            readonly url: string;
+        };
+        readonly Invitation: {
+            /**
+             * @description The invitation's identifier.
+             * @example inv_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            readonly role: components["schemas"]["Role"];
+            /** @description For whom it is meant; null: whoever has the link. */
+            readonly email: string | null;
+            readonly invited_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly expires_at: string;
+        };
+        readonly InvitationToken: {
+            readonly token: string;
+        };
+        readonly SeenInvitation: {
+            readonly project: {
+                /**
+                 * @description The project's identifier.
+                 * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly id: string;
+                /**
+                 * @description For people; no control characters.
+                 * @example My store
+                 */
+                readonly name: string;
+            };
+            readonly role: components["schemas"]["Role"];
+            readonly email: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly expires_at: string;
+            readonly invited_by_name: string;
+        };
+        /** @description Signed in: the token alone. Else all four, for a new account. */
+        readonly InvitationAcceptance: {
+            readonly token: string;
+            readonly email?: string;
+            /**
+             * @description For people; no control characters.
+             * @example My store
+             */
+            readonly name?: string;
+            readonly password?: string;
+        };
+        readonly AuditEntry: {
+            /**
+             * @description The entry's identifier.
+             * @example aud_01kbjh6mrxe3q8z1v2t4w5y6a7
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly at: string;
+            readonly actor: components["schemas"]["Actor"];
+            /** @enum {string} */
+            readonly action: "project.created" | "project.renamed" | "app.installed" | "app.removed" | "webhook.created" | "webhook.changed" | "webhook.paused" | "webhook.resumed" | "webhook.secret_rotated" | "webhook.tested" | "webhook.deleted" | "api_key.created" | "api_key.revoked" | "member.invited" | "invitation.revoked" | "member.joined" | "member.role_changed" | "member.removed" | "delivery.replayed" | "deliveries.replayed";
+            readonly target: {
+                /** @example webhook */
+                readonly kind: string;
+                readonly id: string;
+                /** @description As it was called then. */
+                readonly name: string;
+            } | null;
+            /** @description What else there is to know of it. */
+            readonly detail: {
+                readonly [key: string]: unknown;
+            };
+        };
+        readonly Health: {
+            /** @enum {string} */
+            readonly status: "ok";
+        };
+    };
+    responses: {
+        /** @description The request is malformed. */
+        readonly "malformed-request": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A valid API key is needed. */
+        readonly unauthorized: {
+            headers: {
+                /** @description RFC 6750. */
+                readonly "WWW-Authenticate"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description This key may not do that. */
+        readonly forbidden: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too large. */
+        readonly "too-large": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Unsupported media type. */
+        readonly "unsupported-media-type": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Some fields are not acceptable. */
+        readonly invalid: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests. */
+        readonly "too-many-requests": {
+            headers: {
+                /** @description When to come again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Something went wrong on our side. */
+        readonly internal: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not available just now. */
+        readonly unavailable: {
+            headers: {
+                /** @description When to come again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not found. */
+        readonly "not-found": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The Developer app is not installed. */
+        readonly "app-not-installed": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    readonly listProjects: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of projects. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["Project"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly createProject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewProject"];
+            };
+        };
+        readonly responses: {
+            /** @description The project. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Project"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getProject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The project. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Project"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly updateProject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ProjectPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The project as changed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Project"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly installDeveloperApp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The project. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Project"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly removeDeveloperApp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is off. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listApiKeys: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of keys. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["ApiKey"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly createApiKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        readonly responses: {
+            /** @description The key, shown this once. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly deleteApiKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The API key's identifier, `key_…`. */
+                readonly key_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listEventTypes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The catalogue. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["EventTypeEntry"][];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listEvents: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Events behind this `seq`. Not together with `cursor`. */
+                readonly after?: number;
+                /** @description Only these types: repeated, or separated by commas. */
+                readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of envelopes. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @description The envelopes, each with the same bytes as it was sent with. */
+                        readonly data: readonly components["schemas"]["Envelope"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                        /** @description The log was read up to here. Pass it as `after` later on to get what came since. */
+                        readonly last_seq: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly publishEvents: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewEvent"] | components["schemas"]["NewEventBatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The events with their places in the log. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PublishedEvent"] | components["schemas"]["PublishedEventBatch"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description An id is taken by an event with other content. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            /** @description More is being published than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getEvent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The event's identifier, `evt_…`. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The envelope. */
+            readonly 200: {
+                headers: {
+                    /** @description Its place in the project's log; negative for test events. */
+                    readonly "X-Posthorn-Seq"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Envelope"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listWebhooks: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of webhooks. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["Webhook"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly createWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        readonly responses: {
+            /** @description The webhook with its secret. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: The project has as many webhooks as it may have. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkUrl: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UrlToCheck"];
+            };
+        };
+        readonly responses: {
+            /** @description What is known of it. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UrlCheck"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The webhook. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly deleteWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly updateWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The webhook as changed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly rotateWebhookSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The new secret. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly testWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TestRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description It is on its way. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TestAccepted"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: The webhook is paused. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAttempts: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of this webhook, a deleted one as well. */
+                readonly webhook_id?: string;
+                /** @description The name of an event type. */
+                readonly type?: components["schemas"]["EventType"];
+                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Of this event. */
+                readonly event_id?: string;
+                /** @description Began at this time or later. */
+                readonly since?: string;
+                /** @description Began before this time. */
+                readonly until?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of attempts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["Attempt"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAttemptSummaries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of this webhook, a deleted one as well. */
+                readonly webhook_id?: string;
+                /** @description The name of an event type. */
+                readonly type?: components["schemas"]["EventType"];
+                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Of this event. */
+                readonly event_id?: string;
+                /** @description Began at this time or later. */
+                readonly since?: string;
+                /** @description Began before this time. */
+                readonly until?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of attempts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["AttemptSummary"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly countAttempts: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of this webhook, a deleted one as well. */
+                readonly webhook_id?: string;
+                /** @description The name of an event type. */
+                readonly type?: components["schemas"]["EventType"];
+                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                readonly status?: "delivered" | "retrying" | "failed";
+                /** @description Of this event. */
+                readonly event_id?: string;
+                /** @description Began at this time or later. */
+                readonly since?: string;
+                /** @description Began before this time. */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How many. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AttemptCount"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getAttempt: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The attempt's identifier, `att_…`. */
+                readonly attempt_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The attempt. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Attempt"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getDelivery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+                /** @description The event's identifier, `evt_…`. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The delivery with its attempts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replayDelivery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+                /** @description The event's identifier, `evt_…`. */
+                readonly event_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The new series has begun. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The Developer app is not installed. Or: The delivery is still attempting. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replayFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The webhook's identifier, `wh_…`. */
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many deliveries were begun again. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReplayedCount"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replayMany: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplaysRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description How many were begun again. */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Replays"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getStats: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description 60 minutes, 24 hours or 30 days (UTC); the last one is under way. */
+                readonly range?: "hour" | "day" | "month";
+                /** @description Of this webhook, a deleted one as well. */
+                readonly webhook_id?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The counts. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Stats"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listWebhookHealth: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The health of every webhook, oldest first. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookHealthList"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listWaiting: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of this webhook. */
+                readonly webhook_id?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What waits. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WaitingList"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listenToChanges: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The stream; it goes on until either side closes it. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 409: components["responses"]["app-not-installed"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getSetup: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Whether the operator's account is still to be made. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SetupState"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setUp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Setup"];
+            };
+        };
+        readonly responses: {
+            /** @description The session; its cookie is set. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            /** @description This set-up link is not valid any more. The service prints a new one when it starts, as long as nobody has an account. */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is an account already. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            /** @description Some fields are not acceptable. */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many wrong tokens. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The account, its projects, and the CSRF token. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly signIn: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        readonly responses: {
+            /** @description The session; its cookie is set. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            /** @description The e-mail or the password is wrong, or the link is over. */
+            readonly 401: {
+                headers: {
+                    /** @description RFC 6750. */
+                    readonly "WWW-Authenticate"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request comes from another site's page. */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            /** @description Some fields are not acceptable. */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many wrong tries, for this account or from this address. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly signOut: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The session is over. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly createSignInLink: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewSignInLink"];
+            };
+        };
+        readonly responses: {
+            /** @description The link, shown this once. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SignInLink"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            /** @description Nobody has an account with this address. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly updateAccount: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AccountPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The account as changed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Account"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly changePassword: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        readonly responses: {
+            /** @description It is changed. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSessions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description All of them. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["SessionInfo"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly signOutEverywhere: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description All are over. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly endSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session's identifier, `ses_…`. */
+                readonly session_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is over. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listMembers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of members. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["Member"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly removeMember: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The member's account, `acc_…`. */
+                readonly account_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description He is a member no more. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            /** @description Only an owner may remove others. */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 404: components["responses"]["not-found"];
+            /** @description The project would have no owner left. Make somebody else an owner first. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly updateMember: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The member's account, `acc_…`. */
+                readonly account_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["MemberPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The member as changed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The project would have no owner left. Make somebody else an owner first. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listInvitations: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description All that are open. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["Invitation"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly createInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewInvitation"];
+            };
+        };
+        readonly responses: {
+            /** @description The invitation with its link. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedInvitation"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly revokeInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                /** @description The invitation's identifier, `inv_…`. */
+                readonly invitation_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Its link is good for nothing now. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly lookAtInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InvitationToken"];
+            };
+        };
+        readonly responses: {
+            /** @description Who invites to what. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SeenInvitation"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            /** @description The request comes from another site's page. */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            /** @description Some fields are not acceptable. */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many wrong tokens. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly acceptInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InvitationAcceptance"];
+            };
+        };
+        readonly responses: {
+            /** @description The session; a new one's cookie is set. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            /** @description The request comes from another site's page. */
+            readonly 403: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is an account with this address. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            /** @description Some fields are not acceptable. */
+            readonly 422: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many wrong tokens, or too many people at once. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAudit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description The `next_cursor` of the page before. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page of entries. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["AuditEntry"][];
+                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        readonly next_cursor: string | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly isLive: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly isReady: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Storage answers and the engine takes work. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            /** @description Storage did not answer within two seconds, or the engine is stopping. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly readMetrics: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Prometheus text. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getOpenApi: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, never>;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readDocs: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/html": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readDocsScript: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A script, compressed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/javascript": string;
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly "receive.customer.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example customer.created
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "customer.created",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "customer_email": "ada@example.com",
+                 *         "order_id": "ord_10482"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "customer.created";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The buyer's e-mail address. */
+                        readonly customer_email?: string;
+                        /** @description The customer's first order. */
+                        readonly order_id?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.purchase.completed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example purchase.completed
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "purchase.completed",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "order_id": "ord_10482",
+                 *         "customer_email": "ada@example.com",
+                 *         "amount_cents": 2997,
+                 *         "currency": "EUR",
+                 *         "items": [
+                 *           {
+                 *             "product_id": "prod_vip_30d",
+                 *             "name": "VIP rank, 30 days",
+                 *             "quantity": 1,
+                 *             "unit_amount_cents": 1999
+                 *           },
+                 *           {
+                 *             "product_id": "prod_crate_key",
+                 *             "name": "Crate key",
+                 *             "quantity": 2,
+                 *             "unit_amount_cents": 499
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "purchase.completed";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The order's identifier. */
+                        readonly order_id: string;
+                        /** @description The buyer's e-mail address. */
+                        readonly customer_email: string;
+                        /** @description What was paid, in minor currency units. */
+                        readonly amount_cents: number;
+                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        readonly currency: string;
+                        /** @description What was ordered. */
+                        readonly items: readonly {
+                            /** @description The product's identifier in the store. */
+                            readonly product_id?: string | number;
+                            /** @description The product's name as the buyer saw it. */
+                            readonly name?: string;
+                            /** @description How many of the product. */
+                            readonly quantity?: number;
+                            /** @description The price of one, in minor currency units. */
+                            readonly unit_amount_cents?: number;
+                        }[];
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.purchase.refunded": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example purchase.refunded
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "purchase.refunded",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "order_id": "ord_10482",
+                 *         "refund_id": "ref_2071",
+                 *         "amount_cents": 499,
+                 *         "currency": "EUR",
+                 *         "partial": true
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "purchase.refunded";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The refunded order. */
+                        readonly order_id: string;
+                        /** @description The refund's identifier. */
+                        readonly refund_id?: string;
+                        /** @description What this refund paid back, in minor currency units. */
+                        readonly amount_cents?: number;
+                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        readonly currency?: string;
+                        /** @description True while the order's refunds together stay below what was paid. */
+                        readonly partial: boolean;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.delivery.success": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example delivery.success
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "delivery.success",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "order_id": "ord_10482",
+                 *         "deliverable_id": "dlv_77120",
+                 *         "kind": "game_command",
+                 *         "detail": "Rank granted on survival-1"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "delivery.success";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The order that the deliverable belongs to. */
+                        readonly order_id?: string;
+                        /** @description The deliverable's identifier. */
+                        readonly deliverable_id?: string;
+                        /**
+                         * @description What was to be delivered.
+                         * @enum {unknown}
+                         */
+                        readonly kind?: "game_command" | "chat_role" | "file";
+                        /** @description What the store platform has to say about the result. */
+                        readonly detail?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.delivery.failed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example delivery.failed
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "delivery.failed",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "order_id": "ord_10482",
+                 *         "deliverable_id": "dlv_77121",
+                 *         "kind": "chat_role",
+                 *         "detail": "The buyer is not a member of the chat server"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "delivery.failed";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The order that the deliverable belongs to. */
+                        readonly order_id?: string;
+                        /** @description The deliverable's identifier. */
+                        readonly deliverable_id?: string;
+                        /**
+                         * @description What was to be delivered.
+                         * @enum {unknown}
+                         */
+                        readonly kind?: "game_command" | "chat_role" | "file";
+                        /** @description What the store platform has to say about the result. */
+                        readonly detail?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.basket.abandoned": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example basket.abandoned
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "basket.abandoned",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "basket_id": "bsk_55310",
+                 *         "customer_email": "grace@example.com",
+                 *         "items": [
+                 *           {
+                 *             "product_id": "prod_crate_key",
+                 *             "name": "Crate key",
+                 *             "quantity": 5,
+                 *             "unit_amount_cents": 499
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "basket.abandoned";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The basket's identifier. */
+                        readonly basket_id?: string;
+                        /** @description The buyer's e-mail address. */
+                        readonly customer_email?: string;
+                        /** @description What lies in the basket. */
+                        readonly items?: readonly {
+                            /** @description The product's identifier in the store. */
+                            readonly product_id?: string | number;
+                            /** @description The product's name as the buyer saw it. */
+                            readonly name?: string;
+                            /** @description How many of the product. */
+                            readonly quantity?: number;
+                            /** @description The price of one, in minor currency units. */
+                            readonly unit_amount_cents?: number;
+                        }[];
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.subscription.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example subscription.created
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "subscription.created",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "subscription_id": "sub_3108",
+                 *         "customer_email": "ada@example.com",
+                 *         "plan": "vip_monthly"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "subscription.created";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The subscription's identifier. */
+                        readonly subscription_id?: string;
+                        /** @description The buyer's e-mail address. */
+                        readonly customer_email?: string;
+                        /** @description The plan that was subscribed to. */
+                        readonly plan?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.subscription.canceled": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example subscription.canceled
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "subscription.canceled",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "subscription_id": "sub_3108",
+                 *         "customer_email": "ada@example.com",
+                 *         "plan": "vip_monthly"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "subscription.canceled";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The subscription's identifier. */
+                        readonly subscription_id?: string;
+                        /** @description The buyer's e-mail address. */
+                        readonly customer_email?: string;
+                        /** @description The plan that was subscribed to. */
+                        readonly plan?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "receive.chargeback.created": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The event's type.
+                 * @example chargeback.created
+                 */
+                readonly "X-Service-Event": string;
+                /**
+                 * @description The event's id, equal to the body's `id`.
+                 * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
+                 */
+                readonly "X-Service-Event-Id": string;
+                /**
+                 * @description 64 hexadecimal characters.
+                 * @example 136ab4dd5d444087402aa9568273c75dfb4b9c954fcf2baa6325015c7f89ffea
+                 */
+                readonly "X-Service-Signature": string;
+                /**
+                 * @description Unix time in whole seconds, as it was signed.
+                 * @example 1795232856
+                 */
+                readonly "X-Service-Timestamp": string;
+                /**
+                 * @description Who sends.
+                 * @example Service-Webhooks/1.0
+                 */
+                readonly "User-Agent": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
+                 *       "type": "chargeback.created",
+                 *       "created_at": "2026-11-21T03:47:36.123Z",
+                 *       "project_id": "proj_01kbjh2c7mfpyt0m9k5r8s3e4d",
+                 *       "data": {
+                 *         "chargeback_id": "cbk_914",
+                 *         "order_id": "ord_10482",
+                 *         "amount_cents": 2997,
+                 *         "currency": "EUR",
+                 *         "reason": "fraudulent"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @description De-duplicate by it. */
+                    readonly id: string;
+                    /** @constant */
+                    readonly type: "chargeback.created";
+                    /**
+                     * Format: date-time
+                     * @description When it was generated, ISO 8601 in UTC.
+                     */
+                    readonly created_at: string;
+                    /** @description The store project. */
+                    readonly project_id: string;
+                    readonly data: {
+                        /** @description The dispute's identifier. */
+                        readonly chargeback_id?: string;
+                        /** @description The disputed order. */
+                        readonly order_id?: string;
+                        /** @description The disputed amount, in minor currency units. */
+                        readonly amount_cents?: number;
+                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        readonly currency?: string;
+                        /** @description The reason that the payment processor gave. */
+                        readonly reason?: string;
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Received: the delivery is over. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,108 @@
+import { ApiError, type Fault, type ProblemBody, UNREACHABLE } from "./error.ts";
+import { csrfToken, forgetSession } from "./session-cache.ts";
+
+type Scalar = string | number | boolean;
+
+export interface CallOptions {
+	/** Fills the `{names}` of the path. */
+	readonly path?: Readonly<Record<string, string>>;
+	/** Undefined, null and empty values are left out. */
+	readonly query?: Readonly<Record<string, Scalar | null | undefined>>;
+	readonly body?: unknown;
+	readonly signal?: AbortSignal;
+}
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** `/v1/projects/{project_id}` with its names filled in and the query behind it. */
+export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOptions, "path" | "query">): string {
+	const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+		const value = path[name];
+		if (value === undefined) throw new TypeError(`The path ${template} needs a value for ${name}.`);
+		return encodeURIComponent(value);
+	});
+	const search = new URLSearchParams();
+	for (const [name, value] of Object.entries(query)) {
+		if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+	}
+	return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/**
+ * One call of the API with the session's cookie, and with its CSRF token when it changes something. Answers the JSON
+ * body, or undefined for 204. Throws {@link ApiError} for anything but success; a 401 ends the session here, too.
+ */
+async function call<Answer>(method: Method, template: string, options: CallOptions = {}): Promise<Answer> {
+	const headers = new Headers({ accept: "application/json" });
+	const token = method === "GET" ? null : csrfToken();
+	if (token !== null) headers.set("x-csrf-token", token);
+	if (options.body !== undefined) headers.set("content-type", "application/json");
+	const response = await fetch(callUrl(template, options), {
+		method,
+		headers,
+		credentials: "same-origin",
+		cache: "no-store",
+		...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+		...(options.signal === undefined ? {} : { signal: options.signal }),
+	}).catch((error: unknown) => {
+		if (options.signal?.aborted === true) throw error;
+		throw new ApiError(UNREACHABLE);
+	});
+	if (!response.ok) {
+		const error = await readProblem(response);
+		if (error.status === 401 && csrfToken() !== null) forgetSession();
+		throw error;
+	}
+	if (response.status === 204) return undefined as Answer;
+	return (await response.json()) as Answer;
+}
+
+async function readProblem(response: Response): Promise<ApiError> {
+	const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
+	const text = await response.text();
+	return new ApiError(problemOf(text, response), Number.isFinite(wait) ? wait : null);
+}
+
+function problemOf(text: string, { status, statusText }: Response): ProblemBody {
+	const fallback: ProblemBody = {
+		type: "about:blank",
+		title: statusText === "" ? `Answered ${status}` : statusText,
+		status,
+		detail: `The service answered ${status} without saying why. Try again; if it stays so, look into its log.`,
+		errors: [],
+	};
+	const body = parse(text);
+	if (typeof body !== "object" || body === null) return fallback;
+	const { type, title, detail, errors } = body as Record<string, unknown>;
+	return {
+		type: typeof type === "string" ? type : fallback.type,
+		title: typeof title === "string" ? title : fallback.title,
+		status,
+		detail: typeof detail === "string" ? detail : fallback.detail,
+		errors: Array.isArray(errors) ? errors.filter(isFault) : [],
+	};
+}
+
+/** What answered may be a proxy with a page of its own: that is no problem document. */
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
+const isFault = (value: unknown): value is Fault =>
+	typeof value === "object" &&
+	value !== null &&
+	typeof (value as Fault).pointer === "string" &&
+	typeof (value as Fault).detail === "string";
+
+/** The API by method: `api.get<Webhook>("/v1/projects/{project_id}/webhooks/{webhook_id}", { path: {…} })`. */
+export const api = {
+	get: <Answer>(template: string, options?: Omit<CallOptions, "body">) => call<Answer>("GET", template, options),
+	post: <Answer>(template: string, options?: CallOptions) => call<Answer>("POST", template, options),
+	put: <Answer>(template: string, options?: CallOptions) => call<Answer>("PUT", template, options),
+	patch: <Answer>(template: string, options?: CallOptions) => call<Answer>("PATCH", template, options),
+	delete: <Answer = void>(template: string, options?: CallOptions) => call<Answer>("DELETE", template, options),
+};

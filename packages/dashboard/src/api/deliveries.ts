@@ -1,0 +1,132 @@
+import { queryOptions } from "@tanstack/react-query";
+import { type Attempt, type AttemptFilter, attemptQuery } from "./attempts.ts";
+import { api } from "./client.ts";
+import { isStatus } from "./error.ts";
+import { projectKey, type Resource } from "./keys.ts";
+import { queryClient } from "./query-client.ts";
+
+/** An event on its way to a webhook. */
+export interface Delivery {
+	readonly state: "attempting" | "delivered" | "dead_lettered";
+	/** The attempt that is due or under way, or the last one made. */
+	readonly attempt: number;
+	readonly replay: number;
+	readonly next_retry_at: string | null;
+	/** Of all series, in the order in which they were made; the newest 200 at most. */
+	readonly attempts: readonly Attempt[];
+}
+
+/** What tells one delivery from another. */
+export interface DeliveryId {
+	readonly webhook_id: string;
+	readonly event_id: string;
+}
+
+/** As many deliveries as can be named in one call. */
+export const MAX_NAMED = 200;
+
+const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
+const REPLAYS = "/v1/projects/{project_id}/replays";
+
+/** How often a delivery is asked for until its first answer is there, besides the hints; in milliseconds. */
+const WATCH_MS = 1_000;
+
+const pathOf = (projectId: string, { webhook_id, event_id }: DeliveryId) => ({
+	project_id: projectId,
+	webhook_id,
+	event_id,
+});
+
+/** A delivery with its attempts, each of which is then known by itself, too; null when there is no such delivery. */
+export const deliveryQuery = (projectId: string, id: DeliveryId) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "deliveries", id.webhook_id, id.event_id),
+		queryFn: async ({ signal }) => {
+			try {
+				const delivery = await api.get<Delivery>(DELIVERY, { path: pathOf(projectId, id), signal });
+				for (const attempt of delivery.attempts) {
+					queryClient.setQueryData(attemptQuery(projectId, attempt.id).queryKey, attempt);
+				}
+				return delivery;
+			} catch (error) {
+				if (isStatus(error, 404)) return null;
+				throw error;
+			}
+		},
+	});
+
+/** A delivery that was just begun, watched until its first attempt is over; null while it is not known yet. */
+export const watchedDeliveryQuery = (projectId: string, id: DeliveryId) => ({
+	...deliveryQuery(projectId, id),
+	refetchInterval: ({ state: { data } }: { state: { data: Delivery | null | undefined } }) =>
+		(data?.attempts.length ?? 0) === 0 ? WATCH_MS : (false as const),
+});
+
+const TOUCHED: readonly Resource[] = ["attempts", "deliveries", "health", "waiting"];
+
+function refresh(projectId: string): void {
+	for (const resource of TOUCHED) void queryClient.invalidateQueries({ queryKey: projectKey(projectId, resource) });
+}
+
+/** Begins a new series of attempts. Throws ApiError, 409 while the delivery is still attempting. */
+export async function replayDelivery(projectId: string, id: DeliveryId): Promise<void> {
+	await api.post(`${DELIVERY}/replay`, { path: pathOf(projectId, id) });
+	refresh(projectId);
+}
+
+export interface Replayed {
+	readonly count: number;
+	/** Those that are still attempting, or gone. */
+	readonly skipped: number;
+}
+
+/** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that cannot be replayed are left alone. */
+export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
+	const replayed = await api.post<Replayed>(REPLAYS, { path: { project_id: projectId }, body: { deliveries } });
+	refresh(projectId);
+	return replayed;
+}
+
+interface ReplayStep {
+	readonly count: number;
+	readonly next_cursor: string | null;
+	readonly before: string;
+}
+
+interface ReplayOptions {
+	/** Only counts what would be replayed. */
+	readonly dryRun: boolean;
+	/** Told the sum after each step. */
+	readonly onStep?: (count: number) => void;
+	/** Ends it between two steps; a count at once. */
+	readonly signal: AbortSignal;
+}
+
+/**
+ * Replays (or counts) every delivery whose newest attempt a filter finds, oldest first, in steps that the service
+ * bounds. Answers how many there were. Throws ApiError; what was replayed until then stays replayed.
+ */
+export async function replayMatching(
+	projectId: string,
+	filter: AttemptFilter,
+	{ dryRun, onStep, signal }: ReplayOptions,
+): Promise<number> {
+	let count = 0;
+	let next: { readonly cursor: string; readonly before: string } | null = null;
+	try {
+		do {
+			const step: ReplayStep = await api.post<ReplayStep>(REPLAYS, {
+				path: { project_id: projectId },
+				body: { filter, ...(dryRun ? { dry_run: true } : {}), ...next },
+				// A step that was begun goes on in the service: its answer says how far it came.
+				...(dryRun ? { signal } : {}),
+			});
+			count += step.count;
+			onStep?.(count);
+			next = step.next_cursor === null ? null : { cursor: step.next_cursor, before: step.before };
+		} while (next !== null && !signal.aborted);
+	} finally {
+		if (!dryRun) refresh(projectId);
+	}
+	return count;
+}

@@ -1,0 +1,47 @@
+/** One fault of an input: where, as a JSON Pointer into the body (or `?name`), and what is wrong. */
+export interface Fault {
+	readonly pointer: string;
+	readonly detail: string;
+}
+
+export interface ProblemBody {
+	readonly type: string;
+	readonly title: string;
+	readonly status: number;
+	readonly detail: string;
+	readonly errors: readonly Fault[];
+}
+
+/** An answer of the API other than success (RFC 9457), or status 0 when there was no answer at all. */
+export class ApiError extends Error {
+	override readonly name = "ApiError";
+	/** The stable code: the last part of the problem's type, `not-found` for one; `unreachable` without an answer. */
+	readonly code: string;
+	readonly status: number;
+	readonly title: string;
+	readonly detail: string;
+	readonly errors: readonly Fault[];
+	/** Seconds until it is worth trying again, when the answer said so. */
+	readonly retryAfter: number | null;
+
+	constructor(problem: ProblemBody, retryAfter: number | null = null) {
+		super(problem.detail);
+		this.code = problem.type.split("/").at(-1) ?? "";
+		this.status = problem.status;
+		this.title = problem.title;
+		this.detail = problem.detail;
+		this.errors = problem.errors;
+		this.retryAfter = retryAfter;
+	}
+}
+
+export const isStatus = (error: unknown, ...statuses: number[]): error is ApiError =>
+	error instanceof ApiError && statuses.includes(error.status);
+
+export const UNREACHABLE: ProblemBody = {
+	type: "/problems/unreachable",
+	title: "The service does not answer",
+	status: 0,
+	detail: "Nothing answered. Check your connection and that the service runs, then try again.",
+	errors: [],
+};

@@ -1,0 +1,77 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from "react";
+import { callUrl } from "./client.ts";
+import { HINTED, type Hint, projectKey } from "./keys.ts";
+
+/** Hints are gathered this long, in milliseconds, so that pages ask at most once a second. */
+const GATHER_MS = 1_000;
+
+export type LiveState = "live" | "connecting" | "paused";
+
+export interface Live {
+	readonly state: LiveState;
+	readonly pause: () => void;
+	readonly resume: () => void;
+}
+
+const LiveContext = createContext<Live>({ state: "paused", pause: () => {}, resume: () => {} });
+
+/** Whether the project's pages follow what happens, and how to stop and go on. */
+export const useLive = (): Live => use(LiveContext);
+
+/**
+ * Listens for the project's changes while it is shown and asks again what they touch. A connection that breaks is made
+ * anew by the browser; after one was made everything is asked once, for what happened in between.
+ */
+export function LiveProvider({ projectId, children }: { projectId: string; children: ReactNode }) {
+	const queryClient = useQueryClient();
+	const [paused, setPaused] = useState(false);
+	const [connected, setConnected] = useState(false);
+
+	useEffect(() => {
+		if (paused) return;
+		const waiting = new Set<Hint>();
+		let timer: number | undefined;
+		const flush = () => {
+			timer = undefined;
+			const resources = new Set([...waiting].flatMap((hint) => HINTED[hint]));
+			waiting.clear();
+			for (const resource of resources) {
+				void queryClient.invalidateQueries({ queryKey: projectKey(projectId, resource) });
+			}
+		};
+		const hear = (hint: Hint) => {
+			waiting.add(hint);
+			timer ??= window.setTimeout(flush, GATHER_MS);
+		};
+		const source = new EventSource(callUrl("/v1/projects/{project_id}/changes", { path: { project_id: projectId } }));
+		let opened = false;
+		source.addEventListener("open", () => {
+			setConnected(true);
+			if (opened) {
+				hear("attempts");
+				hear("webhooks");
+			}
+			opened = true;
+		});
+		source.addEventListener("error", () => setConnected(false));
+		source.addEventListener("attempts", () => hear("attempts"));
+		source.addEventListener("webhooks", () => hear("webhooks"));
+		return () => {
+			source.close();
+			window.clearTimeout(timer);
+			setConnected(false);
+		};
+	}, [projectId, paused, queryClient]);
+
+	const pause = useCallback(() => setPaused(true), []);
+	const resume = useCallback(() => {
+		setPaused(false);
+		for (const resource of HINTED.attempts) {
+			void queryClient.invalidateQueries({ queryKey: projectKey(projectId, resource) });
+		}
+	}, [projectId, queryClient]);
+	const state: LiveState = paused ? "paused" : connected ? "live" : "connecting";
+	const live = useMemo(() => ({ state, pause, resume }), [state, pause, resume]);
+	return <LiveContext value={live}>{children}</LiveContext>;
+}

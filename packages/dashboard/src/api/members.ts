@@ -1,0 +1,39 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Role } from "../lib/roles.ts";
+import { api } from "./client.ts";
+import { projectKey } from "./keys.ts";
+import type { Page } from "./model.ts";
+import { queryClient } from "./query-client.ts";
+
+export interface Member {
+	readonly account_id: string;
+	readonly email: string;
+	readonly name: string;
+	readonly role: Role;
+	readonly operator: boolean;
+	readonly added_at: string;
+}
+
+const MEMBERS = "/v1/projects/{project_id}/members";
+
+export const membersQuery = (projectId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "members"),
+		queryFn: ({ signal }) =>
+			api.get<Page<Member>>(MEMBERS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
+	});
+
+const refresh = (projectId: string) => queryClient.invalidateQueries({ queryKey: projectKey(projectId, "members") });
+
+export async function changeRole(projectId: string, accountId: string, role: Role): Promise<void> {
+	await api.patch(`${MEMBERS}/{account_id}`, {
+		path: { project_id: projectId, account_id: accountId },
+		body: { role },
+	});
+	await refresh(projectId);
+}
+
+export async function removeMember(projectId: string, accountId: string): Promise<void> {
+	await api.delete(`${MEMBERS}/{account_id}`, { path: { project_id: projectId, account_id: accountId } });
+	await refresh(projectId);
+}

@@ -1,0 +1,40 @@
+import { api } from "./client.ts";
+import type { AppName, Project } from "./model.ts";
+import { pagedQuery } from "./pages.ts";
+import { refreshSession } from "./session.ts";
+
+const PROJECT = "/v1/projects/{project_id}";
+
+/** Every project of the instance, newest first; the operator's alone. */
+export const projectsQuery = pagedQuery<Project>(["projects"], "/v1/projects", { query: { limit: 100 } });
+
+/** A project that has no app yet. */
+export async function createProject(name: string): Promise<Project> {
+	const project = await api.post<Project>("/v1/projects", { body: { name, apps: [] } });
+	await refreshSession();
+	return project;
+}
+
+export async function renameProject(projectId: string, name: string): Promise<void> {
+	await api.patch(PROJECT, { path: { project_id: projectId }, body: { name } });
+	await refreshSession();
+}
+
+export async function installApp(projectId: string, app: AppName): Promise<void> {
+	await api.put(`${PROJECT}/apps/{app}`, { path: { project_id: projectId, app } });
+	await refreshSession();
+}
+
+/** Takes the app off. With the Developer app every webhook is paused. */
+export async function removeApp(projectId: string, app: AppName): Promise<void> {
+	await api.delete(`${PROJECT}/apps/{app}`, { path: { project_id: projectId, app } });
+	await refreshSession();
+}
+
+export interface SignInLink {
+	readonly url: string;
+	readonly expires_at: string;
+}
+
+/** A link that signs the account with this e-mail in, once, within 15 minutes; the operator's alone. */
+export const createSignInLink = (email: string) => api.post<SignInLink>("/v1/sign-in-links", { body: { email } });

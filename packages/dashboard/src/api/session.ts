@@ -1,0 +1,97 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { mayAct, type Role } from "../lib/roles.ts";
+import { api } from "./client.ts";
+import { isStatus } from "./error.ts";
+import type { Project, Session, SessionProject } from "./model.ts";
+import { queryClient } from "./query-client.ts";
+import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
+
+/** The session, or null when nobody is signed in. */
+export const sessionQuery = queryOptions<Session | null>({
+	queryKey: SESSION_KEY,
+	queryFn: async ({ signal }) => {
+		try {
+			return keepVisited(await api.get<Session>("/v1/session", { signal }));
+		} catch (error) {
+			if (isStatus(error, 401)) return null;
+			throw error;
+		}
+	},
+	staleTime: 60_000,
+});
+
+/** How many projects a session names at most. */
+const PROJECTS_NAMED = 200;
+
+/** The operator sees more projects than a session names: those visited stay. */
+function keepVisited(session: Session): Session {
+	const before = queryClient.getQueryData<Session | null>(SESSION_KEY)?.projects ?? [];
+	if (!session.account.operator || session.projects.length < PROJECTS_NAMED) return session;
+	const named = new Set(session.projects.map(({ id }) => id));
+	return { ...session, projects: [...session.projects, ...before.filter(({ id }) => !named.has(id))] };
+}
+
+/** Takes a project of the operator's that the session does not name. Answers whether there is one. */
+export async function visitProject(session: Session, projectId: string): Promise<boolean> {
+	if (!session.account.operator) return false;
+	try {
+		const { id, name, apps } = await api.get<Project>("/v1/projects/{project_id}", { path: { project_id: projectId } });
+		const visited: SessionProject = { id, name, apps, role: "owner" };
+		rememberSession({ ...session, projects: [...session.projects, visited] });
+		return true;
+	} catch (error) {
+		if (isStatus(error, 404)) return false;
+		throw error;
+	}
+}
+
+export const setupNeeded = async () => (await api.get<{ needed: boolean }>("/v1/setup")).needed;
+
+/** Asks for the session anew: after projects, apps or roles changed. */
+export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });
+
+export async function signIn(proof: { email: string; password: string } | { token: string }): Promise<Session> {
+	const session = await api.post<Session>("/v1/session", { body: proof });
+	rememberSession(session);
+	return session;
+}
+
+export async function setUp(body: { token: string; email: string; name: string; password: string }): Promise<Session> {
+	const session = await api.post<Session>("/v1/setup", { body });
+	rememberSession(session);
+	return session;
+}
+
+export async function signOut(): Promise<void> {
+	await api.delete("/v1/session");
+	forgetSession();
+}
+
+/** The session; only within the pages that a guard keeps for people who are signed in. */
+export function useSession(): Session {
+	const { data } = useQuery(sessionQuery);
+	if (data === undefined || data === null) throw new Error("useSession is for pages behind the sign-in.");
+	return data;
+}
+
+/** The project in the address bar. */
+export function useProjectId(): string {
+	const { projectId } = useParams({ strict: false });
+	if (projectId === undefined) throw new Error("useProjectId is for pages of a project.");
+	return projectId;
+}
+
+/** The project in the address bar, with its apps and one's role in it. */
+export function useProject(): SessionProject {
+	const projectId = useProjectId();
+	const project = useSession().projects.find(({ id }) => id === projectId);
+	if (project === undefined) throw new Error("useProject is for projects that the session sees.");
+	return project;
+}
+
+/** One's role in the project, and whether it is enough for something. */
+export function useRole(): { role: Role; may: (needed: Role) => boolean } {
+	const { role } = useProject();
+	return { role, may: (needed) => mayAct(role, needed) };
+}

@@ -1,0 +1,138 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api } from "./client.ts";
+import { projectKey } from "./keys.ts";
+import type { Page } from "./model.ts";
+import { queryClient } from "./query-client.ts";
+
+export type WebhookStatus = "active" | "paused";
+
+/** Where a resumed webhook goes on: with what waited, or with what comes from now on. */
+export type ResumeFrom = "backlog" | "now";
+
+export interface Webhook {
+	readonly id: string;
+	readonly url: string;
+	readonly description: string;
+	readonly events: readonly string[];
+	readonly status: WebhookStatus;
+	/** First attempts that may be under way at once. */
+	readonly max_in_flight: number;
+	readonly created_at: string;
+	/** What waits for its first attempt. */
+	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+}
+
+export interface CreatedWebhook extends Webhook {
+	/** Shown this once. */
+	readonly secret: string;
+}
+
+export interface NewWebhook {
+	readonly url: string;
+	readonly description: string;
+	readonly events: readonly string[];
+}
+
+export type WebhookPatch = Partial<Pick<Webhook, "url" | "description" | "events" | "max_in_flight" | "status">> & {
+	readonly from?: ResumeFrom;
+};
+
+export type UrlCheckName = "https" | "reachable_name" | "public_address";
+export type UrlCheckState = "ok" | "failed" | "unknown";
+
+/** What is known of a URL before anything is sent there. */
+export interface UrlCheck {
+	readonly ok: boolean;
+	readonly checks: readonly { readonly name: UrlCheckName; readonly state: UrlCheckState; readonly detail: string }[];
+}
+
+const WEBHOOKS = "/v1/projects/{project_id}/webhooks";
+const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+
+const pathOf = (projectId: string, webhookId: string) => ({ project_id: projectId, webhook_id: webhookId });
+
+/** All webhooks of a project, in the order in which they were made. */
+export const webhooksQuery = (projectId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "webhooks", "all"),
+		queryFn: async ({ signal }) => {
+			const webhooks: Webhook[] = [];
+			let cursor: string | null = null;
+			do {
+				const page: Page<Webhook> = await api.get(WEBHOOKS, {
+					path: { project_id: projectId },
+					query: { limit: 200, cursor },
+					signal,
+				});
+				webhooks.push(...page.data);
+				cursor = page.next_cursor;
+			} while (cursor !== null);
+			return webhooks;
+		},
+	});
+
+export const webhookQuery = (projectId: string, webhookId: string) =>
+	queryOptions({
+		queryKey: projectKey(projectId, "webhooks", webhookId),
+		queryFn: ({ signal }) => api.get<Webhook>(WEBHOOK, { path: pathOf(projectId, webhookId), signal }),
+	});
+
+/** Asks again for what a change of webhooks touches. */
+async function refresh(projectId: string): Promise<void> {
+	await Promise.all([
+		queryClient.invalidateQueries({ queryKey: projectKey(projectId, "webhooks") }),
+		queryClient.invalidateQueries({ queryKey: projectKey(projectId, "health") }),
+	]);
+}
+
+export async function createWebhook(projectId: string, body: NewWebhook): Promise<CreatedWebhook> {
+	const created = await api.post<CreatedWebhook>(WEBHOOKS, { path: { project_id: projectId }, body });
+	await refresh(projectId);
+	return created;
+}
+
+export async function changeWebhook(projectId: string, webhookId: string, body: WebhookPatch): Promise<Webhook> {
+	const webhook = await api.patch<Webhook>(WEBHOOK, { path: pathOf(projectId, webhookId), body });
+	queryClient.setQueryData(webhookQuery(projectId, webhookId).queryKey, webhook);
+	await refresh(projectId);
+	return webhook;
+}
+
+/** Deletes a webhook and forgets it at once, so that no page asks for what is gone. */
+export async function deleteWebhook(projectId: string, webhookId: string): Promise<void> {
+	await api.delete(WEBHOOK, { path: pathOf(projectId, webhookId) });
+	queryClient.setQueryData(webhooksQuery(projectId).queryKey, (all) => all?.filter(({ id }) => id !== webhookId));
+}
+
+/** Asks for the list and health again, once the deleted webhook's page was left. */
+export const refreshWebhooks = refresh;
+
+/** A new secret; the old one signs nothing from then on. */
+export async function rotateSecret(projectId: string, webhookId: string): Promise<string> {
+	const { secret } = await api.post<{ secret: string }>(`${WEBHOOK}/rotate-secret`, {
+		path: pathOf(projectId, webhookId),
+	});
+	return secret;
+}
+
+/** Sends a sample event to this webhook alone; answers the event's id. */
+export async function sendTest(projectId: string, webhookId: string, type: string): Promise<string> {
+	const { event_id } = await api.post<{ event_id: string }>(`${WEBHOOK}/test`, {
+		path: pathOf(projectId, webhookId),
+		body: { type },
+	});
+	return event_id;
+}
+
+/** Checks a URL by the rules for webhooks and a resolution of its name; nothing is sent there. */
+export const urlCheckQuery = (projectId: string, url: string) =>
+	queryOptions({
+		queryKey: ["url-check", projectId, url] as const,
+		queryFn: ({ signal }) =>
+			api.post<UrlCheck>(`${WEBHOOKS}/check-url`, {
+				path: { project_id: projectId },
+				body: { url },
+				signal,
+			}),
+		staleTime: 60_000,
+	});

@@ -1,0 +1,28 @@
+import { Button } from "@mantine/core";
+import { IconApps } from "@tabler/icons-react";
+import { Link, Outlet } from "@tanstack/react-router";
+import { useProject } from "../api/session.ts";
+import { Page, PageHeader } from "../ui/page.tsx";
+import { EmptyState } from "../ui/states.tsx";
+
+/** The pages of the Developer app; without it, what it is and where to install it. */
+export function DeveloperGate() {
+	const { id, apps } = useProject();
+	if (apps.includes("developer")) return <Outlet />;
+	return (
+		<Page>
+			<PageHeader title="Developer" />
+			<EmptyState
+				title="The Developer app is not installed"
+				icon={<IconApps size={26} />}
+				action={
+					<Button component={Link} to={`/p/${id}/apps`}>
+						Go to Apps
+					</Button>
+				}
+			>
+				Webhooks, API keys and logs come with it. Its owner can install it in a moment.
+			</EmptyState>
+		</Page>
+	);
+}

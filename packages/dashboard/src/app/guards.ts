@@ -1,0 +1,28 @@
+import { notFound, redirect } from "@tanstack/react-router";
+import type { Session } from "../api/model.ts";
+import { queryClient } from "../api/query-client.ts";
+import { sessionQuery, setupNeeded, visitProject } from "../api/session.ts";
+
+/** Sends whoever is not signed in to do so, or to set the instance up while it has no account. */
+export async function requireSession({ location }: { location: { href: string } }): Promise<{ session: Session }> {
+	const session = await queryClient.ensureQueryData(sessionQuery);
+	if (session !== null) return { session };
+	if (await setupNeeded()) throw redirect({ to: "/setup" });
+	throw redirect({ to: "/sign-in", search: location.href === "/" ? {} : { next: location.href } });
+}
+
+/** From the root to the only or first project; the operator chooses, and so does who has none. */
+export function startPage({ context: { session } }: { context: { session: Session } }): never {
+	const [first, ...others] = session.projects;
+	if (first === undefined || (session.account.operator && others.length > 0)) throw redirect({ to: "/projects" });
+	throw redirect({ to: "/p/$projectId", params: { projectId: first.id } });
+}
+
+/** A project that the session does not see is not there. It may be newer than what is known: asks once more. */
+export async function requireProject({ params: { projectId } }: { params: { projectId: string } }): Promise<void> {
+	const names = (session: Session | null) => session?.projects.some(({ id }) => id === projectId) === true;
+	if (names(await queryClient.ensureQueryData(sessionQuery))) return;
+	const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+	if (names(session) || (session !== null && (await visitProject(session, projectId)))) return;
+	throw notFound();
+}

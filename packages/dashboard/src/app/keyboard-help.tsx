@@ -1,0 +1,47 @@
+import { Kbd, Modal, Table, Text } from "@mantine/core";
+import { useShortcuts } from "../ui/use-shortcuts.ts";
+
+const KEYS = [
+	{ keys: ["/"], does: "Jump to an id" },
+	{ keys: ["j"], does: "Next row" },
+	{ keys: ["k"], does: "Previous row" },
+	{ keys: ["Enter"], does: "Open the row" },
+	{ keys: ["r"], does: "Replay the delivery of the row, or the open one" },
+	{ keys: ["c"], does: "Copy its request as a curl command" },
+	{ keys: ["Esc"], does: "Close what is open" },
+	{ keys: ["?"], does: "This help" },
+] as const;
+
+/** The keys that work everywhere and in lists. `?` opens it. */
+export function KeyboardHelp({
+	opened,
+	onOpen,
+	onClose,
+}: {
+	opened: boolean;
+	onOpen: () => void;
+	onClose: () => void;
+}) {
+	useShortcuts({ "?": onOpen });
+	return (
+		<Modal opened={opened} onClose={onClose} title="Keyboard">
+			<Text size="sm" c="dimmed" mb="sm">
+				Keys rest while you type in a field.
+			</Text>
+			<Table verticalSpacing={8} withRowBorders={false} aria-label="Keys">
+				<Table.Tbody>
+					{KEYS.map(({ keys, does }) => (
+						<Table.Tr key={does}>
+							<Table.Th scope="row" w={88}>
+								{keys.map((key) => (
+									<Kbd key={key}>{key}</Kbd>
+								))}
+							</Table.Th>
+							<Table.Td>{does}</Table.Td>
+						</Table.Tr>
+					))}
+				</Table.Tbody>
+			</Table>
+		</Modal>
+	);
+}

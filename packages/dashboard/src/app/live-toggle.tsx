@@ -1,0 +1,31 @@
+import { Button, Tooltip } from "@mantine/core";
+import { type LiveState, useLive } from "../api/live.tsx";
+import classes from "./live-toggle.module.css";
+
+const WORDS: Record<LiveState, { label: string; hint: string }> = {
+	live: { label: "Live", hint: "Pages follow what happens. Click to pause." },
+	connecting: { label: "Connecting", hint: "Pages will follow what happens as soon as the service answers." },
+	paused: { label: "Paused", hint: "Pages stay as they are. Click to follow again." },
+};
+
+/** Whether pages follow what happens, and the way to hold them still. */
+export function LiveToggle() {
+	const { state, pause, resume } = useLive();
+	const { label, hint } = WORDS[state];
+	return (
+		<Tooltip label={hint}>
+			<Button
+				className={classes.toggle}
+				variant="subtle"
+				color="gray"
+				size="compact-sm"
+				aria-pressed={state !== "paused"}
+				aria-label={`Live updates: ${label.toLowerCase()}`}
+				onClick={state === "paused" ? resume : pause}
+				leftSection={<span className={classes.dot} data-state={state} />}
+			>
+				<span className={classes.label}>{label}</span>
+			</Button>
+		</Tooltip>
+	);
+}

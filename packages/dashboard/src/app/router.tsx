@@ -1,0 +1,168 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import { validateLogsSearch } from "../pages/logs/search.ts";
+import { validateOverviewSearch } from "../pages/overview/search.ts";
+import { validateWebhookSearch } from "../pages/webhook/search.ts";
+import { DeveloperGate } from "./developer-gate.tsx";
+import { CrashPage, NotFoundPage, PendingPage } from "./fallbacks.tsx";
+import { requireProject, requireSession, startPage } from "./guards.ts";
+import { SessionGate } from "./session-gate.tsx";
+import { ProjectShell, SignedInShell } from "./shell.tsx";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: CrashPage });
+
+// Open to everybody.
+
+const setup = createRoute({
+	getParentRoute: () => root,
+	path: "/setup",
+	component: lazyRouteComponent(() => import("../pages/setup/setup-page.tsx"), "SetupPage"),
+});
+
+const signIn = createRoute({
+	getParentRoute: () => root,
+	path: "/sign-in",
+	validateSearch: (search: Record<string, unknown>): { next?: string } =>
+		typeof search.next === "string" ? { next: search.next } : {},
+	component: lazyRouteComponent(() => import("../pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+
+const invitation = createRoute({
+	getParentRoute: () => root,
+	path: "/invitation",
+	component: lazyRouteComponent(() => import("../pages/invitation/invitation-page.tsx"), "InvitationPage"),
+});
+
+// For people who are signed in.
+
+const signedIn = createRoute({
+	getParentRoute: () => root,
+	id: "signed-in",
+	beforeLoad: requireSession,
+	component: SessionGate,
+});
+
+const home = createRoute({ getParentRoute: () => signedIn, path: "/", beforeLoad: startPage });
+
+const plain = createRoute({ getParentRoute: () => signedIn, id: "plain", component: SignedInShell });
+
+const projects = createRoute({
+	getParentRoute: () => plain,
+	path: "/projects",
+	component: lazyRouteComponent(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
+});
+
+const account = createRoute({
+	getParentRoute: () => plain,
+	path: "/account",
+	component: lazyRouteComponent(() => import("../pages/account/account-page.tsx"), "AccountPage"),
+});
+
+// A project's pages.
+
+const project = createRoute({
+	getParentRoute: () => signedIn,
+	path: "/p/$projectId",
+	beforeLoad: requireProject,
+	component: ProjectShell,
+});
+
+const overview = createRoute({
+	getParentRoute: () => project,
+	path: "/",
+	validateSearch: validateOverviewSearch,
+	component: lazyRouteComponent(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+});
+
+const apps = createRoute({
+	getParentRoute: () => project,
+	path: "/apps",
+	component: lazyRouteComponent(() => import("../pages/apps/apps-page.tsx"), "AppsPage"),
+});
+
+const members = createRoute({
+	getParentRoute: () => project,
+	path: "/members",
+	component: lazyRouteComponent(() => import("../pages/members/members-page.tsx"), "MembersPage"),
+});
+
+const audit = createRoute({
+	getParentRoute: () => project,
+	path: "/audit",
+	component: lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+});
+
+// The pages that the Developer app brings.
+
+const developer = createRoute({ getParentRoute: () => project, id: "developer", component: DeveloperGate });
+
+const webhooks = createRoute({
+	getParentRoute: () => developer,
+	path: "/webhooks",
+	component: lazyRouteComponent(() => import("../pages/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+});
+
+const newWebhook = createRoute({
+	getParentRoute: () => developer,
+	path: "/webhooks/new",
+	component: lazyRouteComponent(() => import("../pages/webhook/new-webhook-page.tsx"), "NewWebhookPage"),
+});
+
+const webhook = createRoute({
+	getParentRoute: () => developer,
+	path: "/webhooks/$webhookId",
+	validateSearch: validateWebhookSearch,
+	component: lazyRouteComponent(() => import("../pages/webhook/webhook-page.tsx"), "WebhookPage"),
+});
+
+const apiKeys = createRoute({
+	getParentRoute: () => developer,
+	path: "/api-keys",
+	component: lazyRouteComponent(() => import("../pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
+});
+
+/** The list stays beside the drawer, so the drawer is a route within the list's. */
+const logs = createRoute({
+	getParentRoute: () => developer,
+	path: "/logs",
+	validateSearch: validateLogsSearch,
+	component: lazyRouteComponent(() => import("../pages/logs/logs-page.tsx"), "LogsPage"),
+});
+
+const delivery = createRoute({
+	getParentRoute: () => logs,
+	path: "/$attemptId",
+	component: lazyRouteComponent(() => import("../pages/delivery/delivery-drawer.tsx"), "DeliveryDrawer"),
+});
+
+const routeTree = root.addChildren([
+	setup,
+	signIn,
+	invitation,
+	signedIn.addChildren([
+		home,
+		plain.addChildren([projects, account]),
+		project.addChildren([
+			overview,
+			apps,
+			members,
+			audit,
+			developer.addChildren([webhooks, newWebhook, webhook, apiKeys, logs.addChildren([delivery])]),
+		]),
+	]),
+]);
+
+export const router = createRouter({
+	routeTree,
+	defaultPreload: "intent",
+	defaultPreloadStaleTime: 0,
+	defaultPendingComponent: PendingPage,
+	defaultErrorComponent: CrashPage,
+	defaultNotFoundComponent: NotFoundPage,
+	scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+	interface Register {
+		router: typeof router;
+	}
+}

@@ -1,0 +1,103 @@
+import { AppShell, Burger, Drawer, Group } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { LiveProvider } from "../api/live.tsx";
+import { useProjectId, useSession } from "../api/session.ts";
+import { AccountMenu } from "./account-menu.tsx";
+import { NotFoundPage } from "./fallbacks.tsx";
+import { JumpBox } from "./jump-box.tsx";
+import { KeyboardHelp } from "./keyboard-help.tsx";
+import { LiveToggle } from "./live-toggle.tsx";
+import { ProjectNav } from "./project-nav.tsx";
+import { ProjectSwitcher } from "./project-switcher.tsx";
+import classes from "./shell.module.css";
+import { ThemeMenu } from "./theme-menu.tsx";
+
+const HEADER_HEIGHT = 60;
+const NAV_WIDTH = 244;
+
+/** The frame around every page for people who are signed in: navigation left, jump box, theme and account on top. */
+function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
+	const { pathname } = useLocation();
+	// The page on which the menu was opened: it closes by itself when another one comes.
+	const [openedOn, setOpenedOn] = useState<string | null>(null);
+	const navOpened = openedOn === pathname;
+	const close = () => setOpenedOn(null);
+	const [helpOpened, help] = useDisclosure(false);
+
+	return (
+		<AppShell
+			layout="alt"
+			header={{ height: HEADER_HEIGHT }}
+			navbar={{ width: NAV_WIDTH, breakpoint: "sm", collapsed: { mobile: true } }}
+			classNames={{ root: classes.root, header: classes.header, navbar: classes.navbar, main: classes.main }}
+		>
+			<a className={classes.skip} href="#content">
+				Skip to the page
+			</a>
+			<AppShell.Navbar aria-label="Pages" visibleFrom="sm">
+				{nav}
+			</AppShell.Navbar>
+			<Drawer opened={navOpened} onClose={close} position="left" size={284} title="Menu" hiddenFrom="sm">
+				<nav aria-label="Pages">{nav}</nav>
+			</Drawer>
+			<AppShell.Header>
+				<Group h="100%" px={{ base: "sm", sm: "lg" }} gap="sm" wrap="nowrap">
+					<Burger
+						opened={navOpened}
+						onClick={() => setOpenedOn(navOpened ? null : pathname)}
+						hiddenFrom="sm"
+						size="sm"
+						aria-label={navOpened ? "Close the menu" : "Open the menu"}
+					/>
+					<div className={classes.search}>{search}</div>
+					<Group gap={6} wrap="nowrap">
+						<ThemeMenu />
+						<AccountMenu onHelp={help.open} />
+					</Group>
+				</Group>
+			</AppShell.Header>
+			<AppShell.Main id="content" tabIndex={-1}>
+				{children}
+			</AppShell.Main>
+			<KeyboardHelp opened={helpOpened} onOpen={help.open} onClose={help.close} />
+		</AppShell>
+	);
+}
+
+/** Around pages that are about no project: the list of projects, the account. */
+export function SignedInShell() {
+	return (
+		<Shell nav={<ProjectSwitcher />}>
+			<Outlet />
+		</Shell>
+	);
+}
+
+/** Around a project's pages, which follow what happens in it. */
+export function ProjectShell() {
+	const projectId = useProjectId();
+	const seen = useSession().projects.some(({ id }) => id === projectId);
+	if (!seen) return <NotFoundPage />;
+	return (
+		<LiveProvider key={projectId} projectId={projectId}>
+			<Shell
+				nav={
+					<>
+						<ProjectSwitcher />
+						<ProjectNav />
+					</>
+				}
+				search={
+					<Group gap="xs" wrap="nowrap">
+						<JumpBox />
+						<LiveToggle />
+					</Group>
+				}
+			>
+				<Outlet />
+			</Shell>
+		</LiveProvider>
+	);
+}

@@ -1,0 +1,135 @@
+import {
+	ActionIcon,
+	Alert,
+	Badge,
+	Button,
+	type CSSVariablesResolver,
+	createTheme,
+	Drawer,
+	type MantineColorsTuple,
+	Modal,
+	Notification,
+	Paper,
+	Table,
+	Tooltip,
+} from "@mantine/core";
+
+/** The one accent: an inky violet, far from every colour of an outcome. */
+const horn: MantineColorsTuple = [
+	"#f4f2fe",
+	"#e6e3fb",
+	"#ccc6f5",
+	"#b3aaf5",
+	"#9a8ef0",
+	"#8375ea",
+	"#7161e2",
+	"#5e4cd0",
+	"#4a3bb5",
+	"#4436a8",
+];
+
+const gray: MantineColorsTuple = [
+	"#f8f8fb",
+	"#f1f0f6",
+	"#e4e2ec",
+	"#d8d5e2",
+	"#cfccdb",
+	"#a6a3b4",
+	"#716e80",
+	"#5d5a6b",
+	"#3d3a4b",
+	"#1b1926",
+];
+
+const dark: MantineColorsTuple = [
+	"#eceaf4",
+	"#cbc8d9",
+	"#a7a4b8",
+	"#86839a",
+	"#434055",
+	"#2d2b39",
+	"#211f2b",
+	"#191821",
+	"#121118",
+	"#0c0b11",
+];
+
+/** A dialog's header is no banner of the page. */
+const plainHeader = { header: { role: "presentation" } };
+
+export const theme = createTheme({
+	primaryColor: "horn",
+	primaryShade: { light: 8, dark: 9 },
+	colors: { horn, gray, dark },
+	black: "#1b1926",
+	fontFamily: 'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+	fontFamilyMonospace: "var(--ph-mono)",
+	fontSizes: { xs: "12px", sm: "13.5px", md: "15px", lg: "17px", xl: "20px" },
+	headings: {
+		fontWeight: "650",
+		sizes: {
+			h1: { fontSize: "28px", lineHeight: "1.25" },
+			h2: { fontSize: "23px", lineHeight: "1.3" },
+			h3: { fontSize: "19px", lineHeight: "1.35" },
+			h4: { fontSize: "17px", lineHeight: "1.4" },
+			h5: { fontSize: "15px", lineHeight: "1.4" },
+		},
+	},
+	defaultRadius: "md",
+	radius: { xs: "3px", sm: "5px", md: "8px", lg: "12px", xl: "20px" },
+	cursorType: "pointer",
+	focusRing: "auto",
+	respectReducedMotion: true,
+	components: {
+		ActionIcon: ActionIcon.extend({ defaultProps: { radius: "sm" } }),
+		Alert: Alert.extend({ defaultProps: { radius: "md" } }),
+		Badge: Badge.extend({ defaultProps: { radius: "sm", variant: "light", tt: "none", fw: 550 } }),
+		Button: Button.extend({ styles: { label: { fontWeight: 550 } } }),
+		Drawer: Drawer.extend({
+			defaultProps: {
+				attributes: plainHeader,
+				position: "right",
+				overlayProps: { backgroundOpacity: 0.35 },
+				closeButtonProps: { "aria-label": "Close" },
+			},
+		}),
+		Modal: Modal.extend({
+			defaultProps: {
+				attributes: plainHeader,
+				padding: "lg",
+				centered: true,
+				overlayProps: { backgroundOpacity: 0.4, blur: 2 },
+				closeButtonProps: { "aria-label": "Close" },
+				styles: { title: { fontWeight: 650, fontSize: "17px" } },
+			},
+		}),
+		Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" } } }),
+		Paper: Paper.extend({ defaultProps: { radius: "lg" } }),
+		Table: Table.extend({ defaultProps: { highlightOnHover: false } }),
+		Tooltip: Tooltip.extend({
+			defaultProps: {
+				withArrow: true,
+				openDelay: 250,
+				multiline: true,
+				maw: 320,
+				events: { hover: true, focus: true, touch: true },
+			},
+		}),
+	},
+});
+
+/** Mantine's own colours follow the few that the dashboard names (`ui/vars.css`). */
+const named = {
+	"--mantine-color-body": "var(--ph-page)",
+	"--mantine-color-text": "var(--ph-text)",
+	"--mantine-color-dimmed": "var(--ph-dimmed)",
+	"--mantine-color-placeholder": "var(--ph-dimmed)",
+	"--mantine-color-anchor": "var(--ph-accent)",
+	"--mantine-color-error": "var(--ph-failed)",
+	"--mantine-color-default-border": "var(--ph-border-strong)",
+	"--mantine-color-default": "var(--ph-surface)",
+	"--mantine-color-default-hover": "var(--ph-hover)",
+	"--mantine-color-default-color": "var(--ph-text)",
+};
+
+export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: named, dark: named });

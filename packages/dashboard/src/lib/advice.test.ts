@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { adviceFor } from "./advice.ts";
+import { KNOWN_CODES } from "./attempt-words.ts";
+
+const failed = { status: "failed", url: "https://hooks.example.com:8443/in?x=1", response_ms: 84 } as const;
+const answered = (status_code: number) => adviceFor({ ...failed, status_code, error_code: null });
+const unanswered = (error_code: string) => adviceFor({ ...failed, status_code: null, error_code });
+
+const wellFormed = ({ why, tries }: ReturnType<typeof adviceFor>) => {
+	expect(why).toMatch(/^\S.*\.$/);
+	for (const one of tries) expect(one).toMatch(/^[A-Z].*\.$/);
+	expect(new Set(tries).size).toBe(tries.length);
+};
+
+it.each(KNOWN_CODES)("has words of its own for %s", (code) => {
+	const advice = unanswered(code);
+	wellFormed(advice);
+	expect(advice.tries.length).toBeGreaterThan(0);
+	expect(advice.why).not.toBe(unanswered("a_code_to_come").why);
+});
+
+it("has something to try for every status that is no success", () => {
+	for (let status = 300; status < 600; status++) {
+		const advice = answered(status);
+		wellFormed(advice);
+		expect(advice.tries.length).toBeGreaterThan(0);
+	}
+});
+
+describe("says what helps", () => {
+	it.each([
+		[401, /secret/],
+		[403, /firewall/],
+		[404, /path/],
+		[405, /POST/],
+		[410, /delete/],
+		[429, /limit/],
+		[500, /log/],
+		[503, /Retries/],
+		[301, /final URL/],
+		[308, /final URL/],
+		[418, /answer/],
+	])("against %i", (status, words) => {
+		expect(answered(status).tries.join(" ")).toMatch(words);
+	});
+
+	it.each([
+		["tls_expired", /Renew/],
+		["dns_not_found", /spelling/],
+		["timeout", /at once/],
+		["address_not_public", /tunnel/],
+	])("against %s", (code, words) => {
+		expect(unanswered(code).tries.join(" ")).toMatch(words);
+	});
+});
+
+it("names the receiver by its host", () => {
+	expect(unanswered("tls_expired").why).toBe(
+		"The certificate of hooks.example.com:8443 has expired, or is not valid yet.",
+	);
+});
+
+it("says of a timeout how long was waited", () => {
+	const { why } = adviceFor({ ...failed, status_code: null, error_code: "timeout", response_ms: 15_003 });
+	expect(why).toContain("within 15.0 s");
+});
+
+it("advises nothing where all went well", () => {
+	const advice = adviceFor({ ...failed, status: "delivered", status_code: 204, error_code: null });
+	expect(advice).toEqual({ why: "hooks.example.com:8443 answered 204 No Content after 84 ms.", tries: [] });
+});

@@ -1,0 +1,188 @@
+import { timeOfDay } from "./time.ts";
+
+/** What is known of an attempt's answer. */
+export interface Answered {
+	/** The status that came back, null without an answer. */
+	readonly status_code: number | null;
+	/** Why no answer came: the API's stable code. */
+	readonly error_code: string | null;
+}
+
+interface Words {
+	/** Under a station of the track: as short as it gets. */
+	readonly station: string;
+	/** Within a sentence, after "attempt 3": `timed out`. */
+	readonly said: string;
+	/** The drawer's headline: `The receiver did not answer in time`. */
+	readonly headline: string;
+}
+
+const WORDS: Readonly<Record<string, Words>> = {
+	timeout: { station: "timeout", said: "timed out", headline: "The receiver did not answer in time" },
+	dns_not_found: {
+		station: "no host",
+		said: "found no host of that name",
+		headline: "The receiver’s host name does not exist",
+	},
+	dns_failed: {
+		station: "DNS",
+		said: "could not resolve the host name",
+		headline: "The receiver’s host name could not be resolved",
+	},
+	address_not_public: {
+		station: "blocked",
+		said: "was not sent to an address that is not public",
+		headline: "The receiver’s address is not public",
+	},
+	connection_refused: { station: "refused", said: "was refused", headline: "The receiver refused the connection" },
+	connection_reset: {
+		station: "closed",
+		said: "was cut off before an answer",
+		headline: "The receiver closed the connection without an answer",
+	},
+	host_unreachable: {
+		station: "no route",
+		said: "could not reach the host",
+		headline: "The receiver’s host could not be reached",
+	},
+	tls_untrusted: {
+		station: "TLS",
+		said: "met an untrusted certificate",
+		headline: "The receiver’s certificate is not trusted",
+	},
+	tls_expired: {
+		station: "expired",
+		said: "met a certificate outside its dates",
+		headline: "The receiver’s certificate has expired or is not valid yet",
+	},
+	tls_wrong_host: {
+		station: "TLS",
+		said: "met the certificate of another host",
+		headline: "The receiver’s certificate is for another host",
+	},
+	tls_failed: {
+		station: "TLS",
+		said: "could not make a secure connection",
+		headline: "No secure connection could be made",
+	},
+	malformed_response: {
+		station: "invalid",
+		said: "got an answer that is not HTTP",
+		headline: "The receiver’s answer is not valid HTTP",
+	},
+	sender_failed: {
+		station: "our fault",
+		said: "was not sent, by a fault on our side",
+		headline: "A fault on our side kept the request from being sent",
+	},
+	expired: {
+		station: "too old",
+		said: "was not made, as the event had expired",
+		headline: "The event’s retention ended before it could be sent",
+	},
+	unsubscribed: {
+		station: "not sent",
+		said: "was not made, as the webhook no longer takes this event type",
+		headline: "The webhook no longer takes this event type",
+	},
+	skipped: {
+		station: "skipped",
+		said: "was not made, as the webhook was resumed without what had waited",
+		headline: "The event was left out when the webhook was resumed",
+	},
+};
+
+const UNKNOWN: Words = { station: "no answer", said: "got no answer", headline: "No answer came" };
+
+/** Codes of deliveries that were closed without a request. */
+const CLOSING = new Set(["expired", "unsubscribed", "skipped"]);
+
+/** Whether the entry stands for a request at all, rather than for a delivery closed without one. */
+export const wasSent = ({ error_code }: Pick<Answered, "error_code">) => !CLOSING.has(error_code ?? "");
+
+const wordsOf = ({ status_code, error_code }: Answered): Words =>
+	status_code === null
+		? (WORDS[error_code ?? ""] ?? UNKNOWN)
+		: {
+				station: String(status_code),
+				said: `answered ${status_code}`,
+				headline: `The receiver answered ${status_code}${reasonPhrase(status_code)}`,
+			};
+
+/** At a station of the track: `500`, `timeout`. */
+export const stationWord = (answer: Answered) => wordsOf(answer).station;
+
+/** Within a sentence: `answered 500`, `timed out`. */
+export const saidWord = (answer: Answered) => wordsOf(answer).said;
+
+/** The codes that the words above know. */
+export const KNOWN_CODES: readonly string[] = Object.keys(WORDS);
+
+interface Headlined extends Answered {
+	readonly status: "delivered" | "retrying" | "failed";
+	readonly attempt: number;
+}
+
+/** What happened, in a line: `The receiver answered 500 (Internal Server Error)`. */
+export function headline(attempt: Headlined): string {
+	if (attempt.status === "delivered") {
+		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
+	}
+	return wordsOf(attempt).headline;
+}
+
+interface Spoken extends Answered {
+	readonly attempt: number;
+	readonly started_at: string;
+}
+
+/** An attempt as it is read aloud: `attempt 3 of 8, answered 500 at 14:02:11`. */
+export function attemptSentence(attempt: Spoken, total: number): string {
+	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
+	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;
+}
+
+/** The names of the statuses that receivers answer with most (RFC 9110, 6585). */
+const REASONS: Readonly<Record<number, string>> = {
+	200: "OK",
+	201: "Created",
+	202: "Accepted",
+	204: "No Content",
+	301: "Moved Permanently",
+	302: "Found",
+	303: "See Other",
+	304: "Not Modified",
+	307: "Temporary Redirect",
+	308: "Permanent Redirect",
+	400: "Bad Request",
+	401: "Unauthorized",
+	403: "Forbidden",
+	404: "Not Found",
+	405: "Method Not Allowed",
+	406: "Not Acceptable",
+	408: "Request Timeout",
+	409: "Conflict",
+	410: "Gone",
+	411: "Length Required",
+	413: "Content Too Large",
+	415: "Unsupported Media Type",
+	421: "Misdirected Request",
+	422: "Unprocessable Content",
+	429: "Too Many Requests",
+	500: "Internal Server Error",
+	501: "Not Implemented",
+	502: "Bad Gateway",
+	503: "Service Unavailable",
+	504: "Gateway Timeout",
+};
+
+/** The status with its name: `500 Internal Server Error`. */
+export function statusText(status: number): string {
+	const reason = REASONS[status];
+	return reason === undefined ? String(status) : `${status} ${reason}`;
+}
+
+function reasonPhrase(status: number): string {
+	const reason = REASONS[status];
+	return reason === undefined ? "" : ` (${reason})`;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { type AuditEntry, auditSentence } from "./audit.ts";
+
+const entry = (action: string, rest: Partial<AuditEntry> = {}): AuditEntry => ({
+	id: "aud_1",
+	at: "2026-11-21T14:02:11.123Z",
+	actor: { kind: "account", id: "acc_1", name: "Anna" },
+	action,
+	target: { kind: "webhook", id: "wh_1", name: "Accounting" },
+	detail: {},
+	...rest,
+});
+
+const read = (of: AuditEntry) => {
+	const { actor, before, target, after } = auditSentence(of);
+	return `${actor} ${before}${target ?? ""}${after}.`;
+};
+
+const person = { kind: "account", id: "acc_2", name: "Ben" };
+
+describe("auditSentence", () => {
+	it.each([
+		[entry("webhook.created"), "Anna created the webhook Accounting."],
+		[
+			entry("webhook.changed", { detail: { fields: ["url", "events", "max_in_flight"] } }),
+			"Anna changed the URL, events and deliveries at a time of the webhook Accounting.",
+		],
+		[
+			entry("webhook.resumed", { detail: { from: "now" } }),
+			"Anna resumed the webhook Accounting, leaving out what had waited.",
+		],
+		[
+			entry("app.removed", { target: { kind: "app", id: "developer", name: null } }),
+			"Anna removed the app Developer, which paused every webhook.",
+		],
+		[entry("member.role_changed", { target: person, detail: { role: "owner" } }), "Anna made Ben an owner."],
+		[entry("member.joined", { target: person, detail: { role: "viewer" } }), "Anna joined the project as a viewer."],
+		[
+			entry("member.invited", { target: null, detail: { role: "developer" } }),
+			"Anna invited whoever has the link as a developer.",
+		],
+		[
+			entry("deliveries.replayed", { target: null, detail: { count: 1_234 } }),
+			"Anna replayed 1,234 deliveries of the project.",
+		],
+		[entry("webhook.deleted", { target: null }), "Anna deleted the webhook."],
+	])("reads %o", (of, sentence) => {
+		expect(read(of)).toBe(sentence);
+	});
+
+	it("names programs as such", () => {
+		expect(read(entry("webhook.paused", { actor: { kind: "api_key", id: "key_1", name: "CI" } }))).toBe(
+			"API key CI paused the webhook Accounting.",
+		);
+		expect(read(entry("webhook.paused", { actor: { kind: "operator_key", id: null, name: null } }))).toBe(
+			"The operator's key paused the webhook Accounting.",
+		);
+	});
+
+	it("still says something of an action that it does not know", () => {
+		expect(read(entry("webhook.painted"))).toBe("Anna did webhook.painted to Accounting.");
+		expect(read(entry("constructor"))).toBe("Anna did constructor to Accounting.");
+	});
+});

@@ -1,0 +1,20 @@
+import { calendarDay } from "./time.ts";
+
+export interface Day<Item> {
+	readonly label: string;
+	readonly items: readonly Item[];
+}
+
+/** Items in their order, gathered by the local day that each is of: `Today`, `Yesterday`, `19 Nov 2026`. */
+export function byDay<Item>(items: readonly Item[], at: (item: Item) => number, now: number): Day<Item>[] {
+	const today = calendarDay(now);
+	const date = new Date(now);
+	const yesterday = calendarDay(new Date(date.getFullYear(), date.getMonth(), date.getDate() - 1).getTime());
+	const days = new Map<string, Item[]>();
+	for (const item of items) {
+		const day = calendarDay(at(item));
+		const label = day === today ? "Today" : day === yesterday ? "Yesterday" : day;
+		days.set(label, [...(days.get(label) ?? []), item]);
+	}
+	return [...days].map(([label, dayItems]) => ({ label, items: dayItems }));
+}

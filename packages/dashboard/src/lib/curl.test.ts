@@ -1,0 +1,100 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { curlCommand, quote, type SentRequest, signedUntil } from "./curl.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "posthorn-curl-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** In place of curl: writes each of its arguments, and what it reads when it is told to, with NUL behind each. */
+const STUB = `curl() {
+	for word in "$@"; do printf '%s\\0' "$word"; done
+	case "$*" in *"--data-binary @-") cat; printf '\\0';; esac
+}
+`;
+
+/** What a real shell makes of a command: the words that curl would get, then what it would read. */
+function wordsOf(command: string): string[] {
+	const script = join(folder, "script.sh");
+	writeFileSync(script, `${STUB}${command}\n`);
+	const { status, stdout, stderr } = spawnSync("sh", [script], { maxBuffer: 1 << 26 });
+	if (status !== 0) throw new Error(`sh: ${stderr}`);
+	return stdout.toString("utf8").split("\0").slice(0, -1);
+}
+
+const REQUEST: SentRequest = {
+	method: "POST",
+	url: "https://hooks.example.com/in?a=1&b='2'",
+	headers: {
+		"Content-Type": "application/json",
+		"User-Agent": "Service-Webhooks/1.0",
+		"X-Service-Event": "purchase.completed",
+		"X-Service-Signature": "ab".repeat(32),
+	},
+	body: '{"note":"It\'s $HOME, `id`, \\"quoted\\" \\\\ and\nmore 🎺"}',
+};
+
+describe("a shell reads the command as", () => {
+	it("the method, the URL, each header and the exact body", () => {
+		expect(wordsOf(curlCommand(REQUEST))).toEqual([
+			"-X",
+			"POST",
+			REQUEST.url,
+			...Object.entries(REQUEST.headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+			"--data-raw",
+			REQUEST.body,
+		]);
+	});
+
+	it("the same for any text", () => {
+		const text = fc.string({ unit: "binary", maxLength: 60 }).map((any) => any.replaceAll("\0", "").toWellFormed());
+		fc.assert(
+			fc.property(text, (body) => {
+				expect(wordsOf(curlCommand({ ...REQUEST, body })).at(-1)).toBe(body);
+			}),
+			{ numRuns: 60 },
+		);
+	});
+
+	it("a pipe for bodies that are too long for an argument", () => {
+		const body = JSON.stringify({ long: "ü'".repeat(100_000) });
+		const words = wordsOf(curlCommand({ ...REQUEST, body }));
+		expect(words.at(-2)).toBe("@-");
+		expect(words.at(-1)).toBe(body);
+	});
+
+	it("a header without a value, too", () => {
+		expect(wordsOf(curlCommand({ ...REQUEST, headers: { "X-Empty": "" } }))).toContain("X-Empty;");
+	});
+
+	it("a URL whose brackets are no patterns", () => {
+		expect(wordsOf(curlCommand({ ...REQUEST, url: "https://[2001:db8::1]/in" }))).toContain("--globoff");
+		expect(wordsOf(curlCommand(REQUEST))).not.toContain("--globoff");
+	});
+
+	it("no header that curl makes itself", () => {
+		const headers = { Host: "elsewhere.example.com", "content-length": "3", Connection: "close" };
+		expect(wordsOf(curlCommand({ ...REQUEST, headers }))).not.toContain("-H");
+	});
+});
+
+it("quotes whatever a shell could take for more than text", () => {
+	const hostile = "'; touch hacked; echo '$(id) `id` \\ ! \" * ~ \n #";
+	const script = join(folder, "quote.sh");
+	writeFileSync(script, `printf '%s' ${quote(hostile)} > "${join(folder, "quoted")}"`);
+	expect(spawnSync("sh", [script]).status).toBe(0);
+	expect(readFileSync(join(folder, "quoted"), "utf8")).toBe(hostile);
+});
+
+it.each([
+	[{ "X-Service-Timestamp": "1795269731" }, 1_795_270_031_000],
+	[{ "x-acme-shop-timestamp": "0" }, 300_000],
+	[{ "X-Service-Timestamp": "soon" }, null],
+	[{ "X-Service-Event": "purchase.completed" }, null],
+	[{}, null],
+])("tells until when %j is accepted", (headers, until) => {
+	expect(signedUntil(headers)).toBe(until);
+});

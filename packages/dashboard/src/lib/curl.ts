@@ -1,0 +1,51 @@
+/** A request as it was sent. */
+export interface SentRequest {
+	readonly method: string;
+	readonly url: string;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: string;
+}
+
+/**
+ * The longest body, in UTF-8 bytes, that is given as an argument: Linux takes arguments of 128 KiB at most. Longer ones
+ * come through a pipe, from the shell's own printf.
+ */
+const MAX_ARGUMENT_BYTES = 96 * 1_024;
+
+/** Headers that curl makes itself from the URL and the body. */
+const MADE_BY_CURL = new Set(["host", "content-length", "connection"]);
+
+/** A word of a POSIX shell's command that stands for exactly `text`: nothing within single quotes is special. */
+export const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** `Name;` is how curl is told to send a header without a value. */
+const headerArgument = (name: string, value: string) => (value === "" ? `${name};` : `${name}: ${value}`);
+
+/**
+ * A command for a POSIX shell that sends the request again, byte for byte: method, URL, headers and body. The signature
+ * in it stays that of the first time. The body must not hold NUL, which no shell can carry; JSON never does.
+ */
+export function curlCommand({ method, url, headers, body }: SentRequest): string {
+	const piped = new TextEncoder().encode(body).length > MAX_ARGUMENT_BYTES;
+	const parts = [
+		`curl -X ${quote(method)} ${quote(url)}`,
+		// Without it, curl reads brackets and braces in a URL as patterns.
+		...(/[[\]{}]/.test(url) ? ["--globoff"] : []),
+		...Object.entries(headers)
+			.filter(([name]) => !MADE_BY_CURL.has(name.toLowerCase()))
+			.map(([name, value]) => `-H ${quote(headerArgument(name, value))}`),
+		piped ? "--data-binary @-" : `--data-raw ${quote(body)}`,
+	];
+	const command = parts.join(" \\\n  ");
+	return piped ? `printf '%s' ${quote(body)} | ${command}` : command;
+}
+
+/** How long receivers accept a signature after its timestamp, in milliseconds. */
+const SIGNATURE_HOLDS_MS = 5 * 60_000;
+
+/** Until when receivers accept a request as it was signed, in milliseconds since 1970; null where it was not. */
+export function signedUntil(headers: SentRequest["headers"]): number | null {
+	const name = Object.keys(headers).find((header) => /^x-.+-timestamp$/i.test(header));
+	const seconds = Number(headers[name ?? ""] ?? Number.NaN);
+	return Number.isInteger(seconds) ? seconds * 1_000 + SIGNATURE_HOLDS_MS : null;
+}

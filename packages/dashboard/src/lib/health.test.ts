@@ -1,0 +1,178 @@
+import { describe, expect, it } from "vitest";
+import {
+	failingSince,
+	type HealthFacts,
+	listSentence,
+	projectSentence,
+	waitingSentence,
+	webhookName,
+	webhookSentence,
+} from "./health.ts";
+import { checklist, outcomesInWords, sumOutcomes } from "./health-figures.ts";
+import { answerPhrases } from "./health-words.ts";
+
+/** 14:30 on the machine's own day, so that times of that day are said without their date. */
+const NOW = new Date(2026, 10, 21, 14, 30).getTime();
+const at = (hour: number, minute: number) => new Date(2026, 10, 21, hour, minute).toISOString();
+const answered = (status_code: number, started_at: string) => ({ status_code, error_code: null, started_at });
+const unanswered = (error_code: string, started_at: string) => ({ status_code: null, error_code, started_at });
+
+const HEALTHY: HealthFacts = {
+	webhook_id: "wh_1",
+	state: "healthy",
+	last_attempt: answered(200, at(14, 28)),
+	failing_since: null,
+	last_delivered_at: at(14, 28),
+	waiting: { count: 0, next_at: null },
+	dead_letters: 0,
+	backlog: { events: 0, oldest_at: null },
+	day: { delivered: 1_204 },
+};
+const FAILING: HealthFacts = {
+	...HEALTHY,
+	state: "failing",
+	last_attempt: answered(500, at(14, 25)),
+	failing_since: answered(500, at(14, 2)),
+	waiting: { count: 37, next_at: at(14, 42) },
+};
+const webhook = (id: string, description = "") => ({ id, description, url: `https://${id}.example/hooks` });
+const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, webhook_id: id });
+
+describe("answerPhrases", () => {
+	it("says the status, else why none came, else that none came", () => {
+		expect(answerPhrases({ status_code: 503, error_code: null }).short).toBe("503");
+		expect(answerPhrases({ status_code: null, error_code: "tls_expired" }).now).toBe("Showing an expired certificate");
+		expect(answerPhrases({ status_code: null, error_code: "new_code" }).short).toBe("no answer");
+		expect(answerPhrases({ status_code: null, error_code: null }).has).toBe("has failed");
+	});
+});
+
+describe("webhookName", () => {
+	it("is the description, else the host, else the text of the URL", () => {
+		expect(webhookName(webhook("a", "Accounting"))).toBe("Accounting");
+		expect(webhookName(webhook("a", " "))).toBe("a.example");
+		expect(webhookName({ description: "", url: "nonsense" })).toBe("nonsense");
+	});
+});
+
+describe("failingSince", () => {
+	it("says what and since when", () => {
+		expect(failingSince(FAILING, NOW)).toBe("Answering 500 since 14:02");
+		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
+		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
+		expect(failingSince({ ...FAILING, failing_since: null }, NOW)).toBe("Answering 500");
+		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
+	});
+});
+
+describe("projectSentence", () => {
+	const four = ["a", "b", "c", "d"].map((id) => webhook(id, id === "a" ? "Accounting" : ""));
+	const healths = (...states: HealthFacts[]) => states.map((facts, index) => health(four[index]!.id, facts));
+
+	it("names the failing webhook and its answer", () => {
+		expect(projectSentence(four, healths(FAILING, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
+			"1 of 4 webhooks is failing: Accounting has answered 500 since 14:02.",
+		);
+		const changed = { ...FAILING, last_attempt: unanswered("timeout", at(14, 25)) };
+		expect(projectSentence(four.slice(0, 1), healths(changed), NOW)).toBe(
+			"Your webhook is failing: Accounting has failed since 14:02.",
+		);
+	});
+
+	it("names up to three that fail", () => {
+		expect(projectSentence(four, healths(FAILING, FAILING, HEALTHY, HEALTHY), NOW)).toBe(
+			"2 of 4 webhooks are failing: Accounting, b.example.",
+		);
+		expect(projectSentence(four, healths(FAILING, FAILING, FAILING, FAILING), NOW)).toBe(
+			"4 of 4 webhooks are failing: Accounting, b.example, c.example and others.",
+		);
+	});
+
+	it("says that all is well only when it is", () => {
+		expect(projectSentence(four, healths(HEALTHY, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe("All 4 webhooks are healthy.");
+		expect(projectSentence(four.slice(0, 1), healths(HEALTHY), NOW)).toBe("Your webhook is healthy.");
+		const paused: HealthFacts = { ...HEALTHY, state: "paused" };
+		const idle: HealthFacts = { ...HEALTHY, state: "idle" };
+		expect(projectSentence(four, healths(HEALTHY, HEALTHY, paused, idle), NOW)).toBe(
+			"No webhook is failing: 2 are healthy, 1 is paused, 1 has not been sent anything yet.",
+		);
+		expect(projectSentence([], [], NOW)).toMatch(/^There is no webhook yet/);
+	});
+});
+
+describe("listSentence", () => {
+	it("counts", () => {
+		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY], 4)).toBe("4 webhooks, 1 is failing.");
+		expect(listSentence([HEALTHY], 1)).toBe("1 webhook, none is failing.");
+		expect(listSentence([FAILING, FAILING, { state: "paused" }], 3)).toBe("3 webhooks, 2 are failing, 1 is paused.");
+		expect(listSentence([], 0)).toBe("Nothing is sent anywhere yet.");
+	});
+});
+
+describe("webhookSentence", () => {
+	it("offers the one action that helps", () => {
+		expect(webhookSentence(HEALTHY, NOW)).toEqual({
+			text: "Healthy. 1,204 deliveries accepted in the last 24 hours, the last 2 min ago.",
+			action: null,
+		});
+		expect(webhookSentence({ ...HEALTHY, day: { delivered: 0 } }, NOW).text).toBe(
+			"Healthy. Its last event was accepted 2 min ago.",
+		);
+		expect(webhookSentence({ ...HEALTHY, dead_letters: 12 }, NOW)).toEqual({
+			text: "Healthy now. 12 events failed for good and can be replayed.",
+			action: "replay",
+		});
+		expect(webhookSentence(FAILING, NOW)).toEqual({ text: "Answering 500 since 14:02.", action: "test" });
+		expect(webhookSentence({ ...FAILING, dead_letters: 1 }, NOW).action).toBe("replay");
+		expect(webhookSentence({ ...HEALTHY, state: "idle" }, NOW).action).toBe("test");
+		const waiting = { events: 1, oldest_at: at(14, 29) };
+		expect(webhookSentence({ ...HEALTHY, state: "idle", backlog: waiting }, NOW).action).toBeNull();
+		expect(webhookSentence({ ...HEALTHY, state: "paused", backlog: { ...waiting, events: 37 } }, NOW)).toEqual({
+			text: "Paused. Nothing is sent; 37 events wait.",
+			action: "resume",
+		});
+	});
+});
+
+describe("waitingSentence", () => {
+	it("says what waits and until when, and nothing when nothing does", () => {
+		expect(waitingSentence(FAILING, NOW)).toBe("37 events wait for a retry, the next at 14:42.");
+		const all = {
+			...FAILING,
+			waiting: { count: 1, next_at: null },
+			dead_letters: 2,
+			backlog: { events: 5, oldest_at: at(14, 26) },
+		};
+		expect(waitingSentence(all, NOW)).toBe(
+			"1 event waits for a retry; 2 events failed for good; 5 events wait for their first attempt, the oldest for 4 min.",
+		);
+		expect(waitingSentence(HEALTHY, NOW)).toBe("");
+	});
+});
+
+describe("figures", () => {
+	it("adds up and says outcomes", () => {
+		const sum = sumOutcomes([
+			{ delivered: 310, retrying: 0, failed: 1 },
+			{ delivered: 2, retrying: 3, failed: 0 },
+		]);
+		expect(sum).toEqual({ delivered: 312, retrying: 3, failed: 1 });
+		expect(outcomesInWords(sum)).toBe(
+			"312 attempts delivered, 3 attempts followed by a retry, 1 attempt failed for good",
+		);
+		expect(outcomesInWords(sumOutcomes([]))).toBe("no attempts");
+	});
+});
+
+describe("checklist", () => {
+	it("names the first step that is not done", () => {
+		const none = { appInstalled: false, webhooks: 0, eventSeen: false, deliveryAccepted: false };
+		expect(checklist(none).next).toBe("install");
+		expect(checklist({ ...none, appInstalled: true }).next).toBe("webhook");
+		expect(checklist({ ...none, appInstalled: true, eventSeen: true })).toEqual({
+			done: new Set(["install", "event"]),
+			next: "webhook",
+		});
+		expect(checklist({ appInstalled: true, webhooks: 2, eventSeen: true, deliveryAccepted: true }).next).toBeNull();
+	});
+});

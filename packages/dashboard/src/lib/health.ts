@@ -1,0 +1,157 @@
+import { type AnswerFacts, answerPhrases } from "./health-words.ts";
+import { formatCount, plural } from "./numbers.ts";
+import { coarseSpan, relativeTime, shortTime } from "./time.ts";
+
+interface AttemptFacts extends AnswerFacts {
+	readonly started_at: string;
+}
+
+/** What the sentences need to know of a webhook. */
+export interface WebhookFacts {
+	readonly id: string;
+	readonly url: string;
+	readonly description: string;
+}
+
+/** What the sentences need to know of a webhook's health. */
+export interface HealthFacts {
+	readonly webhook_id: string;
+	readonly state: "paused" | "failing" | "healthy" | "idle";
+	readonly last_attempt: AttemptFacts | null;
+	readonly failing_since: AttemptFacts | null;
+	readonly last_delivered_at: string | null;
+	readonly waiting: { readonly count: number; readonly next_at: string | null };
+	readonly dead_letters: number;
+	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
+	readonly day: { readonly delivered: number };
+}
+
+/** A webhook as people call it: its description, or where it is. */
+export function webhookName({ description, url }: Omit<WebhookFacts, "id">): string {
+	if (description.trim() !== "") return description;
+	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** `Answering 500 since 14:02`; where the first failure was another one, both are said. */
+export function failingSince(health: HealthFacts, now: number): string {
+	const { last_attempt: last, failing_since: first } = health;
+	if (last === null) return "Failing";
+	const { now: words } = answerPhrases(last);
+	if (first === null) return words;
+	const since = shortTime(Date.parse(first.started_at), now);
+	return answerPhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
+}
+
+/** `Accounting has answered 500 since 14:02`. */
+function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
+	const name = webhookName(webhook);
+	const { last_attempt: last, failing_since: first } = health;
+	if (last === null || first === null) return `${name} is failing`;
+	const words = answerPhrases(last).has;
+	const since = shortTime(Date.parse(first.started_at), now);
+	return answerPhrases(first).has === words ? `${name} ${words} since ${since}` : `${name} has failed since ${since}`;
+}
+
+const isAre = (count: number) => (count === 1 ? "is" : "are");
+
+/** The first line of the overview: whether all is well, and which webhook is not. */
+export function projectSentence(
+	webhooks: readonly WebhookFacts[],
+	healths: readonly HealthFacts[],
+	now: number,
+): string {
+	const total = webhooks.length;
+	if (total === 0) return "There is no webhook yet, so nothing is sent anywhere.";
+	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
+	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
+	const [first] = failing;
+	if (first !== undefined) {
+		const health = byId.get(first.id);
+		const who =
+			failing.length === 1 && health !== undefined
+				? hasFailed(first, health, now)
+				: failing.slice(0, 3).map(webhookName).join(", ") + (failing.length > 3 ? " and others" : "");
+		const share =
+			total === 1
+				? "Your webhook is failing"
+				: `${failing.length} of ${total} webhooks ${isAre(failing.length)} failing`;
+		return `${share}: ${who}.`;
+	}
+	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
+	const [healthy, paused, idle] = [count("healthy"), count("paused"), count("idle")];
+	if (healthy === total) return total === 1 ? "Your webhook is healthy." : `All ${total} webhooks are healthy.`;
+	const parts = [
+		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
+		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
+		idle > 0 ? `${formatCount(idle)} ${idle === 1 ? "has" : "have"} not been sent anything yet` : "",
+	].filter((part) => part !== "");
+	return `No webhook is failing: ${parts.join(", ")}.`;
+}
+
+/** The first line of the list: `4 webhooks, 1 is failing`. */
+export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
+	if (total === 0) return "Nothing is sent anywhere yet.";
+	const failing = healths.filter(({ state }) => state === "failing").length;
+	const paused = healths.filter(({ state }) => state === "paused").length;
+	const parts = [
+		plural(total, "webhook"),
+		failing === 0 ? "none is failing" : `${failing} ${isAre(failing)} failing`,
+		...(paused === 0 ? [] : [`${paused} ${isAre(paused)} paused`]),
+	];
+	return `${parts.join(", ")}.`;
+}
+
+/** The one thing that helps a webhook in its state. */
+export type HelpfulAction = "resume" | "replay" | "test" | null;
+
+/** A webhook's state in a sentence, and the one action that helps. */
+export function webhookSentence(health: HealthFacts, now: number): { text: string; action: HelpfulAction } {
+	const { backlog, dead_letters: dead, day } = health;
+	const failed = `${plural(dead, "event")} failed for good and can be replayed`;
+	switch (health.state) {
+		case "paused": {
+			const text =
+				backlog.events === 0
+					? "Paused. Nothing is sent; events from now on wait until it is resumed."
+					: `Paused. Nothing is sent; ${plural(backlog.events, "event")} ${backlog.events === 1 ? "waits" : "wait"}.`;
+			return { text, action: "resume" };
+		}
+		case "failing":
+			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
+		case "idle":
+			return backlog.events === 0
+				? { text: "Nothing has been sent to it yet. A test event shows whether it works.", action: "test" }
+				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
+		case "healthy": {
+			const last =
+				health.last_delivered_at === null
+					? ""
+					: `, the last ${relativeTime(Date.parse(health.last_delivered_at), now)}`;
+			const accepted =
+				day.delivered === 0
+					? `Healthy. Its last event was accepted${last === "" ? "" : last.replace(", the last", "")}.`
+					: `Healthy. ${plural(day.delivered, "delivery", "deliveries")} accepted in the last 24 hours${last}.`;
+			return dead > 0 ? { text: `Healthy now. ${failed}.`, action: "replay" } : { text: accepted, action: null };
+		}
+	}
+}
+
+/** Why a failing webhook's events have not arrived, in one line: `37 events wait for a retry, the next at 14:12`. */
+export function waitingSentence({ waiting, backlog, dead_letters: dead }: HealthFacts, now: number): string {
+	const parts: string[] = [];
+	if (waiting.count > 0) {
+		const next = waiting.next_at === null ? "" : `, the next at ${shortTime(Date.parse(waiting.next_at), now)}`;
+		parts.push(`${plural(waiting.count, "event")} ${waiting.count === 1 ? "waits" : "wait"} for a retry${next}`);
+	}
+	if (dead > 0) parts.push(`${plural(dead, "event")} failed for good`);
+	const late = backlogSentence(backlog, now);
+	if (late !== null) parts.push(late);
+	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
+}
+
+/** `12 events wait for their first attempt, the oldest since 4 min`; null when none does. */
+export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
+	if (events === 0) return null;
+	const age = oldest_at === null ? "" : `, the oldest for ${coarseSpan(now - Date.parse(oldest_at))}`;
+	return `${plural(events, "event")} ${events === 1 ? "waits for its" : "wait for their"} first attempt${age}`;
+}

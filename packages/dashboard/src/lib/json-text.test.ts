@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { jsonLine, prettyJson } from "./json-text.ts";
+
+/** JSON without the space between its tokens. */
+const compact = (text: string) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string?: string) => string ?? "");
+
+describe("prettyJson", () => {
+	it("breaks lines and indents", () => {
+		expect(prettyJson('{"id":"evt_1","data":{"items":[1,{"a":null}],"none":[],"empty":{}}}')).toBe(
+			[
+				"{",
+				'  "id": "evt_1",',
+				'  "data": {',
+				'    "items": [',
+				"      1,",
+				"      {",
+				'        "a": null',
+				"      }",
+				"    ],",
+				'    "none": [],',
+				'    "empty": {}',
+				"  }",
+				"}",
+			].join("\n"),
+		);
+	});
+
+	it("leaves every token as it was written", () => {
+		const text = '{"big":12345678901234567890.10,"esc":"\\u0041\\/ {[:,]}","a":1,"a":2}';
+		expect(compact(prettyJson(text) ?? "")).toBe(text);
+	});
+
+	it("changes nothing but space, for any JSON", () => {
+		fc.assert(
+			fc.property(fc.json(), (text) => {
+				const pretty = prettyJson(text);
+				expect(compact(pretty ?? "")).toBe(compact(text));
+				expect(JSON.parse(pretty ?? "")).toEqual(JSON.parse(text));
+				expect(prettyJson(pretty ?? "")).toBe(pretty);
+			}),
+		);
+	});
+
+	it.each(["", "plain", "{", "<html>", "{'a':1}", '{"a":1} and more'])("leaves %j alone", (text) => {
+		expect(prettyJson(text)).toBeNull();
+	});
+
+	it("takes strings of megabytes", () => {
+		const text = JSON.stringify({ long: `\\"{`.repeat(500_000) });
+		expect(compact(prettyJson(text) ?? "")).toBe(text);
+	});
+
+	it("does not grow without measure in what is nested deeply", () => {
+		const depth = 2_000;
+		const text = `${"[".repeat(depth)}1${"]".repeat(depth)}`;
+		expect(prettyJson(text)?.length).toBeLessThan(depth * 2 * 70);
+	});
+});
+
+describe("jsonLine", () => {
+	it.each([
+		['  "id": "evt_1",', { indent: "  ", key: '"id"', rest: ': "evt_1",' }],
+		['    "a: \\"b\\"": {', { indent: "    ", key: '"a: \\"b\\""', rest: ": {" }],
+		['  "only a string",', { indent: "", key: "", rest: '  "only a string",' }],
+		["}", { indent: "", key: "", rest: "}" }],
+	])("takes %j apart", (line, parts) => {
+		expect(jsonLine(line)).toEqual(parts);
+	});
+
+	it("loses nothing of any line", () => {
+		fc.assert(
+			fc.property(fc.json(), (text) => {
+				for (const line of (prettyJson(text) ?? "").split("\n")) {
+					const { indent, key, rest } = jsonLine(line);
+					expect(indent + key + rest).toBe(line);
+				}
+			}),
+		);
+	});
+});

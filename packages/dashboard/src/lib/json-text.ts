@@ -1,0 +1,70 @@
+const OPEN = new Set(["{", "["]);
+const CLOSE = new Set(["}", "]"]);
+
+/** Indentation grows no further than this depth, so that hostile nesting cannot blow the text up. */
+const MAX_DEPTH = 32;
+/** A text that would become longer than this, in characters, stays as it is. */
+const MAX_LENGTH = 4 * 1_024 * 1_024;
+
+/**
+ * The tokens of JSON: strings, punctuation, and whatever else stands between them. Its loops nest no alternatives, so
+ * that long strings take neither stack nor time.
+ */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/**
+ * JSON with line breaks and indentation. Works on the text alone: numbers, escapes and the order of keys stay as they
+ * were written. Null for what is not JSON, and for what would grow beyond all measure.
+ */
+export function prettyJson(text: string): string | null {
+	if (!isJson(text)) return null;
+	const out: string[] = [];
+	let depth = 0;
+	let length = 0;
+	let before = "";
+	const put = (piece: string) => {
+		out.push(piece);
+		length += piece.length;
+	};
+	const breakLine = () => put(`\n${"  ".repeat(Math.min(depth, MAX_DEPTH))}`);
+	for (const [token] of text.matchAll(TOKEN)) {
+		if (CLOSE.has(token)) {
+			depth--;
+			if (!OPEN.has(before)) breakLine();
+		} else if (OPEN.has(before) || before === ",") {
+			breakLine();
+		}
+		put(token === ":" ? ": " : token);
+		if (OPEN.has(token)) depth++;
+		before = token;
+		if (length > MAX_LENGTH) return null;
+	}
+	return out.join("");
+}
+
+function isJson(text: string): boolean {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** A line of pretty JSON in its parts, for colours: what comes before the key, the key, and the rest. */
+export interface JsonLine {
+	readonly indent: string;
+	/** With its quotation marks; empty where the line has no key. */
+	readonly key: string;
+	readonly rest: string;
+}
+
+const KEYED = /^(\s*)("[^"\\]*(?:\\.[^"\\]*)*")(: .*)$/s;
+
+/** Takes a line of {@link prettyJson} apart. */
+export function jsonLine(line: string): JsonLine {
+	const match = KEYED.exec(line);
+	if (match === null) return { indent: "", key: "", rest: line };
+	const [, indent = "", key = "", rest = ""] = match;
+	return { indent, key, rest };
+}

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { compactCount, formatBytes, formatCount, formatMs, formatRate, plural } from "./numbers.ts";
+
+it("writes counts with separators, and short where space is short", () => {
+	expect(formatCount(1_234_567)).toBe("1,234,567");
+	expect(compactCount(9_999)).toBe("9,999");
+	expect(compactCount(12_345)).toBe("12.3K");
+});
+
+it.each([
+	[84.4, "84 ms"],
+	[1_240, "1.24 s"],
+	[15_000, "15.0 s"],
+	[120_000, "2 min"],
+	[125_000, "2 min 5 s"],
+])("writes %d ms as %s", (ms, words) => {
+	expect(formatMs(ms)).toBe(words);
+});
+
+it("says 100 % or 0 % only when it is so", () => {
+	expect(formatRate(null)).toBe("–");
+	expect(formatRate(1)).toBe("100 %");
+	expect(formatRate(0)).toBe("0 %");
+	fc.assert(
+		fc.property(fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 1, max: 1e6 }), (good, bad) => {
+			const words = formatRate(good / (good + bad));
+			expect(words).not.toBe("100 %");
+			expect(words).not.toBe("100.0 %");
+			expect(words).not.toBe("0 %");
+			expect(words).not.toBe("0.0 %");
+		}),
+	);
+});
+
+it("counts in words", () => {
+	expect(plural(1, "webhook")).toBe("1 webhook");
+	expect(plural(0, "webhook")).toBe("0 webhooks");
+	expect(plural(2, "person has", "people have")).toBe("2 people have");
+});
+
+it("writes bytes in the unit that fits", () => {
+	expect(formatBytes(512)).toBe("512 B");
+	expect(formatBytes(1_536)).toBe("1.5 KiB");
+	expect(formatBytes(3 * 1_024 * 1_024)).toBe("3.0 MiB");
+});

@@ -1,0 +1,134 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { SECRET_VARIABLE } from "./snippets/parts.ts";
+
+/** A request to a receiver, and the status that it has to answer. */
+export interface ReceiverCase {
+	readonly name: string;
+	readonly timestamp: string;
+	readonly signature: string;
+	readonly body: string;
+	readonly status: 200 | 400 | 401;
+}
+
+/** Whether a program is on the machine. */
+export const isPresent = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+
+/** The signature by Node's own HMAC, keyed with the whole secret. */
+export const signatureOf = (secret: string, timestamp: number | string, body: string) =>
+	createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+
+/** What every receiver must accept and refuse around the time `now`, in Unix seconds. Edges leave the clock 60 s. */
+export function receiverCases(secret: string, body: string, now: number): ReceiverCase[] {
+	const signed = (timestamp: number | string, key = secret) => ({
+		timestamp: String(timestamp),
+		signature: signatureOf(key, timestamp, body),
+		body,
+	});
+	const genuine = signed(now);
+	return [
+		{ name: "a genuine request", ...genuine, status: 200 },
+		{ name: "one that took four minutes", ...signed(now - 240), status: 200 },
+		{ name: "one from a clock four minutes ahead", ...signed(now + 240), status: 200 },
+		{ name: "a body that was altered", ...genuine, body: body.replace("1", "2"), status: 401 },
+		{ name: "a body with whitespace added", ...genuine, body: `${body} `, status: 401 },
+		{ name: "another secret", ...signed(now, `${secret.slice(0, -1)}!`), status: 401 },
+		{ name: "a timestamp that was altered", ...genuine, timestamp: String(now - 1), status: 401 },
+		{ name: "a signature cut short", ...genuine, signature: genuine.signature.slice(0, -1), status: 401 },
+		{ name: "a signature with more behind it", ...genuine, signature: `${genuine.signature}00`, status: 401 },
+		{ name: "no signature", ...genuine, signature: "", status: 401 },
+		{ name: "a signature that is no ASCII", ...genuine, signature: "é".repeat(64), status: 401 },
+		{ name: "a stale request", ...signed(now - 360), status: 400 },
+		{ name: "a request from the future", ...signed(now + 360), status: 400 },
+		{ name: "a timestamp that is no number", ...signed(`${now}x`), status: 400 },
+		{ name: "no timestamp", ...signed(""), status: 400 },
+		{ name: "a timestamp beyond all bounds", ...signed("9".repeat(5_000)), status: 400 },
+	];
+}
+
+export interface Program {
+	readonly command: readonly [string, ...string[]];
+	readonly secret: string;
+	/** Where its first line that matches `ready` appears. */
+	readonly ready: { readonly stream: "stdout" | "stderr"; readonly line: RegExp };
+	readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A receiver that runs, listening on `port`. */
+export interface RunningReceiver {
+	readonly port: number;
+	readonly stop: () => Promise<void>;
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+	const server = createServer().listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const { port } = server.address() as AddressInfo;
+	server.close();
+	await once(server, "close");
+	return port;
+}
+
+/** Starts a receiver and waits for the line with which it says that it listens. Throws with what it said if it ends. */
+export async function startReceiver(port: number, { command, secret, ready, env }: Program): Promise<RunningReceiver> {
+	const [file, ...args] = command;
+	const child = spawn(file, args, {
+		env: { ...process.env, ...env, PORT: String(port), [SECRET_VARIABLE]: secret },
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	const closed = once(child, "close");
+	const said: string[] = [];
+	const lines = (stream: Readable, name: string) =>
+		new Promise<void>((resolve) => {
+			createInterface(stream).on("line", (line) => {
+				said.push(line);
+				if (name === ready.stream && ready.line.test(line)) resolve();
+			});
+		});
+	const started = Promise.any([lines(child.stdout, "stdout"), lines(child.stderr, "stderr")]);
+	const ended = closed.then(() => {
+		throw new Error(`The receiver ended before it listened:\n${said.join("\n")}`);
+	});
+	await Promise.race([started, ended]);
+	ended.catch(() => {
+		// It ends when it is stopped.
+	});
+	return {
+		port,
+		stop: async () => {
+			child.kill("SIGKILL");
+			await closed;
+		},
+	};
+}
+
+/** Sends a case to a receiver and answers with the status that came back. */
+export async function sendCase(
+	{ port }: RunningReceiver,
+	{ timestamp, signature, body }: ReceiverCase,
+): Promise<number> {
+	const sent = request({
+		host: "127.0.0.1",
+		port,
+		path: "/webhooks",
+		method: "POST",
+		agent: false,
+		headers: {
+			"Content-Type": "application/json",
+			"Content-Length": Buffer.byteLength(body),
+			"X-Service-Timestamp": timestamp,
+			"X-Service-Signature": Buffer.from(signature).toString("latin1"),
+		},
+	});
+	sent.end(body);
+	const [response] = (await once(sent, "response")) as [import("node:http").IncomingMessage];
+	response.resume();
+	await once(response, "end");
+	return response.statusCode ?? 0;
+}

@@ -1,0 +1,61 @@
+import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+
+/** Enough for any event: the service's own bound is 256 KiB unless configured otherwise. */
+const MAX_BODY = "1<<20";
+
+/** A receiver for Go with its standard library alone. */
+export const goSnippet = ({ headers }: SnippetParts) => `package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+var secret = []byte(os.Getenv("${SECRET_VARIABLE}"))
+
+// verify answers 200 for a genuine request, otherwise the status to refuse it with.
+func verify(body []byte, timestamp, signature string) int {
+	sent, err := strconv.ParseInt(timestamp, 10, 64)
+	if age := time.Now().Unix() - sent; err != nil || age > ${TOLERANCE_SECONDS} || age < -${TOLERANCE_SECONDS} {
+		return http.StatusBadRequest
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(timestamp + "."))
+	mac.Write(body)
+	if !hmac.Equal([]byte(hex.EncodeToString(mac.Sum(nil))), []byte(signature)) {
+		return http.StatusUnauthorized
+	}
+	return http.StatusOK
+}
+
+func receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, ${MAX_BODY}))
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	status := verify(body, r.Header.Get("${headers.timestamp}"), r.Header.Get("${headers.signature}"))
+	w.WriteHeader(status)
+	var event struct{ ID, Type string }
+	if status != http.StatusOK || json.Unmarshal(body, &event) != nil {
+		return
+	}
+	// The same event may come again: skip an event.ID that you have already handled.
+	log.Println(event.Type, event.ID)
+}
+
+func main() {
+	if len(secret) == 0 {
+		log.Fatal("Set ${SECRET_VARIABLE} to the webhook's signing secret.")
+	}
+	log.Fatal(http.ListenAndServe(":3000", http.HandlerFunc(receive)))
+}
+`;

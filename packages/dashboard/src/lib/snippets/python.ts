@@ -1,0 +1,40 @@
+import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
+
+/** A receiver for Python 3.9 and later with its standard library alone. */
+export const pythonSnippet = ({ headers }: SnippetParts) => `import hashlib, hmac, json, os, re, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SECRET = os.environ.get("${SECRET_VARIABLE}", "").encode()
+if not SECRET:
+    sys.exit("Set ${SECRET_VARIABLE} to the webhook's signing secret.")
+
+
+def verify(body: bytes, timestamp: str, signature: str) -> int:
+    """200 for a genuine request, otherwise the status to refuse it with."""
+    if not re.fullmatch("[0-9]{1,12}", timestamp) or abs(int(time.time()) - int(timestamp)) > ${TOLERANCE_SECONDS}:
+        return 400
+    expected = hmac.new(SECRET, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return 200 if hmac.compare_digest(expected.encode(), signature.encode()) else 401
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        timestamp = self.headers.get("${headers.timestamp}", "")
+        signature = self.headers.get("${headers.signature}", "")
+        status = verify(body, timestamp, signature)
+        self.send_response(status)  # Answer at once, work afterwards.
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        if status != 200:
+            return
+        event = json.loads(body)
+        # The same event may come again: skip an event["id"] that you have already handled.
+        print(event["type"], event["id"])
+
+
+port = int(os.environ.get("PORT", 3000))
+server = ThreadingHTTPServer(("", port), Receiver)
+print("Listening on port", port)
+server.serve_forever()
+`;

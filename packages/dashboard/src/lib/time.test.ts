@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { coarseSpan, exactLocal, exactUtc, refreshAfter, relativeTime, shortTime } from "./time.ts";
+
+const NOW = Date.parse("2026-11-21T14:02:11.123Z");
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe("relativeTime", () => {
+	it.each([
+		[-2_000, "just now"],
+		[-45_000, "45 s ago"],
+		[-4 * MINUTE, "4 min ago"],
+		[-3 * HOUR, "3 h ago"],
+		[-12 * 24 * HOUR, "12 d ago"],
+		[30_000, "in 30 s"],
+		[3_000, "in 3 s"],
+		[2 * MINUTE, "in 2 min"],
+	])("says %i ms from now as %s", (ms, words) => {
+		expect(relativeTime(NOW + ms, NOW)).toBe(words);
+	});
+
+	it("gives the date beyond 30 days", () => {
+		expect(relativeTime(NOW - 40 * 24 * HOUR, NOW)).toBe("12 Oct 2026");
+	});
+
+	it("never says that the past is to come, nor the future gone", () => {
+		fc.assert(
+			fc.property(fc.integer({ min: -29 * 24 * HOUR, max: 29 * 24 * HOUR }), (ms) => {
+				const words = relativeTime(NOW + ms, NOW);
+				expect(words.startsWith("in ")).toBe(ms > 1_000);
+				expect(words.endsWith(" ago")).toBe(ms <= -5_000);
+			}),
+		);
+	});
+});
+
+it("writes a span in one unit", () => {
+	expect(coarseSpan(59_999)).toBe("59 s");
+	expect(coarseSpan(47 * HOUR)).toBe("47 h");
+	expect(coarseSpan(48 * HOUR)).toBe("2 d");
+});
+
+it("writes the exact time in UTC and locally, to the millisecond", () => {
+	expect(exactUtc(NOW)).toBe("2026-11-21 14:02:11.123 UTC");
+	expect(exactLocal(NOW)).toMatch(/^2[12] Nov 2026, \d\d:\d\d:11\.123 \(UTC([+−]\d{1,2}(:\d\d)?)?\)$/);
+});
+
+it("leaves the day out of today's times alone", () => {
+	expect(shortTime(NOW, NOW)).toMatch(/^\d\d:\d\d$/);
+	expect(shortTime(NOW - 50 * HOUR, NOW)).toMatch(/^\d+ Nov, \d\d:\d\d$/);
+	expect(shortTime(NOW - 400 * 24 * HOUR, NOW)).toMatch(/^\d+ Oct 2025, \d\d:\d\d$/);
+});
+
+it("writes near times anew each second and far ones seldom", () => {
+	expect(refreshAfter(NOW - 10_000, NOW)).toBe(1_000);
+	expect(refreshAfter(NOW + 10 * MINUTE, NOW)).toBe(15_000);
+	expect(refreshAfter(NOW - 5 * HOUR, NOW)).toBe(60_000);
+});

@@ -1,0 +1,75 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const pad = (value: number, digits = 2) => String(value).padStart(digits, "0");
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+
+/** A span in its largest unit, rounded down: `45 s`, `4 min`, `3 h`, `12 d`. */
+export function coarseSpan(ms: number): string {
+	const span = Math.abs(ms);
+	if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
+	if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
+	if (span < 2 * DAY) return `${Math.floor(span / HOUR)} h`;
+	return `${Math.floor(span / DAY)} d`;
+}
+
+/** `just now`, `4 min ago`, `in 30 s`; beyond 30 days the date. Both in milliseconds since 1970. */
+export function relativeTime(at: number, now: number): string {
+	const ms = at - now;
+	if (Math.abs(ms) >= 30 * DAY) return calendarDay(at);
+	if (Math.abs(ms) < 5 * SECOND) return ms > SECOND ? `in ${coarseSpan(ms)}` : "just now";
+	return ms < 0 ? `${coarseSpan(ms)} ago` : `in ${coarseSpan(ms)}`;
+}
+
+/** The local day: `21 Nov 2026`. */
+export function calendarDay(at: number): string {
+	const date = new Date(at);
+	return `${date.getDate()} ${MONTHS[date.getMonth()]} ${date.getFullYear()}`;
+}
+
+/** The local time of day: `14:02`, or `14:02:11` with seconds. */
+export function timeOfDay(at: number, { seconds = false }: { seconds?: boolean } = {}): string {
+	const date = new Date(at);
+	const time = `${pad(date.getHours())}:${pad(date.getMinutes())}`;
+	return seconds ? `${time}:${pad(date.getSeconds())}` : time;
+}
+
+/** `14:02` when it is on the same local day as `now`, `20 Nov, 14:02` in the same year, and with the year otherwise. */
+export function shortTime(at: number, now: number): string {
+	const date = new Date(at);
+	const today = new Date(now);
+	if (date.toDateString() === today.toDateString()) return timeOfDay(at);
+	const day = `${date.getDate()} ${MONTHS[date.getMonth()]}`;
+	return date.getFullYear() === today.getFullYear()
+		? `${day}, ${timeOfDay(at)}`
+		: `${day} ${date.getFullYear()}, ${timeOfDay(at)}`;
+}
+
+/** The exact local time with its offset: `21 Nov 2026, 15:02:11.123 (UTC+1)`. */
+export function exactLocal(at: number): string {
+	const date = new Date(at);
+	return `${calendarDay(at)}, ${timeOfDay(at, { seconds: true })}.${pad(date.getMilliseconds(), 3)} (${offset(date)})`;
+}
+
+/** The exact time in UTC: `2026-11-21 14:02:11.123 UTC`. */
+export function exactUtc(at: number): string {
+	return `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;
+}
+
+function offset(date: Date): string {
+	const minutes = -date.getTimezoneOffset();
+	if (minutes === 0) return "UTC";
+	const rest = Math.abs(minutes) % 60;
+	const hours = Math.trunc(Math.abs(minutes) / 60);
+	return `UTC${minutes < 0 ? "−" : "+"}${hours}${rest === 0 ? "" : `:${pad(rest)}`}`;
+}
+
+/** How long to wait before a relative time needs writing anew, in milliseconds. */
+export function refreshAfter(at: number, now: number): number {
+	const span = Math.abs(at - now);
+	if (span < MINUTE) return SECOND;
+	return span < HOUR ? 15 * SECOND : MINUTE;
+}

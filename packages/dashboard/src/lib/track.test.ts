@@ -1,0 +1,241 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { timeOfDay } from "./time.ts";
+import { buildTrack, rowStations, STATIONS, seriesLength, type TrackAttempt, WAITS, waitWord } from "./track.ts";
+
+const START = Date.parse("2026-11-21T14:00:00.000Z");
+const TOOK_MS = 84;
+
+const iso = (at: number) => new Date(at).toISOString();
+const clock = (at: number) => timeOfDay(at, { seconds: true });
+
+interface Series {
+	replay?: number;
+	/** How many attempts failed and are followed by another. */
+	retried: number;
+	/** How the one behind them ended. */
+	end?: "delivered" | "failed";
+	waits?: readonly number[];
+}
+
+/** The attempts of a series, as the service makes them: the wait counts from the end of the attempt before. */
+function series({ replay = 0, retried, end, waits = WAITS }: Series): TrackAttempt[] {
+	const made: TrackAttempt[] = [];
+	let at = START + replay * 86_400_000;
+	for (let attempt = 1; attempt <= retried; attempt++) {
+		const next = at + TOOK_MS + waits[attempt - 1]!;
+		made.push({ ...entry(replay, attempt, at), status: "retrying", next_retry_at: iso(next) });
+		at = next;
+	}
+	if (end !== undefined) {
+		const answer = end === "delivered" ? 200 : 500;
+		made.push({ ...entry(replay, retried + 1, at), status: end, status_code: answer });
+	}
+	return made;
+}
+
+const entry = (replay: number, attempt: number, at: number): TrackAttempt => ({
+	id: `att_${replay}_${attempt}`,
+	attempt,
+	replay,
+	status: "retrying",
+	status_code: 500,
+	error_code: null,
+	next_retry_at: null,
+	started_at: iso(at),
+	response_ms: TOOK_MS,
+});
+
+const over = { state: "delivered", attempt: 1, replay: 0, next_retry_at: null } as const;
+
+describe("a delivered train", () => {
+	it("stops at the station that took it", () => {
+		const [line] = buildTrack(series({ retried: 2, end: "delivered" }), over);
+		expect(line?.end).toBe("delivered");
+		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "passed", "delivered"]);
+		expect(line?.stations.map(({ answer }) => answer)).toEqual(["500", "500", "200"]);
+	});
+
+	it("is read aloud with each attempt's number, answer and time", () => {
+		const [line] = buildTrack(series({ retried: 1, end: "delivered" }), over);
+		const second = START + TOOK_MS + 30_000;
+		expect(line?.stations.map(({ spoken }) => spoken)).toEqual([
+			`attempt 1 of 8, answered 500 at ${clock(START)}`,
+			`attempt 2 of 8, answered 200 at ${clock(second)}`,
+		]);
+	});
+});
+
+describe("a train under way", () => {
+	const made = series({ retried: 2 });
+	const due = START + 2 * TOOK_MS + 90_000;
+	const delivery = { state: "attempting", attempt: 3, replay: 0, next_retry_at: iso(due + 120_000) } as const;
+	const waiting = { ...delivery, next_retry_at: made[1]!.next_retry_at };
+
+	it("has the next station with its planned time, and those behind it with what follows from the waits", () => {
+		const [line] = buildTrack(made, waiting);
+		expect(line?.end).toBeNull();
+		expect(line?.stations.map(({ state }) => state)).toEqual([
+			"passed",
+			"passed",
+			"current",
+			...Array.from({ length: 5 }, () => "coming"),
+		]);
+		expect(line?.stations.map(({ wait }) => wait)).toEqual([null, ...WAITS]);
+		const [third, fourth, fifth] = line?.stations.slice(2) ?? [];
+		expect(third).toMatchObject({ at: due, estimated: false, spoken: `attempt 3 of 8, next at ${clock(due)}` });
+		expect(fourth).toMatchObject({ at: due + 120_000, estimated: true });
+		expect(fifth?.at).toBe(due + 420_000);
+		expect(fourth?.spoken).toBe(`attempt 4 of 8, about ${timeOfDay(due + 120_000)} if it comes to it`);
+	});
+
+	it("goes by what the service says of the next time rather than by the log", () => {
+		const [line] = buildTrack(made, delivery);
+		expect(line?.stations[2]?.at).toBe(due + 120_000);
+	});
+
+	it("foretells nothing where the service waits otherwise", () => {
+		const unusual = series({ retried: 2, waits: [5_000, 5_000] });
+		const [line] = buildTrack(unusual, { ...waiting, next_retry_at: unusual[1]!.next_retry_at });
+		expect(line?.stations[2]?.at).not.toBeNull();
+		expect(line?.stations.slice(3).every(({ at, wait }) => at === null && wait === null)).toBe(true);
+		expect(line?.stations[3]?.spoken).toBe("attempt 4 of 8");
+	});
+
+	it("foretells nothing where no more is known than the attempts", () => {
+		const [line] = buildTrack(made, null);
+		expect(line?.stations).toHaveLength(2);
+		expect(line?.end).toBeNull();
+	});
+
+	it("stands at its first station before anything was sent", () => {
+		const [line] = buildTrack([], { state: "attempting", attempt: 1, replay: 0, next_retry_at: null });
+		expect(line?.stations).toHaveLength(STATIONS);
+		expect(line?.stations[0]).toMatchObject({ state: "current", at: null, spoken: "attempt 1 of 8, under way" });
+	});
+});
+
+describe("a train that failed", () => {
+	it("ends at its last station", () => {
+		const [line] = buildTrack(series({ retried: 7, end: "failed" }), { ...over, state: "dead_lettered", attempt: 8 });
+		expect(line?.end).toBe("failed");
+		expect(line?.stations.at(-1)).toMatchObject({ number: 8, state: "failed", answer: "500" });
+	});
+
+	it("tells how many attempts the service makes", () => {
+		const first = series({ retried: 2, end: "failed", waits: [1_000, 1_000] });
+		const again = series({ replay: 1, retried: 1, waits: [1_000] });
+		const lines = buildTrack([...first, ...again], {
+			state: "attempting",
+			attempt: 2,
+			replay: 1,
+			next_retry_at: again[0]!.next_retry_at,
+		});
+		expect(lines.map(({ total }) => total)).toEqual([3, 3]);
+		expect(lines[1]?.stations.map(({ state }) => state)).toEqual(["passed", "current", "coming"]);
+	});
+
+	it("may be closed early without a request", () => {
+		const closed = { ...entry(0, 1, START), status: "failed", status_code: null, error_code: "expired" } as const;
+		const [line] = buildTrack([closed], { ...over, state: "dead_lettered" });
+		expect(line).toMatchObject({ total: 8, end: "failed" });
+		expect(line?.stations).toHaveLength(1);
+	});
+});
+
+describe("replays", () => {
+	it("are further lines, in their order", () => {
+		const made = [...series({ replay: 1, retried: 0, end: "delivered" }), ...series({ retried: 7, end: "failed" })];
+		const lines = buildTrack(made, { ...over, replay: 1 });
+		expect(lines.map(({ replay, end }) => [replay, end])).toEqual([
+			[0, "failed"],
+			[1, "delivered"],
+		]);
+	});
+
+	it("have a line from the moment they are asked for", () => {
+		const lines = buildTrack(series({ retried: 7, end: "failed" }), {
+			state: "attempting",
+			attempt: 1,
+			replay: 1,
+			next_retry_at: iso(START),
+		});
+		expect(lines).toHaveLength(2);
+		expect(lines[1]?.stations[0]).toMatchObject({ state: "current", at: START });
+		expect(lines[1]?.end).toBeNull();
+	});
+});
+
+it("keeps a place for attempts that left the log", () => {
+	const [line] = buildTrack(series({ retried: 3, end: "delivered" }).slice(2), over);
+	expect(line?.stations.map(({ number, attemptId }) => [number, attemptId])).toEqual([
+		[1, null],
+		[2, null],
+		[3, "att_0_3"],
+		[4, "att_0_4"],
+	]);
+	expect(line?.stations[0]?.spoken).toBe("attempt 1 of 8, no longer in the log");
+});
+
+it("numbers the stations of every line without gaps, with one current station at most", () => {
+	const anySeries = fc.record({
+		retried: fc.integer({ min: 0, max: 7 }),
+		end: fc.constantFrom<("delivered" | "failed")[]>("delivered", "failed"),
+	});
+	fc.assert(
+		fc.property(fc.array(anySeries, { minLength: 1, maxLength: 4 }), fc.boolean(), (given, underWay) => {
+			const made = given.flatMap((each, replay) => series({ ...each, replay }));
+			const replay = underWay ? given.length : given.length - 1;
+			const lines = buildTrack(made, { ...over, state: underWay ? "attempting" : "delivered", replay });
+			expect(lines.map((line) => line.replay)).toEqual(Array.from({ length: replay + 1 }, (_, index) => index));
+			for (const { stations, end, total } of lines) {
+				expect(stations.map(({ number }) => number)).toEqual(stations.map((_, index) => index + 1));
+				expect(stations.length).toBeLessThanOrEqual(total);
+				expect(stations.filter(({ state }) => state === "current")).toHaveLength(end === null ? 1 : 0);
+			}
+		}),
+	);
+});
+
+describe("seriesLength", () => {
+	const place = { attempt: 3, status: "retrying", error_code: null } as const;
+	it.each([
+		["more than were made, while it is retried", { ...place, attempt: 9 }, 10],
+		["the usual number, while it does not tell", place, 8],
+		["what was used up, once it failed", { ...place, status: "failed" as const }, 3],
+		["the usual number, where it was closed unsent", { ...place, status: "failed" as const, error_code: "expired" }, 8],
+	])("is %s", (_, given, length) => {
+		expect(seriesLength(given)).toBe(length);
+	});
+});
+
+describe("rowStations", () => {
+	it("shows what is to come of an attempt that is retried", () => {
+		const stations = rowStations({ attempt: 2, status: "retrying", error_code: null });
+		expect(stations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+		expect(stations.map(({ state }) => state)).toEqual([
+			"passed",
+			"passed",
+			"current",
+			...Array.from({ length: 5 }, () => "coming"),
+		]);
+	});
+
+	it.each(["delivered", "failed"] as const)("ends where it was %s", (status) => {
+		const stations = rowStations({ attempt: 2, status, error_code: null });
+		expect(stations.map(({ state }) => state)).toEqual(["passed", status]);
+	});
+});
+
+it.each([
+	[0, "0 s"],
+	[30_000, "30 s"],
+	[59_600, "1 min"],
+	[90_000, "1 min 30 s"],
+	[120_000, "2 min"],
+	[1_795_000, "29 min"],
+	[3_600_000, "1 h"],
+	[5_400_000, "1.5 h"],
+])("says a wait of %i ms as %s", (ms, words) => {
+	expect(waitWord(ms)).toBe(words);
+});

@@ -1,0 +1,209 @@
+import { type Answered, attemptSentence, stationWord, wasSent } from "./attempt-words.ts";
+import { timeOfDay } from "./time.ts";
+
+/** What the track needs to know of an attempt; a row of the log has it all. */
+export interface TrackAttempt extends Answered {
+	readonly id: string;
+	readonly attempt: number;
+	readonly replay: number;
+	readonly status: "delivered" | "retrying" | "failed";
+	readonly next_retry_at: string | null;
+	readonly started_at: string;
+	readonly response_ms: number;
+}
+
+/** What the track needs to know of the delivery besides its attempts. */
+export interface TrackDelivery {
+	readonly state: "attempting" | "delivered" | "dead_lettered";
+	/** The attempt that is due or under way, or the last one made. */
+	readonly attempt: number;
+	readonly replay: number;
+	readonly next_retry_at: string | null;
+}
+
+export type StationState = "delivered" | "passed" | "failed" | "current" | "coming";
+
+export interface Station {
+	/** 1, 2, 3 … within its line. */
+	readonly number: number;
+	readonly state: StationState;
+	/** The attempt's answer; null where there is none yet. */
+	readonly answer: string | null;
+	/** When the attempt began or is due, milliseconds since 1970; null where nobody knows, or while it is under way. */
+	readonly at: number | null;
+	/** Whether `at` is what follows from the usual waits if the attempts before it fail at once. */
+	readonly estimated: boolean;
+	/** The wait before it, in milliseconds; null for the first one and where nobody knows. */
+	readonly wait: number | null;
+	readonly attemptId: string | null;
+	/** The station as it is read aloud. */
+	readonly spoken: string;
+}
+
+/** A series of attempts. */
+export interface Line {
+	/** 0 for the first series, then 1, 2 … for each replay. */
+	readonly replay: number;
+	readonly stations: readonly Station[];
+	/** How many attempts it has at most. */
+	readonly total: number;
+	/** How it ended; null while it is under way. */
+	readonly end: "delivered" | "failed" | null;
+}
+
+/** The waits between attempts unless the service is configured with others, in milliseconds. */
+export const WAITS: readonly number[] = [30, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * 1_000);
+
+/** The stations of a line unless its series shows another number. */
+export const STATIONS = WAITS.length + 1;
+
+/** How far, in milliseconds, a wait may be from the usual one and still count as it. */
+const TOLERANCE_MS = 2_000;
+
+type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
+
+/** Whether the attempt was the last one that its series could have. */
+const exhausted = (attempt: Place) => attempt.status === "failed" && wasSent(attempt);
+
+/**
+ * How many attempts a series has in all, as far as one of its attempts tells.
+ *
+ * @param usual the number where the attempt does not tell
+ */
+export function seriesLength(last: Place, usual = STATIONS): number {
+	if (exhausted(last)) return last.attempt;
+	return Math.max(usual, last.status === "retrying" ? last.attempt + 1 : last.attempt);
+}
+
+const endOf = ({ started_at, response_ms }: TrackAttempt) => Date.parse(started_at) + response_ms;
+
+const plannedWait = (attempt: TrackAttempt) =>
+	attempt.next_retry_at === null ? null : Date.parse(attempt.next_retry_at) - endOf(attempt);
+
+/** Whether the series waits as services do that are not configured otherwise: only then can the rest be foretold. */
+function waitsAsUsual(attempts: readonly TrackAttempt[]): boolean {
+	return attempts.every((attempt) => {
+		const wait = plannedWait(attempt);
+		const usual = WAITS[attempt.attempt - 1];
+		return wait === null || (usual !== undefined && Math.abs(wait - usual) <= TOLERANCE_MS);
+	});
+}
+
+/**
+ * The lines of a delivery, one a series, oldest first.
+ *
+ * @param delivery null where no more is known than the attempts: then nothing is foretold
+ */
+export function buildTrack(attempts: readonly TrackAttempt[], delivery: TrackDelivery | null): readonly Line[] {
+	const series = new Map<number, TrackAttempt[]>();
+	for (const attempt of attempts) {
+		const made = series.get(attempt.replay);
+		if (made === undefined) series.set(attempt.replay, [attempt]);
+		else made.push(attempt);
+	}
+	if (delivery?.state === "attempting" && !series.has(delivery.replay)) series.set(delivery.replay, []);
+	// A series that used up its attempts shows how many the service is configured with.
+	const usual = attempts.findLast(exhausted)?.attempt ?? STATIONS;
+	return [...series]
+		.sort(([one], [other]) => one - other)
+		.map(([replay, made]) => {
+			const ordered = made.toSorted((one, other) => one.attempt - other.attempt);
+			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, usual);
+		});
+}
+
+function buildLine(replay: number, made: readonly TrackAttempt[], delivery: TrackDelivery | null, usual: number): Line {
+	const last = made.at(-1);
+	const over = last !== undefined && last.status !== "retrying";
+	const total = last === undefined ? usual : seriesLength(last, usual);
+	const stations: Station[] = [];
+	const first = made[0]?.attempt ?? 1;
+	// Attempts beyond the log's retention leave their stations without an answer.
+	for (let number = 1; number < first; number++) stations.push(unknown(number, total));
+	for (const attempt of made) stations.push(passed(attempt, made, total));
+	if (!over && delivery !== null) stations.push(...ahead(last, total, delivery, waitsAsUsual(made)));
+	return { replay, stations, total, end: over ? (last.status === "delivered" ? "delivered" : "failed") : null };
+}
+
+const unknown = (number: number, total: number): Station => ({
+	number,
+	state: "passed",
+	answer: null,
+	at: null,
+	estimated: false,
+	wait: null,
+	attemptId: null,
+	spoken: `attempt ${number} of ${total}, no longer in the log`,
+});
+
+function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: number): Station {
+	const before = made.find(({ attempt: number }) => number === attempt.attempt - 1);
+	return {
+		number: attempt.attempt,
+		state: attempt.status === "retrying" ? "passed" : attempt.status,
+		answer: stationWord(attempt),
+		at: Date.parse(attempt.started_at),
+		estimated: false,
+		wait: before === undefined ? null : (plannedWait(before) ?? Date.parse(attempt.started_at) - endOf(before)),
+		attemptId: attempt.id,
+		spoken: attemptSentence(attempt, total),
+	};
+}
+
+/** The stations to come: the next one as it is planned, those behind it as they follow from the usual waits. */
+function ahead(
+	last: TrackAttempt | undefined,
+	total: number,
+	delivery: TrackDelivery,
+	usual: boolean,
+): readonly Station[] {
+	const next = (last?.attempt ?? 0) + 1;
+	const planned = delivery.next_retry_at ?? last?.next_retry_at ?? null;
+	const stations: Station[] = [];
+	let at = planned === null ? null : Date.parse(planned);
+	for (let number = next; number <= total; number++) {
+		const usualWait = usual ? (WAITS[number - 2] ?? null) : null;
+		const isNext = number === next;
+		if (!isNext) at = at === null || usualWait === null ? null : at + usualWait;
+		stations.push({
+			number,
+			state: isNext ? "current" : "coming",
+			answer: null,
+			at,
+			estimated: !isNext && at !== null,
+			wait: isNext && last !== undefined ? (plannedWait(last) ?? usualWait) : usualWait,
+			attemptId: null,
+			spoken: `attempt ${number} of ${total}${isNext ? nextInWords(at) : laterInWords(at)}`,
+		});
+	}
+	return stations;
+}
+
+const nextInWords = (at: number | null) =>
+	at === null ? ", under way" : `, next at ${timeOfDay(at, { seconds: true })}`;
+
+const laterInWords = (at: number | null) => (at === null ? "" : `, about ${timeOfDay(at)} if it comes to it`);
+
+/** A wait between two stations: `30 s`, `2 min`, `1 h`. */
+export function waitWord(ms: number): string {
+	const seconds = Math.max(0, Math.round(ms / 1_000));
+	if (seconds < 60) return `${seconds} s`;
+	const minutes = Math.floor(seconds / 60);
+	const rest = seconds % 60;
+	if (minutes < 10 && rest !== 0) return `${minutes} min ${rest} s`;
+	if (minutes < 60) return `${minutes} min`;
+	const hours = seconds / 3_600;
+	return Number.isInteger(hours) ? `${hours} h` : `${hours.toFixed(1)} h`;
+}
+
+/** The stations of an entry of the log: what it tells of those before and behind it. */
+export function rowStations(attempt: Place): readonly Pick<Station, "number" | "state">[] {
+	const length = attempt.status === "retrying" ? seriesLength(attempt) : attempt.attempt;
+	return Array.from({ length }, (_, index) => ({ number: index + 1, state: rowState(index + 1, attempt) }));
+}
+
+function rowState(number: number, { attempt, status }: Place): StationState {
+	if (number < attempt) return "passed";
+	if (number === attempt) return status === "retrying" ? "passed" : status;
+	return number === attempt + 1 ? "current" : "coming";
+}

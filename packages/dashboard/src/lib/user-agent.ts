@@ -1,0 +1,26 @@
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+	[/\bEdg(?:e|A|iOS)?\//, "Edge"],
+	[/\bOPR\//, "Opera"],
+	[/\bFirefox\/|\bFxiOS\//, "Firefox"],
+	[/\bChrome\/|\bCriOS\//, "Chrome"],
+	[/\bSafari\//, "Safari"],
+	[/^curl\//, "curl"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+	[/\biPhone\b/, "iPhone"],
+	[/\biPad\b/, "iPad"],
+	[/\bAndroid\b/, "Android"],
+	[/\bMac OS X\b|\bMacintosh\b/, "macOS"],
+	[/\bWindows\b/, "Windows"],
+	[/\bCrOS\b/, "ChromeOS"],
+	[/\bLinux\b/, "Linux"],
+];
+
+/** What a User-Agent header gives away, in words: `Firefox on Linux`. A guess for people to tell sessions apart by. */
+export function describeUserAgent(header: string | null): string {
+	if (header === null || header.trim() === "") return "Unknown program";
+	const browser = BROWSERS.find(([pattern]) => pattern.test(header))?.[1];
+	const system = SYSTEMS.find(([pattern]) => pattern.test(header))?.[1];
+	if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
+	return browser ?? system ?? header.slice(0, 40);
+}

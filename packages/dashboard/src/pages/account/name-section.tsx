@@ -1,0 +1,34 @@
+import { Button, Group, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { renameAccount } from "../../api/account.ts";
+import { useSession } from "../../api/session.ts";
+import { nameFault } from "../../lib/account-rules.ts";
+import { notifyDone } from "../../ui/notify.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+
+export function NameSection() {
+	const { account } = useSession();
+	const form = useForm({ initialValues: { name: account.name }, validate: { name: nameFault } });
+	const { busy, problem, submit } = useSubmit(form, async ({ name }) => {
+		await renameAccount(name.trim());
+		notifyDone("Your name is changed.");
+	});
+	return (
+		<Section title="Profile" description="Your name stands in the audit log beside what you do.">
+			<form onSubmit={form.onSubmit(submit)} noValidate>
+				<Stack>
+					<TextInput label="Name" autoComplete="name" {...form.getInputProps("name")} />
+					<TextInput label="E-mail" value={account.email} readOnly description="What you sign in with. It stays." />
+					{problem === null ? null : <ErrorState error={problem} />}
+					<Group justify="flex-end">
+						<Button type="submit" loading={busy} disabled={!form.isDirty()}>
+							Save
+						</Button>
+					</Group>
+				</Stack>
+			</form>
+		</Section>
+	);
+}

@@ -1,0 +1,53 @@
+import { Button, Group, PasswordInput, Stack } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { changePassword } from "../../api/account.ts";
+import { useSession } from "../../api/session.ts";
+import { passwordFault } from "../../lib/account-rules.ts";
+import { notifyDone } from "../../ui/notify.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+
+/** Changes the password. Whoever came in by link has forgotten the old one and may leave it out. */
+export function PasswordSection() {
+	const { account, by_link } = useSession();
+	const form = useForm({
+		initialValues: { current: "", password: "" },
+		validate: {
+			current: (current: string) => (current === "" && !by_link ? "Enter the password you have now." : null),
+			password: passwordFault,
+		},
+	});
+	const { busy, problem, submit } = useSubmit(form, async ({ current, password }) => {
+		await changePassword(current === "" ? { password } : { current, password });
+		form.reset();
+		notifyDone("The password is changed, and every other session is signed out.");
+	});
+	return (
+		<Section title="Password" description="Changing it signs out every session but this one.">
+			<form onSubmit={form.onSubmit(submit)} noValidate>
+				<Stack>
+					<input type="text" autoComplete="username" value={account.email} readOnly hidden />
+					<PasswordInput
+						label="Current password"
+						description={by_link ? "May stay empty for 15 minutes after you came in by link." : undefined}
+						autoComplete="current-password"
+						{...form.getInputProps("current")}
+					/>
+					<PasswordInput
+						label="New password"
+						description="10 characters or more."
+						autoComplete="new-password"
+						{...form.getInputProps("password")}
+					/>
+					{problem === null ? null : <ErrorState error={problem} />}
+					<Group justify="flex-end">
+						<Button type="submit" loading={busy} disabled={!form.isDirty("password")}>
+							Change password
+						</Button>
+					</Group>
+				</Stack>
+			</form>
+		</Section>
+	);
+}

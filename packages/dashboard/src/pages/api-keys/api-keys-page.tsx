@@ -1,0 +1,49 @@
+import { Button } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconKey, IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { apiKeysQuery } from "../../api/api-keys.ts";
+import { useProjectId } from "../../api/session.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { EmptyState, ErrorState } from "../../ui/states.tsx";
+import { KeysTable } from "./keys-table.tsx";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
+
+/** The keys that programs use the API with. */
+export function ApiKeysPage() {
+	const projectId = useProjectId();
+	const { data, error, refetch } = useQuery(apiKeysQuery(projectId));
+	const [creating, create] = useDisclosure(false);
+	const newKey = (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Button leftSection={<IconPlus size={16} aria-hidden />} disabled={disabled} onClick={create.open}>
+					New key
+				</Button>
+			)}
+		</ForRole>
+	);
+	const keys = data?.data;
+	return (
+		<Page>
+			<PageHeader title="API Keys" actions={keys?.length === 0 ? null : newKey}>
+				{keys !== undefined && keys.length > 0 ? `${plural(keys.length, "key")} can use the API. ` : ""}A key publishes
+				events, manages webhooks and reads the log of this project, and of no other.
+			</PageHeader>
+			{error !== null && keys === undefined ? <ErrorState error={error} onRetry={refetch} /> : null}
+			{keys?.length === 0 ? (
+				<EmptyState title="No keys yet" icon={<IconKey size={26} />} action={newKey}>
+					Your store's server needs one to publish events. Make one key for each program, so that each can be revoked
+					alone.
+				</EmptyState>
+			) : error === null || keys !== undefined ? (
+				<Section flush>
+					<KeysTable keys={keys} />
+				</Section>
+			) : null}
+			<NewKeyDialog opened={creating} onClose={create.close} />
+		</Page>
+	);
+}

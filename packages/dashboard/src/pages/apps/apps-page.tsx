@@ -1,0 +1,18 @@
+import { useProject } from "../../api/session.ts";
+import { Page, PageHeader } from "../../ui/page.tsx";
+import { DeveloperCard } from "./developer-card.tsx";
+
+/** What can be added to the project. */
+export function AppsPage() {
+	const installed = useProject().apps.includes("developer");
+	return (
+		<Page narrow>
+			<PageHeader title="Apps">
+				{installed
+					? "Developer is installed: its pages stand in the menu."
+					: "An app adds pages and abilities to the project. Nothing is sent anywhere until Developer is installed."}
+			</PageHeader>
+			<DeveloperCard />
+		</Page>
+	);
+}

@@ -1,0 +1,115 @@
+import { Button, Group, Paper, Text, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconActivity, IconArrowRight, IconCode, IconKey, IconWebhook } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { installApp } from "../../api/projects.ts";
+import { useProject } from "../../api/session.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import classes from "./developer-card.module.css";
+import { RemoveDialog } from "./remove-dialog.tsx";
+
+const BRINGS = [
+	{
+		Icon: IconWebhook,
+		name: "Webhooks",
+		text: "Purchases, refunds, subscriptions and more are sent to your own systems as they happen, signed and tried up to 8 times.",
+	},
+	{ Icon: IconKey, name: "API Keys", text: "Your programs publish events and manage the project over HTTP." },
+	{
+		Icon: IconActivity,
+		name: "Logs",
+		text: "Every attempt with its request and answer, why it failed, and a button to send it again.",
+	},
+] as const;
+
+/** The Developer app: what it brings, and Install or Remove. */
+export function DeveloperCard() {
+	const { id, apps } = useProject();
+	const installed = apps.includes("developer");
+	const [removing, remove] = useDisclosure(false);
+	const [busy, setBusy] = useState(false);
+	const install = async () => {
+		setBusy(true);
+		try {
+			await installApp(id, "developer");
+			notifyDone("Developer is installed. Create your first webhook next.");
+		} catch (error) {
+			notifyProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<Paper className={classes.card} component="section" aria-labelledby="developer-app">
+			<Group className={classes.head} gap="md" wrap="nowrap" align="flex-start">
+				<div className={classes.icon} aria-hidden>
+					<IconCode size={28} stroke={1.7} />
+				</div>
+				<div className={classes.names}>
+					<Group gap="sm">
+						<Title order={2} size="h4" id="developer-app">
+							Developer
+						</Title>
+						{installed ? <Outcome kind="delivered" label="Installed" /> : null}
+					</Group>
+					<Text c="dimmed" size="sm">
+						Connects the store to accounting, chat, fulfilment or whatever you have built.
+					</Text>
+				</div>
+			</Group>
+			<ul className={classes.list}>
+				{BRINGS.map(({ Icon, name, text }) => (
+					<li key={name} className={classes.item}>
+						<Icon size={20} stroke={1.7} aria-hidden />
+						<div>
+							<Text size="sm" fw={600}>
+								{name}
+							</Text>
+							<Text size="sm" c="dimmed">
+								{text}
+							</Text>
+						</div>
+					</li>
+				))}
+			</ul>
+			<Group className={classes.foot} justify="space-between" gap="sm">
+				{installed ? (
+					<>
+						<Button
+							component={Link}
+							to={`/p/${id}/webhooks`}
+							variant="light"
+							rightSection={<IconArrowRight size={16} aria-hidden />}
+						>
+							Go to Webhooks
+						</Button>
+						<ForRole needs="owner">
+							{(disabled) => (
+								<Button variant="default" disabled={disabled} onClick={remove.open}>
+									Remove
+								</Button>
+							)}
+						</ForRole>
+					</>
+				) : (
+					<>
+						<Text size="sm" c="dimmed">
+							Installing sends nothing yet: that begins with the first webhook.
+						</Text>
+						<ForRole needs="owner">
+							{(disabled) => (
+								<Button disabled={disabled} loading={busy} onClick={() => void install()}>
+									Install
+								</Button>
+							)}
+						</ForRole>
+					</>
+				)}
+			</Group>
+			<RemoveDialog opened={removing} onClose={remove.close} />
+		</Paper>
+	);
+}

@@ -1,0 +1,33 @@
+import { Text } from "@mantine/core";
+import { removeApp } from "../../api/projects.ts";
+import { useProject } from "../../api/session.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { notifyDone } from "../../ui/notify.tsx";
+
+/** Says what removing does before it is done. */
+export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+	const { id } = useProject();
+	const remove = async () => {
+		await removeApp(id, "developer");
+		notifyDone("Developer is removed, and every webhook is paused.");
+	};
+	return (
+		<Confirm
+			opened={opened}
+			onClose={onClose}
+			title="Remove Developer?"
+			action="Remove and pause"
+			danger
+			onConfirm={remove}
+		>
+			<Text size="sm">
+				<strong>Every webhook of this project will be paused</strong>: nothing more is sent. Webhooks, API Keys and Logs
+				leave the menu.
+			</Text>
+			<Text size="sm" mt="xs">
+				Nothing is deleted. Install Developer again and resume the webhooks to go on; events wait for them until their
+				retention ends.
+			</Text>
+		</Confirm>
+	);
+}

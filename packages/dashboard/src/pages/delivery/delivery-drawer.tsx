@@ -1,0 +1,9 @@
+import { Page, PageHeader } from "../../ui/page.tsx";
+
+export function DeliveryDrawer() {
+	return (
+		<Page>
+			<PageHeader title="Delivery" />
+		</Page>
+	);
+}

@@ -1,0 +1,75 @@
+import { Button, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { isStatus } from "../../api/error.ts";
+import { invitationLookQuery } from "../../api/invitations.ts";
+import { sessionQuery } from "../../api/session.ts";
+import { ROLE_WORDS } from "../../lib/roles.ts";
+import { AuthCard } from "../../ui/auth-card.tsx";
+import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
+import { useFragmentToken } from "../../ui/use-fragment-token.ts";
+import { When } from "../../ui/when.tsx";
+import { JoinAs } from "./join-as.tsx";
+import { JoinWithAccount } from "./join-with-account.tsx";
+
+/** What one is invited to, and the ways to accept: as who is signed in, with an account, or with a new one. */
+export function InvitationPage() {
+	const token = useFragmentToken();
+	return token === null ? <Over /> : <Invited token={token} />;
+}
+
+function Invited({ token }: { token: string }) {
+	const look = useQuery(invitationLookQuery(token));
+	const { data: session } = useQuery(sessionQuery);
+	if (isStatus(look.error, 404, 409, 422)) return <Over />;
+	if (look.error !== null) {
+		return (
+			<AuthCard title="Invitation">
+				<ErrorState error={look.error} onRetry={look.refetch} />
+			</AuthCard>
+		);
+	}
+	if (look.data === undefined || session === undefined) {
+		return (
+			<AuthCard title="Invitation">
+				<SkeletonRows count={3} height={52} />
+			</AuthCard>
+		);
+	}
+	const { project, role, email, expires_at, invited_by_name } = look.data;
+	return (
+		<AuthCard
+			title={`Join ${project.name}`}
+			lead={
+				<>
+					{invited_by_name ?? "The operator"} invites you as <strong>{ROLE_WORDS[role].label.toLowerCase()}</strong>.{" "}
+					{ROLE_WORDS[role].may}
+				</>
+			}
+		>
+			<Stack>
+				{session === null ? (
+					<JoinWithAccount token={token} email={email} projectId={project.id} />
+				) : (
+					<JoinAs token={token} account={session.account} projectId={project.id} />
+				)}
+				<Text size="xs" c="dimmed">
+					The invitation ends <When at={expires_at} />.
+				</Text>
+			</Stack>
+		</AuthCard>
+	);
+}
+
+function Over() {
+	return (
+		<AuthCard
+			title="This invitation is over"
+			lead="It was used, taken back, or is older than 7 days. Ask whoever sent it for a new link."
+		>
+			<Button component={Link} to="/">
+				Go to the start
+			</Button>
+		</AuthCard>
+	);
+}

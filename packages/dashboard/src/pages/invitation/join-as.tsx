@@ -1,0 +1,58 @@
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { acceptInvitation } from "../../api/invitations.ts";
+import type { Account } from "../../api/model.ts";
+import { signOut } from "../../api/session.ts";
+import { Initials } from "../../ui/initials.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+
+interface JoinAsProps {
+	token: string;
+	account: Account;
+	projectId: string;
+}
+
+/** Accepts as whoever is signed in. */
+export function JoinAs({ token, account, projectId }: JoinAsProps) {
+	const navigate = useNavigate();
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const attempt = async (act: () => Promise<unknown>) => {
+		setBusy(true);
+		setProblem(null);
+		try {
+			await act();
+		} catch (error) {
+			setProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	const join = async () => {
+		await acceptInvitation(token);
+		await navigate({ to: "/p/$projectId", params: { projectId } });
+	};
+	return (
+		<Stack>
+			<Group gap="sm" wrap="nowrap">
+				<Initials name={account.name} size={36} />
+				<div>
+					<Text size="sm" fw={600}>
+						{account.name}
+					</Text>
+					<Text size="xs" c="dimmed">
+						{account.email}
+					</Text>
+				</div>
+			</Group>
+			{problem === null ? null : <ErrorState error={problem} />}
+			<Button loading={busy} onClick={() => void attempt(join)}>
+				Join as {account.name}
+			</Button>
+			<Button variant="subtle" disabled={busy} onClick={() => void attempt(signOut)}>
+				That is not me
+			</Button>
+		</Stack>
+	);
+}

@@ -1,0 +1,77 @@
+import { Button, SegmentedControl, Stack } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { acceptInvitation } from "../../api/invitations.ts";
+import { signIn } from "../../api/session.ts";
+import { AccountFields, newAccountForm, SignInFields, signInForm } from "../../ui/account-fields.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+
+interface JoinProps {
+	token: string;
+	/** Whom the invitation is for, when it says so. */
+	email: string | null;
+	projectId: string;
+}
+
+/** Accepts with a new account, or with one that there is already. */
+export function JoinWithAccount(props: JoinProps) {
+	const [way, setWay] = useState<"new" | "existing">("new");
+	return (
+		<Stack>
+			<SegmentedControl
+				fullWidth
+				aria-label="How to join"
+				value={way}
+				onChange={(value) => setWay(value === "existing" ? "existing" : "new")}
+				data={[
+					{ value: "new", label: "New account" },
+					{ value: "existing", label: "I have an account" },
+				]}
+			/>
+			{way === "new" ? <NewAccount {...props} /> : <ExistingAccount {...props} />}
+		</Stack>
+	);
+}
+
+function NewAccount({ token, email, projectId }: JoinProps) {
+	const navigate = useNavigate();
+	const form = useForm(newAccountForm(email ?? ""));
+	const { busy, problem, submit } = useSubmit(form, async (values) => {
+		await acceptInvitation(token, { ...values, email: values.email.trim(), name: values.name.trim() });
+		await navigate({ to: "/p/$projectId", params: { projectId } });
+	});
+	return (
+		<form onSubmit={form.onSubmit(submit)} noValidate>
+			<Stack>
+				<AccountFields form={form} />
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Button type="submit" loading={busy}>
+					Create account and join
+				</Button>
+			</Stack>
+		</form>
+	);
+}
+
+function ExistingAccount({ token, email, projectId }: JoinProps) {
+	const navigate = useNavigate();
+	const form = useForm(signInForm(email ?? ""));
+	const { busy, problem, submit } = useSubmit(form, async (values) => {
+		await signIn({ email: values.email.trim(), password: values.password });
+		await acceptInvitation(token);
+		await navigate({ to: "/p/$projectId", params: { projectId } });
+	});
+	return (
+		<form onSubmit={form.onSubmit(submit)} noValidate>
+			<Stack>
+				<SignInFields form={form} />
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Button type="submit" loading={busy}>
+					Sign in and join
+				</Button>
+			</Stack>
+		</form>
+	);
+}

@@ -1,0 +1,55 @@
+import { answerPhrases } from "../../lib/health-words.ts";
+import { formatMs } from "../../lib/numbers.ts";
+import { Outcome } from "../../ui/outcome.tsx";
+import { SkeletonRows } from "../../ui/states.tsx";
+import { TrackMini } from "../../ui/track-mini.tsx";
+import { useListKeys } from "../../ui/use-list-keys.ts";
+import { When } from "../../ui/when.tsx";
+import { EventCell } from "./attempt-cells.tsx";
+import classes from "./attempts.module.css";
+import { type AttemptsProps, SelectBox } from "./attempts-table.tsx";
+
+const SKELETONS = 6;
+const CARD_HEIGHT = 118;
+
+/** The log as cards, for narrow screens. */
+export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
+	const { rowProps } = useListKeys({ items: rows ?? [], keyOf: ({ id }) => id, onOpen, keys, openKey: openId });
+	if (rows === undefined) return <SkeletonRows count={SKELETONS} height={CARD_HEIGHT} />;
+	return (
+		<ul className={classes.cards} aria-label="Attempts">
+			{rows.map((row, index) => (
+				<li
+					key={row.id}
+					className={classes.card}
+					data-new={isNew(row) || undefined}
+					data-open={row.id === openId || undefined}
+					{...rowProps(index)}
+				>
+					<div className={classes.cardHead}>
+						<SelectBox row={row} selection={selection} />
+						<Outcome kind={row.status} />
+						<span className={classes.cardTime}>
+							<When at={row.started_at} />
+						</span>
+					</div>
+					<EventCell attempt={row} />
+					<div className={classes.cardLine}>
+						<span className={classes.name}>{nameOf(row.webhook_id)}</span>
+						<span className={classes.quiet}>
+							{answerPhrases(row).short}, {formatMs(row.response_ms)}
+						</span>
+					</div>
+					<div className={classes.cardLine}>
+						<TrackMini attempt={row} />
+						{row.next_retry_at === null ? null : (
+							<span className={classes.quiet}>
+								next <When at={row.next_retry_at} />
+							</span>
+						)}
+					</div>
+				</li>
+			))}
+		</ul>
+	);
+}

@@ -1,0 +1,33 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import type { AttemptSummary } from "../../api/attempts.ts";
+import { useProjectId } from "../../api/session.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { When } from "../../ui/when.tsx";
+import classes from "./attempts.module.css";
+
+/** The event's type, which leads to the attempt. */
+export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSummary }) {
+	const projectId = useProjectId();
+	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	return (
+		<Link
+			className={classes.event}
+			to="/p/$projectId/logs/$attemptId"
+			params={{ projectId, attemptId: id }}
+			search={search}
+			resetScroll={false}
+			tabIndex={-1}
+		>
+			{event_type}
+		</Link>
+	);
+}
+
+/** When it is tried again; once that time is past, that it was. */
+export function NextRetryCell({ at }: { at: string | null }) {
+	const ms = at === null ? 0 : Date.parse(at);
+	const now = useNow(ms);
+	if (at === null) return <span className={classes.quiet}>–</span>;
+	if (ms < now) return <span className={classes.quiet}>was due</span>;
+	return <When at={at} />;
+}

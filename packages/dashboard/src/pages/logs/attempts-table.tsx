@@ -1,0 +1,97 @@
+import { Checkbox } from "@mantine/core";
+import type { AttemptSummary } from "../../api/attempts.ts";
+import { answerPhrases } from "../../lib/health-words.ts";
+import { formatMs } from "../../lib/numbers.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import { TrackMini } from "../../ui/track-mini.tsx";
+import { When } from "../../ui/when.tsx";
+import { EventCell, NextRetryCell } from "./attempt-cells.tsx";
+import classes from "./attempts.module.css";
+import type { NameOf } from "./filter-words.ts";
+import type { Selection } from "./use-selection.ts";
+
+export interface AttemptsProps {
+	/** Undefined while they load. */
+	rows: readonly AttemptSummary[] | undefined;
+	nameOf: NameOf;
+	selection: Selection;
+	/** The attempt in the drawer, null while it is closed. */
+	openId: string | null;
+	isNew: (row: AttemptSummary) => boolean;
+	onOpen: (row: AttemptSummary) => void;
+	/** Keys for the row that has the focus. */
+	keys: Readonly<Record<string, (row: AttemptSummary) => void>>;
+}
+
+const SKELETON_ROWS = 12;
+/** In pixels; narrower than this the table scrolls within itself. */
+const MIN_WIDTH = 980;
+
+/** The log as a table, for screens that are wide enough. */
+export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
+	return (
+		<DataTable
+			label="Attempts"
+			columns={columnsOf(rows ?? [], nameOf, selection)}
+			rows={rows}
+			rowKey={({ id }) => id}
+			openKey={openId}
+			isNew={isNew}
+			onOpen={onOpen}
+			keys={keys}
+			skeletonRows={SKELETON_ROWS}
+			minWidth={MIN_WIDTH}
+		/>
+	);
+}
+
+const columnsOf = (
+	rows: readonly AttemptSummary[],
+	nameOf: NameOf,
+	selection: Selection,
+): readonly Column<AttemptSummary>[] => [
+	{
+		key: "select",
+		header: (
+			<Checkbox
+				size="xs"
+				aria-label="Select all that are shown"
+				checked={rows.length > 0 && selection.size >= rows.length}
+				indeterminate={selection.size > 0 && selection.size < rows.length}
+				onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}
+			/>
+		),
+		render: (row) => <SelectBox row={row} selection={selection} />,
+		width: 44,
+	},
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 104 },
+	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 116 },
+	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} /> },
+	{
+		key: "webhook",
+		header: "Webhook",
+		render: ({ webhook_id }) => <span className={classes.name}>{nameOf(webhook_id)}</span>,
+	},
+	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short, width: 140 },
+	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 150 },
+	{ key: "took", header: "Took", render: ({ response_ms }) => formatMs(response_ms), align: "right", width: 84 },
+	{
+		key: "next",
+		header: "Next retry",
+		render: ({ next_retry_at }) => <NextRetryCell at={next_retry_at} />,
+		align: "right",
+		width: 104,
+	},
+];
+
+export function SelectBox({ row, selection }: { row: AttemptSummary; selection: Selection }) {
+	return (
+		<Checkbox
+			size="xs"
+			aria-label={`Select ${row.event_type}, attempt ${row.attempt}`}
+			checked={selection.has(row.id)}
+			onChange={(event) => selection.set(row, event.currentTarget.checked)}
+		/>
+	);
+}

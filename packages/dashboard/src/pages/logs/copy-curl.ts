@@ -1,0 +1,37 @@
+import { type Attempt, attemptQuery } from "../../api/attempts.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { curlCommand, type SentRequest, signedUntil } from "../../lib/curl.ts";
+import { timeOfDay } from "../../lib/time.ts";
+import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+
+/** The request that an attempt made; null where none was made. */
+export function requestOf(attempt: Attempt): SentRequest | null {
+	const { method, url, request_headers: headers, request_body: body } = attempt;
+	return Object.keys(headers).length === 0 ? null : { method, url, headers, body };
+}
+
+/** How long a copied request is good for. */
+export function signatureWords({ headers }: SentRequest, now: number): string {
+	const until = signedUntil(headers);
+	if (until === null) return "";
+	const at = timeOfDay(until, { seconds: true });
+	return until > now
+		? `Receivers accept its signature until ${at}.`
+		: `Receivers that check the time refuse it by now: its signature held for 5 minutes, until ${at}.`;
+}
+
+/** Copies an attempt's request as a curl command and says how long it is good for. */
+export async function copyCurl(projectId: string, attemptId: string): Promise<void> {
+	if (!("clipboard" in navigator)) {
+		return notifyUndone("Browsers allow copying over HTTPS only. Open the attempt and copy by hand.");
+	}
+	try {
+		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
+		if (request === null) return notifyUndone("No request was made here, so there is none to copy.");
+		await navigator.clipboard.writeText(curlCommand(request));
+		notifyDone(`Copied as a curl command. ${signatureWords(request, Date.now())}`);
+	} catch (error) {
+		if (error instanceof DOMException) notifyUndone("The browser does not allow copying here.");
+		else notifyProblem(error);
+	}
+}

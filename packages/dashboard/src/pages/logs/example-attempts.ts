@@ -1,0 +1,43 @@
+import type { AttemptStatus, AttemptSummary } from "../../api/attempts.ts";
+
+const NOW = Date.now();
+const MINUTE_MS = 60_000;
+const ago = (ms: number) => new Date(NOW - ms).toISOString();
+
+const example = (
+	number: number,
+	event_type: string,
+	status: AttemptStatus,
+	more: Partial<AttemptSummary>,
+): AttemptSummary => ({
+	id: `att_example_${number}`,
+	webhook_id: "wh_example",
+	event_id: `evt_example_${number}`,
+	event_type,
+	attempt: 1,
+	replay: 0,
+	method: "POST",
+	url: "https://accounting.example.com/orders",
+	status_code: 200,
+	error_code: null,
+	error: null,
+	response_ms: 84,
+	status,
+	next_retry_at: null,
+	started_at: ago(number * MINUTE_MS),
+	...more,
+});
+
+/** What the log will look like, before anything was sent. */
+export const EXAMPLE_ATTEMPTS: readonly AttemptSummary[] = [
+	example(1, "purchase.completed", "delivered", {}),
+	example(2, "purchase.refunded", "retrying", {
+		status_code: 500,
+		attempt: 3,
+		response_ms: 212,
+		next_retry_at: new Date(NOW + 2 * MINUTE_MS).toISOString(),
+	}),
+	example(3, "customer.created", "delivered", { attempt: 2, response_ms: 61 }),
+];
+
+export const EXAMPLE_WEBHOOK_NAME = "Accounting";

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { shortTime } from "../../lib/time.ts";
+import { filterChips, filterPhrase, logSentence, replayPhrase } from "./filter-words.ts";
+import type { LogsSearch } from "./search.ts";
+
+const NOW = Date.parse("2026-11-21T14:02:11.000Z");
+const SINCE = "2026-11-20T08:00:00.000Z";
+const UNTIL = "2026-11-20T09:30:00.000Z";
+const time = (iso: string) => shortTime(Date.parse(iso), NOW);
+const nameOf = (id: string) => (id === "wh_1" ? "Accounting" : "a deleted webhook");
+const many = { count: 312, capped: false };
+const sentence = (search: LogsSearch, count: { count: number; capped: boolean } = many) =>
+	logSentence(search, count, nameOf, NOW);
+
+describe("logSentence", () => {
+	it.each<[LogsSearch, string]>([
+		[{}, "312 attempts in the log, newest first."],
+		[{ span: "hour" }, "312 attempts in the last hour."],
+		[{ status: "failed" }, "312 attempts that failed for good."],
+		[
+			{ status: "failed", webhook_id: "wh_1", type: "purchase.completed", span: "day" },
+			"312 attempts of purchase.completed to Accounting that failed for good, in the last 24 hours.",
+		],
+		[
+			{ event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7", status: "retrying" },
+			"312 attempts of event evt_01kb…y6a7 that failed and were to be retried.",
+		],
+		[{ webhook_id: "wh_2", since: SINCE }, `312 attempts to a deleted webhook, since ${time(SINCE)}.`],
+		[{ since: SINCE, until: UNTIL }, `312 attempts from ${time(SINCE)} to ${time(UNTIL)}.`],
+		[{ until: UNTIL }, `312 attempts before ${time(UNTIL)}.`],
+	])("of %j", (search, words) => {
+		expect(sentence(search)).toBe(words);
+	});
+
+	it.each([
+		[{}, { count: 0, capped: false }, "Nothing has been sent yet."],
+		[{ span: "week" }, { count: 0, capped: false }, "No attempt in the last 7 days."],
+		[{ span: "week" }, { count: 1, capped: false }, "1 attempt in the last 7 days."],
+		[{}, { count: 10_000, capped: true }, "10,000 or more attempts in the log, newest first."],
+		[{ status: "delivered" }, { count: 1_234, capped: false }, "1,234 attempts that delivered their event."],
+	] as const)("of %j with %j", (search, count, words) => {
+		expect(sentence(search, count)).toBe(words);
+	});
+});
+
+it("has a chip for each filter, and one for the time", () => {
+	const search: LogsSearch = {
+		since: SINCE,
+		until: UNTIL,
+		status: "retrying",
+		type: "purchase.completed",
+		webhook_id: "wh_1",
+		event_id: "evt_short",
+	};
+	expect(filterChips(search, nameOf, NOW)).toEqual([
+		{ name: "event_id", label: "evt_short" },
+		{ name: "webhook_id", label: "Accounting" },
+		{ name: "type", label: "purchase.completed" },
+		{ name: "status", label: "Retrying" },
+		{ name: "time", label: `From ${time(SINCE)} to ${time(UNTIL)}` },
+	]);
+	expect(filterChips({}, nameOf, NOW)).toEqual([]);
+});
+
+it("says nothing of filters that are not set", () => {
+	expect(filterPhrase({}, nameOf, NOW)).toBe("");
+});
+
+describe("replayPhrase", () => {
+	it("says how many are sent again, and which", () => {
+		expect(replayPhrase({ status: "failed", webhook_id: "wh_1" }, 12, nameOf, NOW)).toBe(
+			"12 deliveries with a newest attempt to Accounting that failed for good are sent again, oldest first: up to 8 attempts each, under the same event ids.",
+		);
+	});
+
+	it("warns where some may have been delivered", () => {
+		expect(replayPhrase({}, 12, nameOf, NOW)).toContain("a second time");
+		expect(replayPhrase({ span: "hour" }, 1, nameOf, NOW)).toBe(
+			"1 delivery with a newest attempt in the last hour is sent again: up to 8 attempts each, under the same event ids. It may have been delivered already: its receiver then gets it a second time.",
+		);
+	});
+});

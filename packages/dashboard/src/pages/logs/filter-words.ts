@@ -1,0 +1,89 @@
+import type { AttemptCount, AttemptStatus, Span } from "../../api/attempts.ts";
+import { shortId } from "../../lib/ids.ts";
+import { formatCount } from "../../lib/numbers.ts";
+import { shortTime } from "../../lib/time.ts";
+import type { FilterName, LogsSearch } from "./search.ts";
+
+/** What to call a webhook by its id. */
+export type NameOf = (webhookId: string) => string;
+
+const SPAN_WORDS: Readonly<Record<Span, string>> = {
+	hour: "the last hour",
+	day: "the last 24 hours",
+	week: "the last 7 days",
+};
+
+const STATUS_WORDS: Readonly<Record<AttemptStatus, string>> = {
+	delivered: "that delivered their event",
+	retrying: "that failed and were to be retried",
+	failed: "that failed for good",
+};
+
+function timeWords({ span, since, until }: LogsSearch, now: number): string {
+	const at = (time: string) => shortTime(Date.parse(time), now);
+	if (span !== undefined) return `in ${SPAN_WORDS[span]}`;
+	if (since !== undefined && until !== undefined) return `from ${at(since)} to ${at(until)}`;
+	if (since !== undefined) return `since ${at(since)}`;
+	return until === undefined ? "" : `before ${at(until)}`;
+}
+
+/** What the filters choose, to follow a count: `to Accounting that failed for good, in the last hour`; "" for all. */
+export function filterPhrase(search: LogsSearch, nameOf: NameOf, now: number): string {
+	const { webhook_id, type, status, event_id } = search;
+	const what = [
+		type === undefined ? "" : `of ${type}`,
+		event_id === undefined ? "" : `of event ${shortId(event_id)}`,
+		webhook_id === undefined ? "" : `to ${nameOf(webhook_id)}`,
+		status === undefined ? "" : STATUS_WORDS[status],
+	]
+		.filter((part) => part !== "")
+		.join(" ");
+	const when = timeWords(search, now);
+	return [what, when].filter((part) => part !== "").join(what === "" ? "" : ", ");
+}
+
+/** The page's first line: `312 attempts to Accounting that failed for good, in the last hour.` */
+export function logSentence(search: LogsSearch, { count, capped }: AttemptCount, nameOf: NameOf, now: number): string {
+	const phrase = filterPhrase(search, nameOf, now);
+	const many = capped ? `${formatCount(count)} or more attempts` : count === 1 ? "1 attempt" : "";
+	const number = many !== "" ? many : count === 0 ? "No attempt" : `${formatCount(count)} attempts`;
+	if (phrase === "") return count === 0 ? "Nothing has been sent yet." : `${number} in the log, newest first.`;
+	return `${number} ${phrase}.`;
+}
+
+/** A filter that is set, as short as it gets. */
+export interface FilterChip {
+	readonly name: FilterName;
+	readonly label: string;
+}
+
+export const STATUS_LABELS: Readonly<Record<AttemptStatus, string>> = {
+	delivered: "Delivered",
+	retrying: "Retrying",
+	failed: "Failed",
+};
+
+/** The filters that are set, in the order of their fields. */
+export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): readonly FilterChip[] {
+	const { webhook_id, type, status, event_id } = search;
+	const when = timeWords(search, now);
+	return [
+		...(event_id === undefined ? [] : [{ name: "event_id", label: shortId(event_id) } as const]),
+		...(webhook_id === undefined ? [] : [{ name: "webhook_id", label: nameOf(webhook_id) } as const]),
+		...(type === undefined ? [] : [{ name: "type", label: type } as const]),
+		...(status === undefined ? [] : [{ name: "status", label: STATUS_LABELS[status] } as const]),
+		...(when === "" ? [] : [{ name: "time", label: `${when.charAt(0).toUpperCase()}${when.slice(1)}` } as const]),
+	];
+}
+
+/** What a replay of everything that matches does, once it was counted. */
+export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number): string {
+	const phrase = filterPhrase(search, nameOf, now);
+	const chosen = phrase === "" ? "in the log" : `with a newest attempt ${phrase}`;
+	const one = count === 1;
+	const again =
+		search.status === "failed"
+			? ""
+			: ` ${one ? "It may have been delivered already: its receiver then gets it" : "Those that were delivered already reach their receivers"} a second time.`;
+	return `${one ? "1 delivery" : `${formatCount(count)} deliveries`} ${chosen} ${one ? "is" : "are"} sent again${one ? "" : ", oldest first"}: up to 8 attempts each, under the same event ids.${again}`;
+}

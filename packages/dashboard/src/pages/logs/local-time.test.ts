@@ -1,0 +1,24 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { fromLocalField, toLocalField } from "./local-time.ts";
+
+const MINUTE = 60_000;
+
+it("keeps every minute through the field, in whatever zone", () => {
+	const from = Date.parse("2020-01-01T00:00:00Z") / MINUTE;
+	fc.assert(
+		fc.property(fc.integer({ min: from, max: from + 20 * 366 * 24 * 60 }), (minutes) => {
+			const iso = new Date(minutes * MINUTE).toISOString();
+			const back = Date.parse(fromLocalField(toLocalField(iso)) ?? "");
+			// In the hour that daylight saving repeats, a local time names two moments.
+			expect([0, 60, -60]).toContain((back - minutes * MINUTE) / MINUTE);
+			expect(toLocalField(new Date(back).toISOString())).toBe(toLocalField(iso));
+		}),
+	);
+});
+
+it("says nothing where nothing is set", () => {
+	expect(toLocalField(undefined)).toBe("");
+	expect(fromLocalField("")).toBeUndefined();
+	expect(fromLocalField("2026-11-")).toBeUndefined();
+});

@@ -1,0 +1,18 @@
+const pad = (value: number) => String(value).padStart(2, "0");
+
+/** A time as a field of type `datetime-local` holds it, in local time to the minute: `2026-11-21T15:02`; "" for none. */
+export function toLocalField(iso: string | undefined): string {
+	if (iso === undefined) return "";
+	const date = new Date(iso);
+	const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+	return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}`;
+}
+
+/** With seconds where the browser offers them. */
+const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
+
+/** What such a field says, in ISO 8601 and UTC; undefined while it says nothing. */
+export function fromLocalField(value: string): string | undefined {
+	const at = COMPLETE.test(value) ? Date.parse(value) : Number.NaN;
+	return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}

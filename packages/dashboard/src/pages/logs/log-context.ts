@@ -1,0 +1,12 @@
+import { createContext, use } from "react";
+import type { AttemptSummary } from "../../api/attempts.ts";
+
+/** The list that the drawer stands beside. */
+export interface LogList {
+	readonly rows: readonly AttemptSummary[];
+	readonly loadMore: () => void;
+}
+
+export const LogContext = createContext<LogList>({ rows: [], loadMore: () => {} });
+
+export const useLogList = () => use(LogContext);

@@ -1,0 +1,100 @@
+import { Button, Group } from "@mantine/core";
+import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconReload } from "@tabler/icons-react";
+import { MAX_NAMED } from "../../api/deliveries.ts";
+import { useLive } from "../../api/live.tsx";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import classes from "./log-toolbar.module.css";
+import type { Log } from "./use-log.ts";
+import type { Selection } from "./use-selection.ts";
+
+interface LogToolbarProps {
+	log: Log;
+	selection: Selection;
+	onReplay: () => void;
+}
+
+/** Above the rows: what is selected and what can be done with it, or whether the list follows what happens. */
+export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
+	const { size, deliveries } = selection;
+	const tooMany = deliveries.length > MAX_NAMED;
+	return (
+		<div className={classes.toolbar} data-selected={size > 0 || undefined}>
+			<div className={classes.words} aria-live="polite">
+				{size > 0 ? (
+					<>
+						{plural(size, "attempt")} of {plural(deliveries.length, "delivery", "deliveries")} selected
+						{tooMany ? `: ${MAX_NAMED} at most can be replayed at once` : ""}
+					</>
+				) : (
+					<NewerButton log={log} />
+				)}
+			</div>
+			{size > 0 ? (
+				<Group gap={6} wrap="nowrap">
+					<ForRole needs="developer">
+						{(disabled) => (
+							<Button
+								size="compact-sm"
+								leftSection={<IconReload size={14} aria-hidden />}
+								disabled={disabled || tooMany}
+								onClick={onReplay}
+							>
+								Replay
+							</Button>
+						)}
+					</ForRole>
+					<Button size="compact-sm" variant="default" onClick={() => selection.setAll([])}>
+						Unselect
+					</Button>
+				</Group>
+			) : (
+				<TailButton />
+			)}
+		</div>
+	);
+}
+
+/** While the list holds still: how much is newer than what is shown. */
+function NewerButton({ log }: { log: Log }) {
+	if (log.waiting === 0) return null;
+	return (
+		<Button
+			className={classes.newer}
+			size="compact-sm"
+			leftSection={<IconArrowUp size={14} aria-hidden />}
+			onClick={log.showNewest}
+		>
+			{plural(log.waiting, "newer attempt")}
+		</Button>
+	);
+}
+
+const TAIL = {
+	live: { label: "Following live", verb: "Pause" },
+	connecting: { label: "Connecting", verb: "Pause" },
+	paused: { label: "Paused", verb: "Follow live" },
+} as const;
+
+/** Whether the list follows what happens. */
+function TailButton() {
+	const { state, pause, resume } = useLive();
+	const { label, verb } = TAIL[state];
+	const paused = state === "paused";
+	const Icon = paused ? IconPlayerPlay : IconPlayerPause;
+	return (
+		<Group gap={8} wrap="nowrap">
+			<span className={classes.state} data-state={state}>
+				{label}
+			</span>
+			<Button
+				size="compact-sm"
+				variant="default"
+				leftSection={<Icon size={14} aria-hidden />}
+				onClick={paused ? resume : pause}
+			>
+				{verb}
+			</Button>
+		</Group>
+	);
+}

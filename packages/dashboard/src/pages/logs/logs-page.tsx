@@ -1,0 +1,155 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useMediaQuery, useWindowScroll } from "@mantine/hooks";
+import { IconReload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import type { AttemptSummary } from "../../api/attempts.ts";
+import type { DeliveryId } from "../../api/deliveries.ts";
+import { useProjectId, useRole } from "../../api/session.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { LoadMore } from "../../ui/load-more.tsx";
+import { notifyUndone } from "../../ui/notify.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { AttemptCards } from "./attempt-cards.tsx";
+import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
+import { copyCurl } from "./copy-curl.ts";
+import { logSentence } from "./filter-words.ts";
+import { LogContext } from "./log-context.ts";
+import { LogFilters } from "./log-filters.tsx";
+import { NothingMatches, NothingYet } from "./log-states.tsx";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx";
+import { ReplaySelected } from "./replay-selected.tsx";
+import { isFiltered, type LogsSearch } from "./search.ts";
+import { useLog } from "./use-log.ts";
+import { useSelection } from "./use-selection.ts";
+
+const NARROW = "(max-width: 48em)";
+/** Scrolled further than this, in pixels, the list holds still. */
+const AT_TOP = 200;
+
+interface Asked {
+	readonly deliveries: readonly DeliveryId[];
+	readonly what: string;
+}
+
+/** The delivery log: what was sent, what came back, and what is to come. */
+export function LogsPage() {
+	const projectId = useProjectId();
+	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	const { attemptId = null } = useParams({ strict: false });
+	const navigate = useNavigate();
+	const { may } = useRole();
+	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+	const [{ y }] = useWindowScroll();
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const selection = useSelection(JSON.stringify(search));
+	const log = useLog(projectId, search, y > AT_TOP || selection.size > 0);
+	const [asked, setAsked] = useState<Asked | null>(null);
+	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
+	const now = useNow(0);
+	const { rows, loadMore } = log;
+	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
+
+	const nameOf = (id: string) => {
+		const webhook = webhooks?.find((one) => one.id === id);
+		if (webhook !== undefined) return webhookName(webhook);
+		return webhooks === undefined ? "…" : "a deleted webhook";
+	};
+	const filter = (next: LogsSearch) =>
+		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
+	const open = (id: string) =>
+		void navigate({
+			to: "/p/$projectId/logs/$attemptId",
+			params: { projectId, attemptId: id },
+			search,
+			resetScroll: false,
+		});
+	const replay = ({ webhook_id, event_id, event_type }: AttemptSummary) => {
+		if (!may("developer")) return notifyUndone("Only developers and owners of the project can replay.");
+		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
+	};
+	const replaySelected = () => {
+		const { deliveries } = selection;
+		setAsked({ deliveries, what: plural(deliveries.length, "delivery", "deliveries") });
+	};
+
+	const attempts: AttemptsProps = {
+		rows,
+		nameOf,
+		selection,
+		openId: attemptId,
+		isNew: log.isNew,
+		onOpen: ({ id }) => open(id),
+		keys: { r: replay, c: ({ id }) => void copyCurl(projectId, id) },
+	};
+	const nothing = rows?.length === 0 && !log.outdated;
+	return (
+		<Page>
+			<PageHeader
+				title="Logs"
+				actions={
+					nothing || rows === undefined ? undefined : (
+						<ForRole needs="developer">
+							{(disabled) => (
+								<Button
+									variant="default"
+									leftSection={<IconReload size={16} aria-hidden />}
+									disabled={disabled}
+									onClick={() => setReplayAll(replayAllOf(search, Date.now()))}
+								>
+									Replay everything that matches
+								</Button>
+							)}
+						</ForRole>
+					)
+				}
+			>
+				{log.count === undefined
+					? log.error === null && <Skeleton height={16} width={300} maw="100%" my={4} />
+					: logSentence(search, log.count, nameOf, now)}
+			</PageHeader>
+			{nothing && !isFiltered(search) ? null : (
+				<LogFilters search={search} onChange={filter} onOpenAttempt={open} webhooks={webhooks} nameOf={nameOf} />
+			)}
+			{log.error === null ? null : <ErrorState error={log.error} onRetry={log.retry} />}
+			{log.error !== null && rows === undefined ? null : nothing ? (
+				isFiltered(search) ? (
+					<NothingMatches onClear={() => filter({})} />
+				) : (
+					<NothingYet projectId={projectId} narrow={narrow} />
+				)
+			) : narrow ? (
+				<>
+					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
+					<AttemptCards {...attempts} />
+				</>
+			) : (
+				<Section flush>
+					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
+					<AttemptsTable {...attempts} />
+				</Section>
+			)}
+			<LoadMore hasMore={log.hasMore} loading={log.loadingMore} onMore={loadMore} label="Show older attempts" />
+			<ReplaySelected
+				projectId={projectId}
+				deliveries={asked?.deliveries ?? null}
+				what={asked?.what ?? ""}
+				onClose={(replayed) => {
+					setAsked(null);
+					if (replayed) selection.setAll([]);
+				}}
+			/>
+			<ReplayAll projectId={projectId} request={replayAll} nameOf={nameOf} onClose={() => setReplayAll(null)} />
+			<LogContext value={list}>
+				<Outlet />
+			</LogContext>
+		</Page>
+	);
+}

@@ -1,0 +1,49 @@
+import { Modal } from "@mantine/core";
+import { type AttemptFilter, fixedFilter } from "../../api/attempts.ts";
+import { ReplayMatching } from "../../ui/replay-matching.tsx";
+import { type NameOf, replayPhrase } from "./filter-words.ts";
+import type { LogsSearch } from "./search.ts";
+
+/** What is asked to be replayed: the filters as they were at that moment. */
+export interface ReplayAllRequest {
+	readonly search: LogsSearch;
+	readonly filter: AttemptFilter;
+	/** Milliseconds since 1970. */
+	readonly at: number;
+}
+
+export const replayAllOf = (search: LogsSearch, at: number): ReplayAllRequest => ({
+	search,
+	filter: fixedFilter(search, at),
+	at,
+});
+
+interface ReplayAllProps {
+	projectId: string;
+	/** Null while nothing is asked. */
+	request: ReplayAllRequest | null;
+	nameOf: NameOf;
+	onClose: () => void;
+}
+
+/** Replays everything that the filters find: counted first, with its progress while it runs. */
+export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
+	return (
+		<Modal
+			opened={request !== null}
+			onClose={onClose}
+			title="Replay everything that matches"
+			closeOnClickOutside={false}
+		>
+			{request === null ? null : (
+				<ReplayMatching
+					projectId={projectId}
+					filter={request.filter}
+					none="Nothing that matches can be replayed: deliveries that are still attempting go on by themselves."
+					say={(count) => replayPhrase(request.search, count, nameOf, request.at)}
+					onClose={onClose}
+				/>
+			)}
+		</Modal>
+	);
+}

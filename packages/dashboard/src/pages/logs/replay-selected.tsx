@@ -1,0 +1,72 @@
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { useState } from "react";
+import { type DeliveryId, type Replayed, replayDeliveries } from "../../api/deliveries.ts";
+import { plural } from "../../lib/numbers.ts";
+import { notifyDone } from "../../ui/notify.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+
+interface ReplaySelectedProps {
+	projectId: string;
+	/** Null while nothing is asked. */
+	deliveries: readonly DeliveryId[] | null;
+	/** What they are: `purchase.completed to Accounting`, or a number of deliveries. */
+	what: string;
+	/** @param replayed whether they were */
+	onClose: (replayed: boolean) => void;
+}
+
+/** Asks before deliveries that were chosen by hand are sent again. */
+export function ReplaySelected({ projectId, deliveries, what, onClose }: ReplaySelectedProps) {
+	return (
+		<Modal opened={deliveries !== null} onClose={() => onClose(false)} title="Replay">
+			{deliveries === null ? null : (
+				<Question projectId={projectId} deliveries={deliveries} what={what} onClose={onClose} />
+			)}
+		</Modal>
+	);
+}
+
+function Question({
+	projectId,
+	deliveries,
+	what,
+	onClose,
+}: ReplaySelectedProps & { deliveries: readonly DeliveryId[] }) {
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const run = async () => {
+		setBusy(true);
+		setProblem(null);
+		try {
+			notifyDone(resultInWords(await replayDeliveries(projectId, deliveries)));
+			onClose(true);
+		} catch (error) {
+			setProblem(error);
+			setBusy(false);
+		}
+	};
+	return (
+		<Stack>
+			<Text size="sm">
+				Send {what} again? Each gets up to 8 attempts under the same event id. A receiver that has accepted an event
+				before gets it a second time.
+			</Text>
+			{problem === null ? null : <ErrorState error={problem} />}
+			<Group justify="flex-end" gap="xs">
+				<Button variant="default" onClick={() => onClose(false)}>
+					Cancel
+				</Button>
+				<Button loading={busy} onClick={() => void run()} data-autofocus>
+					Replay
+				</Button>
+			</Group>
+		</Stack>
+	);
+}
+
+/** What came of it: how many are on their way, and how many could not be sent again. */
+export function resultInWords({ count, skipped }: Replayed): string {
+	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} on the way again.`;
+	const left = skipped === 0 ? "" : `${plural(skipped, "delivery", "deliveries")} skipped: still attempting, or gone.`;
+	return [begun, left].filter((part) => part !== "").join(" ");
+}

@@ -1,0 +1,86 @@
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import {
+	type AttemptCount,
+	type AttemptSummary,
+	attemptCountQuery,
+	attemptsQuery,
+	newestAttemptsQuery,
+} from "../../api/attempts.ts";
+import { useLive } from "../../api/live.tsx";
+import type { LogsSearch } from "./search.ts";
+
+/** As many pages follow what happens: more would be asked for anew with each hint. */
+const MAX_FOLLOWED_PAGES = 4;
+
+export interface Log {
+	/** Newest first; undefined until they are known. */
+	readonly rows: readonly AttemptSummary[] | undefined;
+	readonly count: AttemptCount | undefined;
+	readonly error: unknown;
+	readonly retry: () => unknown;
+	/** Whether the rows are still those of the filter before. */
+	readonly outdated: boolean;
+	/** Whether a row came in while one was looking. */
+	readonly isNew: (row: AttemptSummary) => boolean;
+	/** Newer entries that are not shown yet, while the list holds still; as many as a page at most. */
+	readonly waiting: number;
+	/** Shows the newest entries. */
+	readonly showNewest: () => void;
+	readonly hasMore: boolean;
+	readonly loadingMore: boolean;
+	readonly loadMore: () => unknown;
+}
+
+/**
+ * The log as it is looked at. It follows what happens, unless it is `held`, paused, or many pages long: then it stays as
+ * it is, so that nothing moves under somebody's eyes, and only what is newer gets counted.
+ */
+export function useLog(projectId: string, search: LogsSearch, held: boolean): Log {
+	const queryClient = useQueryClient();
+	const { state } = useLive();
+	const options = attemptsQuery(projectId, search);
+	const known = queryClient.getQueryData(options.queryKey);
+	const still = held || state === "paused" || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
+	const list = useInfiniteQuery({
+		...options,
+		enabled: !still || known === undefined,
+		placeholderData: keepPreviousData,
+	});
+	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
+	const outdated = list.isPlaceholderData;
+
+	// Ids sort by time: what is beyond the newest one of the first look came in since.
+	const view = JSON.stringify(search);
+	const [firstLook, setFirstLook] = useState({ view: "", newest: "" });
+	if (rows !== undefined && !outdated && firstLook.view !== view) setFirstLook({ view, newest: rows[0]?.id ?? "" });
+
+	const newest = rows?.[0]?.id ?? "";
+	const ahead = useQuery({
+		...newestAttemptsQuery(projectId, search),
+		enabled: still && known !== undefined && state !== "paused",
+	});
+	const counted = useQuery(attemptCountQuery(projectId, search, state !== "paused"));
+	const hasMore = list.hasNextPage && !outdated;
+	const everything = rows !== undefined && !outdated && !list.hasNextPage;
+
+	return {
+		rows,
+		// Where all is there, it need not be asked how many that is.
+		count: everything ? { count: rows.length, capped: false } : counted.data,
+		error: list.error,
+		retry: list.refetch,
+		outdated,
+		isNew: ({ id }) => firstLook.view === view && id > firstLook.newest,
+		waiting: still && !outdated ? (ahead.data?.filter(({ id }) => id > newest).length ?? 0) : 0,
+		showNewest: () => {
+			queryClient.setQueryData(options.queryKey, (data) =>
+				data === undefined ? data : { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) },
+			);
+			void list.refetch();
+		},
+		hasMore,
+		loadingMore: list.isFetchingNextPage,
+		loadMore: list.fetchNextPage,
+	};
+}

@@ -1,0 +1,63 @@
+import { Button, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Invitation, invitationsQuery, revokeInvitation } from "../../api/invitations.ts";
+import { useProjectId } from "../../api/session.ts";
+import { ROLE_WORDS } from "../../lib/roles.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { When } from "../../ui/when.tsx";
+
+/** Invitations that nobody has accepted yet; nothing while there are none. */
+export function InvitationsSection() {
+	const projectId = useProjectId();
+	const { data, error, refetch } = useQuery(invitationsQuery(projectId));
+	const [revoking, setRevoking] = useState<Invitation | null>(null);
+	if (error !== null && data === undefined) return <ErrorState error={error} onRetry={refetch} />;
+	if (data === undefined || data.data.length === 0) return null;
+	const columns: readonly Column<Invitation>[] = [
+		{
+			key: "email",
+			header: "For",
+			render: ({ email }) =>
+				email ?? (
+					<Text span size="sm" c="dimmed">
+						Whoever has the link
+					</Text>
+				),
+		},
+		{ key: "role", header: "Role", render: ({ role }) => ROLE_WORDS[role].label },
+		{ key: "by", header: "By", from: "sm", render: ({ invited_by }) => invited_by?.name ?? "The operator" },
+		{ key: "expires", header: "Ends", render: ({ expires_at }) => <When at={expires_at} /> },
+		{
+			key: "actions",
+			header: "",
+			align: "right",
+			width: 110,
+			render: (invitation) => (
+				<Button variant="default" size="compact-sm" onClick={() => setRevoking(invitation)}>
+					Take back
+				</Button>
+			),
+		},
+	];
+	return (
+		<Section flush title="Open invitations" description="The link of each was shown once, when it was made.">
+			<DataTable label="Open invitations" columns={columns} rows={data.data} rowKey={({ id }) => id} cards />
+			{revoking === null ? null : (
+				<Confirm
+					opened
+					onClose={() => setRevoking(null)}
+					title="Take back this invitation?"
+					action="Take back"
+					danger
+					onConfirm={() => revokeInvitation(projectId, revoking.id)}
+				>
+					The link stops working at once. You can make another one at any time.
+				</Confirm>
+			)}
+		</Section>
+	);
+}

@@ -1,0 +1,95 @@
+import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import { type CreatedInvitation, invite } from "../../api/invitations.ts";
+import { useProject } from "../../api/session.ts";
+import { emailFault } from "../../lib/account-rules.ts";
+import { ROLE_WORDS, ROLES, type Role } from "../../lib/roles.ts";
+import { SecretOnce } from "../../ui/secret-once.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+import { When } from "../../ui/when.tsx";
+import classes from "./members.module.css";
+
+interface InviteDialogProps {
+	opened: boolean;
+	onClose: () => void;
+}
+
+/** Makes an invitation, and shows its link this once. */
+export function InviteDialog({ opened, onClose }: InviteDialogProps) {
+	const { name } = useProject();
+	return (
+		<Modal opened={opened} onClose={onClose} title={`Invite to ${name}`} size="lg">
+			<InviteForm onClose={onClose} />
+		</Modal>
+	);
+}
+
+function InviteForm({ onClose }: { onClose: () => void }) {
+	const { id: projectId } = useProject();
+	const [created, setCreated] = useState<CreatedInvitation | null>(null);
+	const form = useForm<{ role: Role; email: string }>({
+		initialValues: { role: "developer", email: "" },
+		validate: { email: (email) => (email.trim() === "" ? null : emailFault(email)) },
+	});
+	const { busy, problem, submit } = useSubmit(form, async ({ role, email }) => {
+		const address = email.trim();
+		setCreated(await invite(projectId, address === "" ? { role } : { role, email: address }));
+	});
+	if (created !== null) {
+		return (
+			<SecretOnce what="link" secret={created.url}>
+				<Text size="sm">
+					Send it to {created.email ?? "the person"} over a way you trust: Posthorn sends no e-mail. Whoever opens it
+					joins as {ROLE_WORDS[created.role].label.toLowerCase()}. It works once and ends{" "}
+					<When at={created.expires_at} />.
+				</Text>
+				<Group justify="flex-end">
+					<Button onClick={onClose}>Done</Button>
+				</Group>
+			</SecretOnce>
+		);
+	}
+	return (
+		<form onSubmit={form.onSubmit(submit)} noValidate>
+			<Stack>
+				<Radio.Group label="Role" {...form.getInputProps("role")}>
+					<div className={classes.choices}>
+						{ROLES.map((role) => (
+							<Radio.Card key={role} value={role} className={classes.choice} aria-label={ROLE_WORDS[role].label}>
+								<div className={classes.choiceRow}>
+									<Radio.Indicator />
+									<div>
+										<Text size="sm" fw={600}>
+											{ROLE_WORDS[role].label}
+										</Text>
+										<Text size="sm" c="dimmed">
+											{ROLE_WORDS[role].may}
+										</Text>
+									</div>
+								</div>
+							</Radio.Card>
+						))}
+					</div>
+				</Radio.Group>
+				<TextInput
+					label="E-mail"
+					description="Optional: then only an account with this address can use the link."
+					type="email"
+					autoComplete="off"
+					{...form.getInputProps("email")}
+				/>
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Group justify="flex-end" gap="xs">
+					<Button variant="default" onClick={onClose}>
+						Cancel
+					</Button>
+					<Button type="submit" loading={busy}>
+						Make link
+					</Button>
+				</Group>
+			</Stack>
+		</form>
+	);
+}

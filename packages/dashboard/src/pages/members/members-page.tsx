@@ -1,0 +1,66 @@
+import { Button, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconUserPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { membersQuery } from "../../api/members.ts";
+import { useProjectId, useRole } from "../../api/session.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ROLE_WORDS, ROLES } from "../../lib/roles.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { InvitationsSection } from "./invitations-section.tsx";
+import { InviteDialog } from "./invite-dialog.tsx";
+import classes from "./members.module.css";
+import { MembersTable } from "./members-table.tsx";
+
+/** Who has access to the project, and in which role. */
+export function MembersPage() {
+	const projectId = useProjectId();
+	const { may } = useRole();
+	const { data, error, refetch } = useQuery(membersQuery(projectId));
+	const [inviting, invite] = useDisclosure(false);
+	const members = data?.data;
+	return (
+		<Page>
+			<PageHeader
+				title="Members"
+				actions={
+					<ForRole needs="owner">
+						{(disabled) => (
+							<Button leftSection={<IconUserPlus size={16} aria-hidden />} disabled={disabled} onClick={invite.open}>
+								Invite
+							</Button>
+						)}
+					</ForRole>
+				}
+			>
+				{members === undefined
+					? "Who has access to this project."
+					: `${plural(members.length, "person has", "people have")} access to this project.`}
+			</PageHeader>
+			{error !== null && members === undefined ? (
+				<ErrorState error={error} onRetry={refetch} />
+			) : (
+				<Section flush>
+					<MembersTable members={members} />
+				</Section>
+			)}
+			{may("owner") ? <InvitationsSection /> : null}
+			<Section title="What each role may do">
+				<dl className={classes.roles}>
+					{ROLES.map((role) => (
+						<div key={role}>
+							<dt>{ROLE_WORDS[role].label}</dt>
+							<dd>{ROLE_WORDS[role].may}</dd>
+						</div>
+					))}
+				</dl>
+				<Text size="sm" c="dimmed" mt="md">
+					The operator runs this instance and is an owner of every project.
+				</Text>
+			</Section>
+			<InviteDialog opened={inviting} onClose={invite.close} />
+		</Page>
+	);
+}

@@ -1,0 +1,132 @@
+import { Badge, Button, Select } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { changeRole, type Member, removeMember } from "../../api/members.ts";
+import { refreshSession, useProject, useRole, useSession } from "../../api/session.ts";
+import { isRole, ROLE_WORDS, ROLES, type Role } from "../../lib/roles.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Initials } from "../../ui/initials.tsx";
+import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
+import { When } from "../../ui/when.tsx";
+import classes from "./members.module.css";
+
+const ROLE_OPTIONS = ROLES.map((role) => ({ value: role, label: ROLE_WORDS[role].label }));
+
+export function MembersTable({ members }: { members: readonly Member[] | undefined }) {
+	const { id: projectId, name: projectName } = useProject();
+	const { account } = useSession();
+	const { may } = useRole();
+	const navigate = useNavigate();
+	const [leaving, setLeaving] = useState<Member | null>(null);
+
+	const change = async (member: Member, role: Role) => {
+		try {
+			await changeRole(projectId, member.account_id, role);
+			notifyDone(`${member.name} is ${ROLE_WORDS[role].label.toLowerCase()} now.`);
+			if (member.account_id === account.id) await refreshSession();
+		} catch (error) {
+			notifyProblem(error);
+		}
+	};
+	const remove = async (member: Member) => {
+		await removeMember(projectId, member.account_id);
+		if (member.account_id !== account.id) return notifyDone(`${member.name} has no access any more.`);
+		if (!account.operator) await navigate({ to: "/projects" });
+		await refreshSession();
+	};
+
+	const columns: readonly Column<Member>[] = [
+		{
+			key: "person",
+			header: "Person",
+			render: (member) => (
+				<div className={classes.person}>
+					<Initials name={member.name} size={34} />
+					<div>
+						<div className={classes.name}>
+							{member.name}
+							{member.account_id === account.id ? (
+								<Badge color="gray" className={classes.badge}>
+									You
+								</Badge>
+							) : null}
+							{member.operator ? <Badge className={classes.badge}>Operator</Badge> : null}
+						</div>
+						<div className={classes.email}>{member.email}</div>
+					</div>
+				</div>
+			),
+		},
+		{
+			key: "role",
+			header: "Role",
+			width: 160,
+			render: (member) =>
+				may("owner") ? (
+					<Select
+						size="xs"
+						w={136}
+						aria-label={`Role of ${member.name}`}
+						data={ROLE_OPTIONS}
+						value={member.role}
+						allowDeselect={false}
+						checkIconPosition="right"
+						onChange={(role) => {
+							if (isRole(role) && role !== member.role) void change(member, role);
+						}}
+					/>
+				) : (
+					ROLE_WORDS[member.role].label
+				),
+		},
+		{ key: "added", header: "Since", from: "sm", render: ({ added_at }) => <When at={added_at} /> },
+		{
+			key: "actions",
+			header: "",
+			align: "right",
+			width: 110,
+			render: (member) => {
+				const self = member.account_id === account.id;
+				if (!self && !may("owner")) return null;
+				return (
+					<Button
+						variant="default"
+						size="compact-sm"
+						aria-label={self ? "Leave the project" : `Remove ${member.name}`}
+						onClick={() => setLeaving(member)}
+					>
+						{self ? "Leave" : "Remove"}
+					</Button>
+				);
+			},
+		},
+	];
+	const self = leaving?.account_id === account.id;
+	return (
+		<>
+			<DataTable
+				label="Members"
+				columns={columns}
+				rows={members}
+				rowKey={({ account_id }) => account_id}
+				skeletonRows={3}
+				cards
+			/>
+			{leaving === null ? null : (
+				<Confirm
+					opened
+					onClose={() => setLeaving(null)}
+					title={self ? `Leave ${projectName}?` : `Remove ${leaving.name}?`}
+					action={self ? "Leave project" : "Remove"}
+					danger
+					onConfirm={() => remove(leaving)}
+				>
+					{self
+						? "You lose access at once. An owner can invite you again."
+						: `${leaving.name} loses access at once. API keys that ${leaving.name} has seen go on working: revoke those that should not.`}
+				</Confirm>
+			)}
+		</>
+	);
+}

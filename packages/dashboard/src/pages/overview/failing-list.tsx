@@ -1,0 +1,56 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Health } from "../../api/health.ts";
+import type { Webhook } from "../../api/webhooks.ts";
+import { failingSince, waitingSentence, webhookName } from "../../lib/health.ts";
+import { HealthState } from "../../ui/outcome.tsx";
+import { Section } from "../../ui/page.tsx";
+import classes from "./failing-list.module.css";
+
+export interface FailingWebhook {
+	readonly webhook: Webhook;
+	readonly health: Health;
+}
+
+interface FailingListProps {
+	projectId: string;
+	failing: readonly FailingWebhook[];
+	now: number;
+}
+
+/** The webhooks that need somebody, each with what is wrong and the way to mend it. */
+export function FailingList({ projectId, failing, now }: FailingListProps) {
+	return (
+		<Section title="Failing webhooks">
+			<ul className={classes.list}>
+				{failing.map(({ webhook, health }) => (
+					<li key={webhook.id} className={classes.row}>
+						<div className={classes.words}>
+							<div className={classes.head}>
+								{webhookName(webhook)}
+								<HealthState state="failing" />
+							</div>
+							<p>
+								{failingSince(health, now)}. {waitingSentence(health, now)}
+							</p>
+						</div>
+						<Button
+							size="xs"
+							variant="default"
+							renderRoot={(props) => (
+								<Link
+									{...props}
+									to="/p/$projectId/webhooks/$webhookId"
+									params={{ projectId, webhookId: webhook.id }}
+									search={{}}
+								/>
+							)}
+						>
+							See what helps
+						</Button>
+					</li>
+				))}
+			</ul>
+		</Section>
+	);
+}

@@ -1,0 +1,117 @@
+import { Button, VisuallyHidden } from "@mantine/core";
+import { IconCheck } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { CHECKLIST, type ChecklistFacts, type ChecklistStep, checklist } from "../../lib/health-figures.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Section } from "../../ui/page.tsx";
+import classes from "./first-hour.module.css";
+import { InstallButton } from "./install-button.tsx";
+
+interface FirstHourProps {
+	projectId: string;
+	facts: ChecklistFacts;
+	/** The webhook that a test would go to. */
+	firstWebhookId: string | null;
+}
+
+const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly text: string }>> = {
+	install: {
+		title: "Install the Developer app",
+		text: "It adds webhooks, API keys and the delivery log to this project.",
+	},
+	webhook: {
+		title: "Create a webhook",
+		text: "Say where to send and what. You get a signing secret and a receiver's code to start from.",
+	},
+	event: {
+		title: "Publish an event, or send a test",
+		text: "Your store publishes through the API. A test event needs nothing but a click.",
+	},
+	delivery: {
+		title: "Have the first delivery accepted",
+		text: "Once your receiver answers 2xx this turns green. If it does not, the log says why.",
+	},
+};
+
+/** The first hour with a project, step by step; each turns green by what the service itself has seen. */
+export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) {
+	const { done, next } = checklist(facts);
+	const acts: Record<ChecklistStep, ReactNode> = {
+		install: <InstallButton projectId={projectId} />,
+		webhook: (
+			<ForRole needs="developer">
+				{(disabled) =>
+					disabled ? (
+						<Button size="xs" disabled>
+							New webhook
+						</Button>
+					) : (
+						<Button
+							size="xs"
+							renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks/new" params={{ projectId }} />}
+						>
+							New webhook
+						</Button>
+					)
+				}
+			</ForRole>
+		),
+		event:
+			firstWebhookId === null ? null : (
+				<Button
+					size="xs"
+					renderRoot={(props) => (
+						<Link
+							{...props}
+							to="/p/$projectId/webhooks/$webhookId"
+							params={{ projectId, webhookId: firstWebhookId }}
+							search={{}}
+						/>
+					)}
+				>
+					Go to the webhook
+				</Button>
+			),
+		delivery: (
+			<Button
+				size="xs"
+				variant="default"
+				renderRoot={(props) => <Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{}} />}
+			>
+				Look into the log
+			</Button>
+		),
+	};
+	return (
+		<Section title="Your first hour" description={`${done.size} of ${CHECKLIST.length} done`}>
+			<ol className={classes.steps} aria-label="First steps">
+				{CHECKLIST.map((step, index) => {
+					const isDone = done.has(step);
+					const isNext = step === next;
+					return (
+						<li
+							key={step}
+							className={classes.step}
+							data-done={isDone || undefined}
+							data-next={isNext || undefined}
+							aria-current={isNext ? "step" : undefined}
+						>
+							<span className={classes.mark} aria-hidden>
+								{isDone ? <IconCheck size={15} stroke={2.5} /> : index + 1}
+							</span>
+							<div>
+								<p className={classes.title}>
+									{STEPS[step].title}
+									{isDone ? <VisuallyHidden>, done</VisuallyHidden> : null}
+								</p>
+								{isDone ? null : <p className={classes.text}>{STEPS[step].text}</p>}
+							</div>
+							{isNext ? <div className={classes.act}>{acts[step]}</div> : null}
+						</li>
+					);
+				})}
+			</ol>
+		</Section>
+	);
+}

@@ -1,0 +1,21 @@
+import { useProject } from "../../api/session.ts";
+import { Page, PageHeader } from "../../ui/page.tsx";
+import { FirstHour } from "./first-hour.tsx";
+import { ProjectOverview } from "./project-overview.tsx";
+
+const NOTHING = { appInstalled: false, webhooks: 0, eventSeen: false, deliveryAccepted: false };
+
+/** Whether the project's webhooks work; without the Developer app, the way to have some. */
+export function OverviewPage() {
+	const { id, name, apps } = useProject();
+	if (apps.includes("developer")) return <ProjectOverview projectId={id} name={name} />;
+	return (
+		<Page>
+			<PageHeader title={name}>
+				{name} can tell other systems what happens in it: orders to accounting, refunds to a chat. The Developer app
+				brings what that needs.
+			</PageHeader>
+			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />
+		</Page>
+	);
+}

@@ -1,0 +1,113 @@
+import { Skeleton, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { healthQuery, waitingQuery } from "../../api/health.ts";
+import { type StatsRange, statsQuery } from "../../api/stats.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
+import { projectSentence, webhookName } from "../../lib/health.ts";
+import { checklist } from "../../lib/health-figures.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ChartSkeleton, OutcomesChart, RangeControl } from "../../ui/charts.tsx";
+import { RANGE_WORDS } from "../../ui/charts-labels.ts";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { When } from "../../ui/when.tsx";
+import { WaitingList } from "../webhook/waiting-list.tsx";
+import { FailingList, type FailingWebhook } from "./failing-list.tsx";
+import { FigureTiles } from "./figure-tiles.tsx";
+import { FirstHour } from "./first-hour.tsx";
+
+const WAITING_SHOWN = 6;
+
+/** How a project's webhooks do, first in a sentence. */
+export function ProjectOverview({ projectId, name }: { projectId: string; name: string }) {
+	const { range = "day" } = useSearch({ from: "/signed-in/p/$projectId/" });
+	const navigate = useNavigate({ from: "/p/$projectId" });
+	const webhooks = useQuery(webhooksQuery(projectId));
+	const healths = useQuery(healthQuery(projectId));
+	const stats = useQuery(statsQuery(projectId, { range }));
+	const waiting = useQuery(waitingQuery(projectId, { limit: WAITING_SHOWN }));
+	const month = useQuery(statsQuery(projectId, { range: "month" }));
+	const now = useNow(0);
+	const error = [webhooks, healths].find((query) => query.data === undefined && query.error !== null)?.error ?? null;
+	const known = webhooks.data !== undefined && healths.data !== undefined;
+	const active = webhooks.data ?? [];
+	const byId = new Map(active.map((webhook) => [webhook.id, webhook]));
+	const failing = (healths.data ?? []).flatMap((health): FailingWebhook[] => {
+		const webhook = byId.get(health.webhook_id);
+		return webhook !== undefined && health.state === "failing" ? [{ webhook, health }] : [];
+	});
+	const retries = (healths.data ?? []).reduce((sum, health) => sum + health.waiting.count, 0);
+	const facts = {
+		appInstalled: true,
+		webhooks: active.length,
+		eventSeen:
+			(healths.data ?? []).some(({ last_attempt }) => last_attempt !== null) || (month.data?.total.events ?? 0) > 0,
+		deliveryAccepted: (healths.data ?? []).some(({ last_delivered_at }) => last_delivered_at !== null),
+	};
+	const isBeginning = known && month.data !== undefined && checklist(facts).next !== null;
+	const show = (next: StatsRange) => void navigate({ search: next === "day" ? {} : { range: next }, replace: true });
+	const nextDue = waiting.data?.[0]?.due_at;
+	return (
+		<Page>
+			<PageHeader title={name}>
+				{known ? (
+					projectSentence(active, healths.data, now)
+				) : error === null ? (
+					<Skeleton height={16} width={320} maw="100%" my={4} />
+				) : undefined}
+			</PageHeader>
+			{error === null ? null : (
+				<ErrorState error={error} onRetry={() => Promise.all([webhooks.refetch(), healths.refetch()])} />
+			)}
+			{isBeginning ? <FirstHour projectId={projectId} facts={facts} firstWebhookId={active[0]?.id ?? null} /> : null}
+			{failing.length === 0 ? null : <FailingList projectId={projectId} failing={failing} now={now} />}
+			<FigureTiles stats={stats.data} />
+			<Section
+				title="Deliveries by outcome"
+				description={`Every attempt of ${RANGE_WORDS[range].last}`}
+				actions={<RangeControl range={range} onChange={show} />}
+			>
+				{stats.data !== undefined ? (
+					<OutcomesChart stats={stats.data} withEvents />
+				) : stats.error !== null ? (
+					<ErrorState error={stats.error} onRetry={stats.refetch} />
+				) : (
+					<ChartSkeleton />
+				)}
+			</Section>
+			<Section
+				title="Waiting retries"
+				description={
+					nextDue === undefined ? undefined : (
+						<>
+							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; the next is tried <When at={nextDue} />
+						</>
+					)
+				}
+			>
+				{waiting.data === undefined ? (
+					waiting.error === null ? (
+						<Skeleton height={20} width={300} maw="100%" />
+					) : (
+						<ErrorState error={waiting.error} onRetry={waiting.refetch} />
+					)
+				) : waiting.data.length === 0 ? (
+					<Text size="sm" c="dimmed">
+						None. Whatever was not accepted at once would wait here for its next attempt.
+					</Text>
+				) : (
+					<WaitingList
+						projectId={projectId}
+						waiting={waiting.data}
+						nameOf={(id) => {
+							const webhook = byId.get(id);
+							return webhook === undefined ? "a deleted webhook" : webhookName(webhook);
+						}}
+					/>
+				)}
+			</Section>
+		</Page>
+	);
+}

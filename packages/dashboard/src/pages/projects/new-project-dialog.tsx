@@ -1,0 +1,23 @@
+import { Modal } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { createProject } from "../../api/projects.ts";
+import { NameForm } from "../../ui/name-form.tsx";
+
+export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+	const navigate = useNavigate();
+	return (
+		<Modal opened={opened} onClose={onClose} title="New project">
+			<NameForm
+				label="Name"
+				description="The store's name, for people. You can change it later."
+				action="Create project"
+				onCancel={onClose}
+				onSend={async (name) => {
+					const { id } = await createProject(name);
+					onClose();
+					await navigate({ to: "/p/$projectId", params: { projectId: id } });
+				}}
+			/>
+		</Modal>
+	);
+}

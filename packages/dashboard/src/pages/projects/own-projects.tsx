@@ -1,0 +1,13 @@
+import { useSession } from "../../api/session.ts";
+import { Section } from "../../ui/page.tsx";
+import { ProjectsTable } from "./projects-table.tsx";
+
+/** The projects that one is a member of. */
+export function OwnProjects() {
+	const { projects } = useSession();
+	return (
+		<Section flush>
+			<ProjectsTable rows={projects} />
+		</Section>
+	);
+}

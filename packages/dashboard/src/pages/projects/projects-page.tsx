@@ -1,0 +1,64 @@
+import { Button, Group } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconFolders, IconLink, IconPlus } from "@tabler/icons-react";
+import { useSession } from "../../api/session.ts";
+import { plural } from "../../lib/numbers.ts";
+import { Page, PageHeader } from "../../ui/page.tsx";
+import { EmptyState } from "../../ui/states.tsx";
+import { AllProjects } from "./all-projects.tsx";
+import { NewProjectDialog } from "./new-project-dialog.tsx";
+import { OwnProjects } from "./own-projects.tsx";
+import { SignInLinkDialog } from "./sign-in-link-dialog.tsx";
+
+/** The projects that one sees; the operator sees all, and creates them. */
+export function ProjectsPage() {
+	const { account, projects } = useSession();
+	const [creating, create] = useDisclosure(false);
+	const [linking, link] = useDisclosure(false);
+	const newProject = (
+		<Button leftSection={<IconPlus size={16} aria-hidden />} onClick={create.open}>
+			New project
+		</Button>
+	);
+	return (
+		<Page>
+			<PageHeader
+				title="Projects"
+				actions={
+					account.operator ? (
+						<Group gap="xs">
+							<Button variant="default" leftSection={<IconLink size={16} aria-hidden />} onClick={link.open}>
+								Sign-in link
+							</Button>
+							{newProject}
+						</Group>
+					) : null
+				}
+			>
+				{projects.length === 0
+					? "A project is a store: its events, its webhooks and the people who look after them."
+					: account.operator
+						? "You run this instance: you see every project as its owner."
+						: `You are a member of ${plural(projects.length, "project")}.`}
+			</PageHeader>
+			{projects.length > 0 ? (
+				account.operator ? (
+					<AllProjects />
+				) : (
+					<OwnProjects />
+				)
+			) : account.operator ? (
+				<EmptyState title="Create the first project" icon={<IconFolders size={26} />} action={newProject}>
+					A project has its own events, webhooks, keys and members. Most stores need one; a second one keeps a test shop
+					apart.
+				</EmptyState>
+			) : (
+				<EmptyState title="You are in no project yet" icon={<IconFolders size={26} />}>
+					Ask an owner of a project, or the operator of this instance, to send you an invitation link.
+				</EmptyState>
+			)}
+			<NewProjectDialog opened={creating} onClose={create.close} />
+			<SignInLinkDialog opened={linking} onClose={link.close} />
+		</Page>
+	);
+}

@@ -1,0 +1,82 @@
+import { ActionIcon, Anchor, Text, Tooltip } from "@mantine/core";
+import { IconPencil } from "@tabler/icons-react";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { SessionProject } from "../../api/model.ts";
+import { ROLE_WORDS } from "../../lib/roles.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Ident } from "../../ui/ident.tsx";
+import { When } from "../../ui/when.tsx";
+import { RenameDialog } from "./rename-dialog.tsx";
+
+export interface ProjectRow extends SessionProject {
+	readonly created_at?: string;
+}
+
+export function ProjectsTable({ rows }: { rows: readonly ProjectRow[] | undefined }) {
+	const navigate = useNavigate();
+	const [renaming, setRenaming] = useState<ProjectRow | null>(null);
+	const columns: readonly Column<ProjectRow>[] = [
+		{
+			key: "name",
+			header: "Name",
+			render: ({ id, name }) => (
+				<Anchor component={Link} to={`/p/${id}`} fw={600} c="var(--ph-text)" tabIndex={-1}>
+					{name}
+				</Anchor>
+			),
+		},
+		{ key: "id", header: "Id", from: "sm", render: ({ id }) => <Ident id={id} /> },
+		{
+			key: "apps",
+			header: "Apps",
+			render: ({ apps }) =>
+				apps.includes("developer") ? (
+					"Developer"
+				) : (
+					<Text span size="sm" c="dimmed">
+						None yet
+					</Text>
+				),
+		},
+		{ key: "role", header: "Your role", from: "sm", render: ({ role }) => ROLE_WORDS[role].label },
+		{
+			key: "created",
+			header: "Created",
+			from: "md",
+			render: ({ created_at }) => (created_at === undefined ? null : <When at={created_at} />),
+		},
+		{
+			key: "actions",
+			header: "",
+			align: "right",
+			width: 60,
+			render: (project) =>
+				project.role === "owner" ? (
+					<Tooltip label="Rename">
+						<ActionIcon
+							variant="subtle"
+							color="gray"
+							aria-label={`Rename ${project.name}`}
+							onClick={() => setRenaming(project)}
+						>
+							<IconPencil size={16} aria-hidden />
+						</ActionIcon>
+					</Tooltip>
+				) : null,
+		},
+	];
+	return (
+		<>
+			<DataTable
+				label="Projects"
+				columns={columns}
+				rows={rows}
+				rowKey={({ id }) => id}
+				onOpen={({ id }) => void navigate({ to: "/p/$projectId", params: { projectId: id } })}
+				cards
+			/>
+			{renaming === null ? null : <RenameDialog project={renaming} onClose={() => setRenaming(null)} />}
+		</>
+	);
+}

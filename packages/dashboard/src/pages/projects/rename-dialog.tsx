@@ -1,0 +1,30 @@
+import { Modal } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { projectsQuery, renameProject } from "../../api/projects.ts";
+import { NameForm } from "../../ui/name-form.tsx";
+import { notifyDone } from "../../ui/notify.tsx";
+
+interface RenameDialogProps {
+	project: { readonly id: string; readonly name: string };
+	onClose: () => void;
+}
+
+export function RenameDialog({ project, onClose }: RenameDialogProps) {
+	const queryClient = useQueryClient();
+	return (
+		<Modal opened onClose={onClose} title={`Rename ${project.name}`}>
+			<NameForm
+				label="Name"
+				initial={project.name}
+				action="Rename"
+				onCancel={onClose}
+				onSend={async (name) => {
+					await renameProject(project.id, name);
+					await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey });
+					notifyDone(`The project is now called ${name}.`);
+					onClose();
+				}}
+			/>
+		</Modal>
+	);
+}

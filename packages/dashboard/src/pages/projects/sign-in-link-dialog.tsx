@@ -1,0 +1,61 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import { createSignInLink, type SignInLink } from "../../api/projects.ts";
+import { emailFault } from "../../lib/account-rules.ts";
+import { SecretOnce } from "../../ui/secret-once.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+import { When } from "../../ui/when.tsx";
+
+interface SignInLinkDialogProps {
+	opened: boolean;
+	onClose: () => void;
+}
+
+/** For somebody who forgot the password: a link that signs them in once. */
+export function SignInLinkDialog({ opened, onClose }: SignInLinkDialogProps) {
+	return (
+		<Modal opened={opened} onClose={onClose} title="Sign-in link" size="lg">
+			<LinkForm onClose={onClose} />
+		</Modal>
+	);
+}
+
+function LinkForm({ onClose }: { onClose: () => void }) {
+	const [link, setLink] = useState<SignInLink | null>(null);
+	const form = useForm({ initialValues: { email: "" }, validate: { email: emailFault } });
+	const { busy, problem, submit } = useSubmit(form, async ({ email }) => setLink(await createSignInLink(email.trim())));
+	if (link !== null) {
+		return (
+			<SecretOnce what="link" secret={link.url}>
+				<Text size="sm">
+					Send it to that person alone, over a way you trust. It signs in once and ends <When at={link.expires_at} />; a
+					new password can be set right after.
+				</Text>
+				<Group justify="flex-end">
+					<Button onClick={onClose}>Done</Button>
+				</Group>
+			</SecretOnce>
+		);
+	}
+	return (
+		<form onSubmit={form.onSubmit(submit)} noValidate>
+			<Stack>
+				<Text size="sm">
+					For somebody who has an account and forgot the password. Whoever has the link is signed in as that person.
+				</Text>
+				<TextInput label="E-mail of the account" type="email" data-autofocus {...form.getInputProps("email")} />
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Group justify="flex-end" gap="xs">
+					<Button variant="default" onClick={onClose}>
+						Cancel
+					</Button>
+					<Button type="submit" loading={busy}>
+						Make link
+					</Button>
+				</Group>
+			</Stack>
+		</form>
+	);
+}

@@ -1,0 +1,93 @@
+import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { setUp, setupNeeded } from "../../api/session.ts";
+import { AccountFields, newAccountForm } from "../../ui/account-fields.tsx";
+import { AuthCard } from "../../ui/auth-card.tsx";
+import { Code } from "../../ui/ident.tsx";
+import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
+import { useFragmentToken } from "../../ui/use-fragment-token.ts";
+import { useSubmit } from "../../ui/use-submit.ts";
+
+/** The first account of an instance: its operator's. The service prints the link to here when it starts. */
+export function SetupPage() {
+	const token = useFragmentToken();
+	const { data: needed, error, refetch } = useQuery({ queryKey: ["setup"], queryFn: setupNeeded });
+	if (error !== null) {
+		return (
+			<AuthCard title="Set up Posthorn">
+				<ErrorState error={error} onRetry={refetch} />
+			</AuthCard>
+		);
+	}
+	if (needed === undefined) {
+		return (
+			<AuthCard title="Set up Posthorn">
+				<SkeletonRows count={3} height={52} />
+			</AuthCard>
+		);
+	}
+	return needed ? <SetupForm token={token} /> : <SetUpAlready />;
+}
+
+function SetUpAlready() {
+	return (
+		<AuthCard
+			title="Posthorn is set up"
+			lead="Its operator has an account. Sign in, or ask the operator to invite you."
+		>
+			<Button component={Link} to="/sign-in">
+				Sign in
+			</Button>
+		</AuthCard>
+	);
+}
+
+function SetupForm({ token }: { token: string | null }) {
+	const navigate = useNavigate();
+	const account = newAccountForm();
+	const form = useForm({
+		initialValues: { ...account.initialValues, token: token ?? "" },
+		validate: {
+			...account.validate,
+			token: (value: string) => (value.trim() === "" ? "The token stands at the end of the link." : null),
+		},
+	});
+	const { busy, problem, submit } = useSubmit(form, async (values) => {
+		await setUp({ ...values, token: values.token.trim(), email: values.email.trim(), name: values.name.trim() });
+		await navigate({ to: "/projects" });
+	});
+	return (
+		<AuthCard
+			title="Set up Posthorn"
+			lead="Make the operator's account. The operator creates projects and can see all of them; further people join by invitation."
+		>
+			<form onSubmit={form.onSubmit(submit)} noValidate>
+				<Stack>
+					{token === null ? (
+						<TextInput
+							label="Setup token"
+							description={
+								<>
+									The service printed a link when it started: <Code>/setup#…</Code>. The token is what follows the #.
+								</>
+							}
+							autoComplete="off"
+							required
+							{...form.getInputProps("token")}
+						/>
+					) : null}
+					<AccountFields form={form} />
+					{problem === null ? null : <ErrorState error={problem} />}
+					<Button type="submit" loading={busy} fullWidth mt="xs">
+						Create account and begin
+					</Button>
+					<Text size="xs" c="dimmed">
+						The link works until there is an account. Nobody else can use it afterwards.
+					</Text>
+				</Stack>
+			</form>
+		</AuthCard>
+	);
+}

@@ -1,0 +1,53 @@
+import { Button, Stack } from "@mantine/core";
+import { Link, useRouter, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { isStatus } from "../../api/error.ts";
+import { signIn } from "../../api/session.ts";
+import { safeNext } from "../../lib/next-path.ts";
+import { AuthCard } from "../../ui/auth-card.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+
+/** Waits for a click before it uses the link up: programs that look into messages open links, too. */
+export function LinkSignIn({ token }: { token: string }) {
+	const { next = "/account" } = useSearch({ from: "/sign-in" });
+	const router = useRouter();
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const enter = async () => {
+		setBusy(true);
+		setProblem(null);
+		try {
+			await signIn({ token });
+			router.history.push(safeNext(next));
+		} catch (error) {
+			setProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	if (isStatus(problem, 401, 403, 404, 409)) {
+		return (
+			<AuthCard
+				title="This link is over"
+				lead="It works once and for 15 minutes. Ask the operator for another one, or sign in with your password."
+			>
+				<Button component={Link} to="/sign-in">
+					Sign in with the password
+				</Button>
+			</AuthCard>
+		);
+	}
+	return (
+		<AuthCard
+			title="Sign in with your link"
+			lead="The link works once. Once you are in, you can set a new password within 15 minutes."
+		>
+			<Stack>
+				{problem === null ? null : <ErrorState error={problem} />}
+				<Button onClick={() => void enter()} loading={busy} fullWidth>
+					Sign in
+				</Button>
+			</Stack>
+		</AuthCard>
+	);
+}

@@ -1,0 +1,47 @@
+import { Button, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { sessionQuery, signIn } from "../../api/session.ts";
+import { safeNext } from "../../lib/next-path.ts";
+import { SignInFields, signInForm } from "../../ui/account-fields.tsx";
+import { AuthCard } from "../../ui/auth-card.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+
+export function PasswordSignIn() {
+	const { next } = useSearch({ from: "/sign-in" });
+	const router = useRouter();
+	const { data: session } = useQuery(sessionQuery);
+	const form = useForm(signInForm());
+	const { busy, problem, submit } = useSubmit(form, async ({ email, password }) => {
+		await signIn({ email: email.trim(), password });
+		router.history.push(safeNext(next));
+	});
+	const already = session !== undefined && session !== null && !busy;
+	useEffect(() => {
+		if (already) router.history.replace(safeNext(next));
+	}, [already, next, router]);
+	return (
+		<AuthCard
+			title="Sign in"
+			lead={
+				next === undefined ? "To see what was delivered, and mend what was not." : "Then you go on to where you were."
+			}
+		>
+			<form onSubmit={form.onSubmit(submit)} noValidate>
+				<Stack>
+					<SignInFields form={form} />
+					{problem === null ? null : <ErrorState error={problem} />}
+					<Button type="submit" loading={busy} fullWidth mt="xs">
+						Sign in
+					</Button>
+					<Text size="sm" c="dimmed">
+						Forgot the password? The operator of this instance can give you a link that signs you in once.
+					</Text>
+				</Stack>
+			</form>
+		</AuthCard>
+	);
+}

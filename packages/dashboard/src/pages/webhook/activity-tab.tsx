@@ -1,0 +1,65 @@
+import { Anchor, Group, SimpleGrid, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { Health } from "../../api/health.ts";
+import { type StatsRange, statsQuery } from "../../api/stats.ts";
+import type { Webhook } from "../../api/webhooks.ts";
+import { ChartSkeleton, OutcomesChart, RangeControl, TimesChart } from "../../ui/charts.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { RecentAttempts } from "./recent-attempts.tsx";
+import { WaitingSection } from "./waiting-section.tsx";
+
+interface ActivityTabProps {
+	projectId: string;
+	webhook: Webhook;
+	health: Health | undefined;
+	range: StatsRange;
+}
+
+/** What a webhook was sent and answered, what waits, and what is next. */
+export function ActivityTab({ projectId, webhook, health, range }: ActivityTabProps) {
+	const { data: stats, error, refetch } = useQuery(statsQuery(projectId, { range, webhookId: webhook.id }));
+	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
+	const show = (next: StatsRange) =>
+		void navigate({
+			search: ({ range: _, ...rest }) => (next === "day" ? rest : { ...rest, range: next }),
+			replace: true,
+		});
+	return (
+		<Stack gap="lg">
+			<Group justify="flex-end">
+				<RangeControl range={range} onChange={show} />
+			</Group>
+			{error !== null && stats === undefined ? (
+				<ErrorState error={error} onRetry={refetch} />
+			) : (
+				<SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+					<Section title="Deliveries by outcome">
+						{stats === undefined ? <ChartSkeleton /> : <OutcomesChart stats={stats} />}
+					</Section>
+					<Section title="Response times">
+						{stats === undefined ? <ChartSkeleton /> : <TimesChart stats={stats} />}
+					</Section>
+				</SimpleGrid>
+			)}
+			<WaitingSection projectId={projectId} webhook={webhook} health={health} />
+			<Section
+				title="Recent attempts"
+				flush
+				actions={
+					<Anchor
+						size="sm"
+						renderRoot={(props) => (
+							<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhook.id }} />
+						)}
+					>
+						All in the log
+					</Anchor>
+				}
+			>
+				<RecentAttempts projectId={projectId} webhookId={webhook.id} />
+			</Section>
+		</Stack>
+	);
+}

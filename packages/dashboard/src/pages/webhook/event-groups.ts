@@ -1,0 +1,27 @@
+interface Entry {
+	readonly type: string;
+}
+
+export interface EventGroup<Type extends Entry> {
+	readonly name: string;
+	readonly entries: readonly Type[];
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+	customer: "Customers",
+	purchase: "Purchases",
+	delivery: "Goods delivered to buyers",
+	basket: "Baskets",
+	subscription: "Subscriptions",
+	chargeback: "Chargebacks",
+};
+
+/** Event types by what they are about, in the catalogue's order. Kinds that are new here go by their own name. */
+export function groupEventTypes<Type extends Entry>(entries: readonly Type[]): readonly EventGroup<Type>[] {
+	const groups = Map.groupBy(entries, ({ type }) => type.split(".")[0] ?? type);
+	return [...groups].map(([kind, members]) => ({ name: NAMES[kind] ?? kind, entries: members }));
+}
+
+/** The chosen types in the catalogue's order, so that the same choice is always the same list. */
+export const inCatalogueOrder = (entries: readonly Entry[], chosen: ReadonlySet<string>) =>
+	entries.map(({ type }) => type).filter((type) => chosen.has(type));

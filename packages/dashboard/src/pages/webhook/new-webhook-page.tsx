@@ -1,0 +1,121 @@
+import { Button, Grid, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useProjectId } from "../../api/session.ts";
+import { type CreatedWebhook, createWebhook } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Page, PageHeader, Section } from "../../ui/page.tsx";
+import { SecretDialog } from "../../ui/secret-once.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useSubmit } from "../../ui/use-submit.ts";
+import { EventPicker } from "./event-picker.tsx";
+import { ReceiverCode } from "./receiver-code.tsx";
+import { AnswerRules, RequestPreview } from "./request-preview.tsx";
+import { UrlField } from "./url-field.tsx";
+import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./webhook-faults.ts";
+
+const SAMPLE_TYPE = "purchase.completed";
+
+/** What will be sent where, as far as it is chosen. */
+function firstLine(url: string, events: number): string {
+	const where = URL.canParse(url) ? new URL(url).host : null;
+	if (where === null && events === 0) return "Choose where to send, and what.";
+	if (where === null) return `${plural(events, "event type")} will be sent, once you say where.`;
+	if (events === 0) return `Sent to ${where}, once you choose which events.`;
+	return `${plural(events, "event type")} will be sent to ${where}.`;
+}
+
+/** Registers a webhook and then shows its secret, this once, with a receiver's code. */
+export function NewWebhookPage() {
+	const projectId = useProjectId();
+	const navigate = useNavigate();
+	const [created, setCreated] = useState<CreatedWebhook | null>(null);
+	const [looked, setLooked] = useState<string | null>(null);
+	const form = useForm({
+		initialValues: { url: "", description: "", events: [] as string[] },
+		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
+	});
+	const { busy, problem, submit } = useSubmit(form, async ({ url, description, events }) => {
+		setCreated(await createWebhook(projectId, { url: url.trim(), description: description.trim(), events }));
+	});
+	const { url, description, events } = form.values;
+	const previewed = looked !== null && events.includes(looked) ? looked : (events[0] ?? SAMPLE_TYPE);
+	return (
+		<Page>
+			<PageHeader title="New webhook">{firstLine(url.trim(), events.length)}</PageHeader>
+			<Grid gap="xl">
+				<Grid.Col span={{ base: 12, lg: 7 }}>
+					<Section>
+						<form onSubmit={form.onSubmit(submit)} noValidate>
+							<Stack gap="lg">
+								<UrlField value={url} onChange={(next) => form.setFieldValue("url", next)} error={form.errors.url} />
+								<TextInput
+									label="Description"
+									description="A name for yourselves: Accounting, Chat, Orders to the warehouse."
+									autoComplete="off"
+									{...form.getInputProps("description")}
+									rightSectionWidth={72}
+									rightSection={
+										<Text size="xs" c="dimmed" aria-label={`${description.length} of ${DESCRIPTION_LENGTH} characters`}>
+											{description.length}/{DESCRIPTION_LENGTH}
+										</Text>
+									}
+								/>
+								<EventPicker
+									value={events}
+									onChange={(next) => form.setFieldValue("events", next)}
+									onLook={setLooked}
+									error={form.errors.events}
+								/>
+								{problem === null ? null : <ErrorState error={problem} />}
+								<Group justify="flex-end" gap="xs">
+									<Button
+										variant="default"
+										renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}
+									>
+										Cancel
+									</Button>
+									<ForRole needs="developer">
+										{(disabled) => (
+											<Button type="submit" loading={busy} disabled={disabled}>
+												Create webhook
+											</Button>
+										)}
+									</ForRole>
+								</Group>
+							</Stack>
+						</form>
+					</Section>
+				</Grid.Col>
+				<Grid.Col span={{ base: 12, lg: 5 }}>
+					<Stack gap="sm" pos="sticky" top={84}>
+						<Title order={2} size="h5">
+							What your receiver gets
+						</Title>
+						<RequestPreview url={url.trim()} type={previewed} />
+						<AnswerRules />
+					</Stack>
+				</Grid.Col>
+			</Grid>
+			{created === null ? null : (
+				<SecretDialog
+					title={`${webhookName(created)} is ready`}
+					what="signing secret"
+					secret={created.secret}
+					onClose={() =>
+						void navigate({
+							to: "/p/$projectId/webhooks/$webhookId",
+							params: { projectId, webhookId: created.id },
+							search: {},
+						})
+					}
+				>
+					<ReceiverCode />
+				</SecretDialog>
+			)}
+		</Page>
+	);
+}

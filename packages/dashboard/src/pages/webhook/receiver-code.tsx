@@ -1,0 +1,35 @@
+import { Skeleton, Stack, Tabs, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { brandQuery } from "../../api/event-types.ts";
+import { SECRET_VARIABLE, SNIPPETS, snippet } from "../../lib/snippets.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Code } from "../../ui/ident.tsx";
+
+/** A receiver that checks the signature, ready to run, in five languages. */
+export function ReceiverCode() {
+	const { data: brand, isError } = useQuery(brandQuery);
+	if (brand === undefined && !isError) return <Skeleton height={480} radius="md" />;
+	return (
+		<Tabs defaultValue={SNIPPETS[0]?.language ?? null} keepMounted={false} variant="pills" radius="sm">
+			<Tabs.List aria-label="Language" mb="sm">
+				{SNIPPETS.map(({ language, label }) => (
+					<Tabs.Tab key={language} value={language}>
+						{label}
+					</Tabs.Tab>
+				))}
+			</Tabs.List>
+			{SNIPPETS.map(({ language, label, file, start }) => (
+				<Tabs.Panel key={language} value={language}>
+					<Stack gap="xs">
+						<Text size="sm" c="dimmed">
+							Save it as <Code>{file}</Code> and start it with the secret in its environment. It refuses what was
+							altered, what is older than 5 minutes, and what others sent.
+						</Text>
+						<CodeBlock code={`${SECRET_VARIABLE}="<the signing secret>" ${start}`} label="command" wrap />
+						<CodeBlock code={snippet(language, brand)} label={`${label} receiver`} />
+					</Stack>
+				</Tabs.Panel>
+			))}
+		</Tabs>
+	);
+}

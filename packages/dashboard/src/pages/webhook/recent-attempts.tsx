@@ -1,0 +1,64 @@
+import { Box, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type AttemptSummary, newestAttemptsQuery } from "../../api/attempts.ts";
+import { answerPhrases } from "../../lib/health-words.ts";
+import { formatMs } from "../../lib/numbers.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Code } from "../../ui/ident.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { When } from "../../ui/when.tsx";
+
+const SHOWN = 8;
+
+const COLUMNS: readonly Column<AttemptSummary>[] = [
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 130 },
+	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 130 },
+	{ key: "type", header: "Event", render: ({ event_type }) => <Code>{event_type}</Code> },
+	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short },
+	{
+		key: "attempt",
+		header: "Attempt",
+		render: ({ attempt, replay }) => (replay === 0 ? `${attempt} of 8` : `${attempt} of 8, replay ${replay}`),
+		from: "md",
+	},
+	{ key: "took", header: "Took", render: ({ response_ms }) => formatMs(response_ms), align: "right", width: 100 },
+];
+
+/** The newest attempts; each opens in the log. */
+export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {
+	const { data, error, refetch } = useQuery(newestAttemptsQuery(projectId, { webhook_id: webhookId }, SHOWN));
+	const navigate = useNavigate();
+	if (error !== null && data === undefined) {
+		return (
+			<Box p="md">
+				<ErrorState error={error} onRetry={refetch} />
+			</Box>
+		);
+	}
+	if (data?.length === 0) {
+		return (
+			<Text size="sm" c="dimmed" px={20} pb={20}>
+				Nothing has been sent yet. The first event that it is subscribed to appears here, or send a test event.
+			</Text>
+		);
+	}
+	return (
+		<DataTable
+			label="Recent attempts"
+			columns={COLUMNS}
+			rows={data}
+			rowKey={({ id }) => id}
+			skeletonRows={SHOWN}
+			minWidth={620}
+			onOpen={({ id }) =>
+				void navigate({
+					to: "/p/$projectId/logs/$attemptId",
+					params: { projectId, attemptId: id },
+					search: { webhook_id: webhookId },
+				})
+			}
+		/>
+	);
+}

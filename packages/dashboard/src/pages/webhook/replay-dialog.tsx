@@ -1,0 +1,29 @@
+import { Modal } from "@mantine/core";
+import { plural } from "../../lib/numbers.ts";
+import { ReplayMatching } from "../../ui/replay-matching.tsx";
+
+interface ReplayDialogProps {
+	projectId: string;
+	webhookId: string;
+	/** The webhook as people call it. */
+	name: string;
+	opened: boolean;
+	onClose: () => void;
+}
+
+/** Sends everything again that failed for good: counted first, with its progress while it runs. */
+export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
+	return (
+		<Modal opened={opened} onClose={onClose} title="Replay what failed" closeOnClickOutside={false}>
+			<ReplayMatching
+				projectId={projectId}
+				filter={{ webhook_id: webhookId, status: "failed" }}
+				none={`Nothing that failed waits for a replay to ${name}.`}
+				say={(total) =>
+					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with up to 8 attempts each and under the same event id: a receiver that has seen one can tell.`
+				}
+				onClose={onClose}
+			/>
+		</Modal>
+	);
+}

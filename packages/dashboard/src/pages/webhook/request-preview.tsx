@@ -1,0 +1,50 @@
+import { Box, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { brandQuery, eventTypesQuery } from "../../api/event-types.ts";
+import { useProjectId } from "../../api/session.ts";
+import { DEFAULT_BRAND } from "../../lib/snippets.ts";
+import classes from "./request-preview.module.css";
+
+/** What a receiver gets: a request as it will look, with the sample of an event type. */
+export function RequestPreview({ url, type }: { url: string; type: string }) {
+	const projectId = useProjectId();
+	const { data: entries } = useQuery(eventTypesQuery);
+	const { data: brand = DEFAULT_BRAND } = useQuery(brandQuery);
+	const sample = entries?.find((entry) => entry.type === type)?.sample ?? {};
+	const event = { id: "evt_…", type, created_at: new Date().toISOString(), project_id: projectId, data: sample };
+	const headers = [
+		["Content-Type", "application/json"],
+		["User-Agent", `${brand}-Webhooks/1.0`],
+		[`X-${brand}-Event`, type],
+		[`X-${brand}-Event-Id`, "evt_…"],
+		[`X-${brand}-Signature`, "64 hexadecimal digits"],
+		[`X-${brand}-Timestamp`, String(Math.floor(Date.now() / 1_000))],
+	];
+	return (
+		<div className={classes.frame}>
+			<div className={classes.line}>
+				<span className={classes.method}>POST</span>
+				<span>{url === "" ? "https://…" : url}</span>
+			</div>
+			<Box component="pre" className={classes.text} tabIndex={0} aria-label={`Sample request of ${type}`}>
+				{headers.map(([name, value]) => (
+					<span key={name}>
+						<span className={classes.header}>{name}: </span>
+						{value}
+						{"\n"}
+					</span>
+				))}
+				{"\n"}
+				{JSON.stringify(event, null, 2)}
+			</Box>
+		</div>
+	);
+}
+
+/** What the receiver has to do, in the words of the contract. */
+export const AnswerRules = () => (
+	<Text size="sm" c="dimmed">
+		Answer any 2xx within 15 seconds and do the work afterwards. Anything else is tried again, 8 times in all over about
+		1 hour 50 minutes. The same event may come twice: tell by its id.
+	</Text>
+);

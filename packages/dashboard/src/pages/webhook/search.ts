@@ -1,0 +1,16 @@
+import { isStatsRange, type StatsRange } from "../../api/stats.ts";
+
+/** What the address bar says about a webhook's page. */
+export interface WebhookSearch {
+	/** Activity unless said. */
+	readonly tab?: "activity" | "settings";
+	/** A day unless said. */
+	readonly range?: StatsRange;
+}
+
+export function validateWebhookSearch({ tab, range }: Record<string, unknown>): WebhookSearch {
+	return {
+		...(tab === "settings" ? { tab } : {}),
+		...(isStatsRange(range) && range !== "day" ? { range } : {}),
+	};
+}

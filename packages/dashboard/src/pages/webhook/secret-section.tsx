@@ -1,0 +1,55 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useState } from "react";
+import { rotateSecret } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Section } from "../../ui/page.tsx";
+import { SecretDialog } from "../../ui/secret-once.tsx";
+import { ReceiverCode } from "./receiver-code.tsx";
+import type { SettingsProps } from "./settings-props.ts";
+
+/** Rotates the signing secret and shows the new one, once. */
+export function SecretSection({ projectId, webhook }: SettingsProps) {
+	const [asking, setAsking] = useState(false);
+	const [secret, setSecret] = useState<string | null>(null);
+	const name = webhookName(webhook);
+	return (
+		<Section title="Signing secret">
+			<Group justify="space-between" gap="md">
+				<Text size="sm" c="dimmed" flex="1 1 300px">
+					Your receiver checks with it that a request is ours. It was shown once and only a hash of it is kept. Lost it,
+					or somebody else has seen it? Rotate it.
+				</Text>
+				<ForRole needs="developer">
+					{(disabled) => (
+						<Button variant="default" disabled={disabled} onClick={() => setAsking(true)}>
+							Rotate signing secret
+						</Button>
+					)}
+				</ForRole>
+			</Group>
+			<Confirm
+				opened={asking}
+				onClose={() => setAsking(false)}
+				title={`Rotate the signing secret of ${name}`}
+				action="Rotate now"
+				danger
+				onConfirm={async () => setSecret(await rotateSecret(projectId, webhook.id))}
+			>
+				The old secret ends at once: every request from then on is signed with the new one, retries too. Until your
+				receiver has the new secret it refuses them, and they are retried for about 1 hour 50 minutes.
+			</Confirm>
+			{secret === null ? null : (
+				<SecretDialog
+					title={`New signing secret of ${name}`}
+					what="signing secret"
+					secret={secret}
+					onClose={() => setSecret(null)}
+				>
+					<ReceiverCode />
+				</SecretDialog>
+			)}
+		</Section>
+	);
+}

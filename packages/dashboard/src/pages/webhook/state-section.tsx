@@ -1,0 +1,34 @@
+import { Button, Group, Text } from "@mantine/core";
+import { useState } from "react";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Section } from "../../ui/page.tsx";
+import { PauseDialog, ResumeDialog } from "./resume-dialog.tsx";
+import type { SettingsProps } from "./settings-props.ts";
+
+/** Pauses and resumes. */
+export function StateSection({ projectId, webhook }: SettingsProps) {
+	const [opened, setOpened] = useState(false);
+	const paused = webhook.status === "paused";
+	const waiting = webhook.backlog.events;
+	const dialog = { projectId, webhook, opened, onClose: () => setOpened(false) };
+	return (
+		<Section title={paused ? "Paused" : "Active"}>
+			<Group justify="space-between" gap="md">
+				<Text size="sm" c="dimmed" flex="1 1 300px">
+					{paused
+						? `Nothing is sent. ${waiting === 0 ? "No event has waited so far." : `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}.`}`
+						: "Events are sent as they happen. Pause it while your receiver is away for longer than the retries last."}
+				</Text>
+				<ForRole needs="developer">
+					{(disabled) => (
+						<Button variant="default" disabled={disabled} onClick={() => setOpened(true)}>
+							{paused ? "Resume" : "Pause"}
+						</Button>
+					)}
+				</ForRole>
+			</Group>
+			{paused ? <ResumeDialog {...dialog} /> : <PauseDialog {...dialog} />}
+		</Section>
+	);
+}

@@ -1,0 +1,153 @@
+import { Anchor, Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Attempt } from "../../api/attempts.ts";
+import { watchedDeliveryQuery } from "../../api/deliveries.ts";
+import { eventTypesQuery } from "../../api/event-types.ts";
+import { sendTest, type Webhook } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { answerPhrases } from "../../lib/health-words.ts";
+import { formatMs } from "../../lib/numbers.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Ident } from "../../ui/ident.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { When } from "../../ui/when.tsx";
+import classes from "./test-dialog.module.css";
+
+interface TestDialogProps {
+	projectId: string;
+	webhook: Webhook;
+	opened: boolean;
+	onClose: () => void;
+}
+
+/** Sends a sample event to one webhook and shows its answer as it arrives. */
+export function TestDialog({ opened, onClose, webhook, projectId }: TestDialogProps) {
+	return (
+		<Modal opened={opened} onClose={onClose} title={`Send a test event to ${webhookName(webhook)}`} size="lg">
+			<TestBody projectId={projectId} webhook={webhook} onClose={onClose} />
+		</Modal>
+	);
+}
+
+function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened">) {
+	const { data: entries = [] } = useQuery(eventTypesQuery);
+	const [type, setType] = useState(webhook.events[0] ?? "purchase.completed");
+	const [eventId, setEventId] = useState<string | null>(null);
+	const [busy, setBusy] = useState(false);
+	const [problem, setProblem] = useState<unknown>(null);
+	const send = async () => {
+		setBusy(true);
+		setProblem(null);
+		setEventId(null);
+		try {
+			setEventId(await sendTest(projectId, webhook.id, type));
+		} catch (error) {
+			setProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	const subscribed = new Set(webhook.events);
+	const others = entries.map((entry) => entry.type).filter((name) => !subscribed.has(name));
+	return (
+		<Stack>
+			<Text size="sm" c="dimmed">
+				The type's sample, signed and sent like any event, to this webhook alone. It is kept in the log and marked by
+				nothing: your receiver sees an event like others.
+			</Text>
+			<Group align="flex-end" gap="sm">
+				<Select
+					flex={1}
+					label="Event type"
+					allowDeselect={false}
+					value={type}
+					onChange={(value) => setType(value ?? type)}
+					data={[
+						{ group: "It receives these", items: [...webhook.events] },
+						...(others.length === 0 ? [] : [{ group: "Others", items: others }]),
+					]}
+					comboboxProps={{ withinPortal: true }}
+				/>
+				<Button onClick={() => void send()} loading={busy} data-autofocus>
+					{eventId === null ? "Send" : "Send another"}
+				</Button>
+			</Group>
+			<div className={classes.answer} aria-live="polite">
+				{problem === null ? null : <ErrorState error={problem} />}
+				{eventId === null ? (
+					problem === null && <Text className={classes.hint}>Its answer will appear here.</Text>
+				) : (
+					<Answer key={eventId} projectId={projectId} webhookId={webhook.id} eventId={eventId} />
+				)}
+			</div>
+			<Group justify="flex-end">
+				<Button variant="default" onClick={onClose}>
+					Close
+				</Button>
+			</Group>
+		</Stack>
+	);
+}
+
+interface AnswerProps {
+	projectId: string;
+	webhookId: string;
+	eventId: string;
+}
+
+function Answer({ projectId, webhookId, eventId }: AnswerProps) {
+	const { data, error, refetch } = useQuery(
+		watchedDeliveryQuery(projectId, { webhook_id: webhookId, event_id: eventId }),
+	);
+	if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
+	const last = data?.attempts.at(-1);
+	return (
+		<Stack gap="xs">
+			<Group gap="sm">
+				{last === undefined ? (
+					<Outcome kind="waiting" label="Sent, waiting for the answer" />
+				) : (
+					<Outcome kind={last.status} />
+				)}
+				<Ident id={eventId} />
+			</Group>
+			{last === undefined ? null : <Answered attempt={last} projectId={projectId} />}
+		</Stack>
+	);
+}
+
+function Answered({ attempt, projectId }: { attempt: Attempt; projectId: string }) {
+	const { status_code, error, response_ms, response_body, next_retry_at } = attempt;
+	return (
+		<>
+			<Text size="sm">
+				{status_code === null
+					? (error ?? `No answer: ${answerPhrases(attempt).short}.`)
+					: `Answered ${status_code} in ${formatMs(response_ms)}.`}
+				{next_retry_at === null ? null : (
+					<>
+						{" "}
+						Tried again <When at={next_retry_at} />.
+					</>
+				)}
+			</Text>
+			{response_body === "" ? null : <CodeBlock code={response_body} label="answer's body" wrap />}
+			<Anchor
+				size="sm"
+				renderRoot={(props) => (
+					<Link
+						{...props}
+						to="/p/$projectId/logs/$attemptId"
+						params={{ projectId, attemptId: attempt.id }}
+						search={{ webhook_id: attempt.webhook_id }}
+					/>
+				)}
+			>
+				See the whole request and answer in the log
+			</Anchor>
+		</>
+	);
+}

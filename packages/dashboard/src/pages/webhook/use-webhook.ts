@@ -1,0 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { healthQuery } from "../../api/health.ts";
+import { useProjectId } from "../../api/session.ts";
+import { webhookQuery } from "../../api/webhooks.ts";
+
+/** The webhook in the address bar and how it does. */
+export function useWebhook() {
+	const projectId = useProjectId();
+	const { webhookId } = useParams({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" });
+	const webhook = useQuery(webhookQuery(projectId, webhookId));
+	const health = useQuery({
+		...healthQuery(projectId),
+		select: (all) => all.find(({ webhook_id }) => webhook_id === webhookId),
+	});
+	return { projectId, webhookId, webhook, health };
+}

@@ -1,0 +1,52 @@
+import { Anchor } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Waiting } from "../../api/health.ts";
+import { Code, Ident } from "../../ui/ident.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import { When } from "../../ui/when.tsx";
+import classes from "./waiting-section.module.css";
+
+interface WaitingListProps {
+	projectId: string;
+	waiting: readonly Waiting[];
+	/** What to call a webhook, where they are of several. */
+	nameOf?: (webhookId: string) => string;
+}
+
+/** Retries and replays by the time at which they are due. */
+export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
+	return (
+		<ul className={classes.list}>
+			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, due_at }) => (
+				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
+					<span className={classes.what}>
+						<Outcome
+							kind={queue === "replay" && attempt === 1 ? "waiting" : "retrying"}
+							plain
+							label={queue === "replay" ? "Replay" : "Retry"}
+						/>
+						<Code>{event_type}</Code>
+						{nameOf === undefined ? null : (
+							<Anchor
+								size="sm"
+								renderRoot={(props) => (
+									<Link
+										{...props}
+										to="/p/$projectId/webhooks/$webhookId"
+										params={{ projectId, webhookId: webhook_id }}
+									/>
+								)}
+							>
+								{nameOf(webhook_id)}
+							</Anchor>
+						)}
+						<Ident id={event_id} />
+					</span>
+					<span className={classes.due}>
+						attempt {attempt} of 8, <When at={due_at} />
+					</span>
+				</li>
+			))}
+		</ul>
+	);
+}

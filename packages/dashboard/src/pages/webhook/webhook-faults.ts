@@ -1,0 +1,16 @@
+/** As the service has it unless configured otherwise; it has the last word. */
+export const DESCRIPTION_LENGTH = 200;
+
+/** What is wrong with a URL as far as that can be told without asking; null when nothing is. */
+export function urlFault(text: string): string | null {
+	const url = text.trim();
+	if (url === "") return "Enter the URL that events are sent to.";
+	if (!URL.canParse(url)) return "Enter a whole URL, such as https://example.com/webhooks.";
+	return new URL(url).protocol === "https:" ? null : "Use an https URL: events are only sent encrypted.";
+}
+
+export const descriptionFault = (text: string) =>
+	text.trim().length > DESCRIPTION_LENGTH ? `Use ${DESCRIPTION_LENGTH} characters or fewer.` : null;
+
+export const eventsFault = (events: readonly string[]) =>
+	events.length === 0 ? "Choose at least one event type." : null;

@@ -1,0 +1,170 @@
+import { Anchor, Button, Skeleton, Tabs, Text } from "@mantine/core";
+import { IconSend } from "@tabler/icons-react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Health } from "../../api/health.ts";
+import type { Webhook } from "../../api/webhooks.ts";
+import { type HelpfulAction, webhookName, webhookSentence } from "../../lib/health.ts";
+import { plural } from "../../lib/numbers.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { HealthState } from "../../ui/outcome.tsx";
+import { Page, PageHeader } from "../../ui/page.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { ActivityTab } from "./activity-tab.tsx";
+import { FailingBanner } from "./failing-banner.tsx";
+import { ReplayDialog } from "./replay-dialog.tsx";
+import { ResumeDialog } from "./resume-dialog.tsx";
+import { SettingsTab } from "./settings-tab.tsx";
+import { TestDialog } from "./test-dialog.tsx";
+import { useWebhook } from "./use-webhook.ts";
+import classes from "./webhook-page.module.css";
+
+/** One webhook: how it does, what happened, and its settings. */
+export function WebhookPage() {
+	const { projectId, webhook, health } = useWebhook();
+	if (webhook.error !== null && webhook.data === undefined) {
+		return (
+			<Page>
+				<PageHeader title="Webhook" />
+				<ErrorState error={webhook.error} onRetry={webhook.refetch} />
+				<Text size="sm">
+					<Anchor renderRoot={(props) => <Link {...props} to="/p/$projectId/webhooks" params={{ projectId }} />}>
+						All webhooks
+					</Anchor>
+				</Text>
+			</Page>
+		);
+	}
+	if (webhook.data === undefined) return <WebhookSkeleton />;
+	return <Loaded projectId={projectId} webhook={webhook.data} health={health.data} healthError={health.error} />;
+}
+
+interface LoadedProps {
+	projectId: string;
+	webhook: Webhook;
+	health: Health | undefined;
+	healthError: unknown;
+}
+
+function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
+	const search = useSearch({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" });
+	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
+	const [dialog, setDialog] = useState<Exclude<HelpfulAction, null> | null>(null);
+	const close = () => setDialog(null);
+	const name = webhookName(webhook);
+	const lastAt = health?.last_delivered_at ?? null;
+	const now = useNow(lastAt === null ? 0 : Date.parse(lastAt));
+	// The list's health may be a moment older than the webhook itself.
+	const state = webhook.status === "paused" ? "paused" : health?.state === "paused" ? "idle" : health?.state;
+	const sentence =
+		health === undefined || state === undefined
+			? null
+			: webhookSentence({ ...health, state, backlog: webhook.backlog }, now);
+	const failing = state === "failing" && health !== undefined;
+	return (
+		<Page>
+			<PageHeader
+				title={name}
+				badge={state === undefined ? null : <HealthState state={state} />}
+				actions={
+					<Actions
+						// A failing webhook's banner says it and has the action.
+						action={failing ? null : (sentence?.action ?? null)}
+						failed={health?.dead_letters ?? 0}
+						paused={webhook.status === "paused"}
+						onAct={setDialog}
+					/>
+				}
+			>
+				<span className={classes.url}>{webhook.url}</span>
+				{sentence === null ? <Skeleton height={16} width={320} mt={8} mb={2} /> : null}
+				{sentence === null || failing ? null : <div>{sentence.text}</div>}
+			</PageHeader>
+			{healthError === null || health !== undefined ? null : <ErrorState error={healthError} />}
+			{failing ? <FailingBanner projectId={projectId} health={health} onReplay={() => setDialog("replay")} /> : null}
+			<Tabs
+				value={search.tab ?? "activity"}
+				onChange={(tab) =>
+					void navigate({
+						search: (before) => {
+							const { tab: _, ...rest } = before;
+							return tab === "settings" ? { ...rest, tab } : rest;
+						},
+					})
+				}
+				keepMounted={false}
+			>
+				<Tabs.List mb="lg">
+					<Tabs.Tab value="activity">Activity</Tabs.Tab>
+					<Tabs.Tab value="settings">Settings</Tabs.Tab>
+				</Tabs.List>
+				<Tabs.Panel value="activity">
+					<ActivityTab projectId={projectId} webhook={webhook} health={health} range={search.range ?? "day"} />
+				</Tabs.Panel>
+				<Tabs.Panel value="settings">
+					<SettingsTab projectId={projectId} webhook={webhook} />
+				</Tabs.Panel>
+			</Tabs>
+			<ReplayDialog
+				projectId={projectId}
+				webhookId={webhook.id}
+				name={name}
+				opened={dialog === "replay"}
+				onClose={close}
+			/>
+			<ResumeDialog projectId={projectId} webhook={webhook} opened={dialog === "resume"} onClose={close} />
+			<TestDialog projectId={projectId} webhook={webhook} opened={dialog === "test"} onClose={close} />
+		</Page>
+	);
+}
+
+interface ActionsProps {
+	action: HelpfulAction;
+	failed: number;
+	paused: boolean;
+	onAct: (action: Exclude<HelpfulAction, null>) => void;
+}
+
+/** The one action that helps, and a test beside it. */
+function Actions({ action, failed, paused, onAct }: ActionsProps) {
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<span className={classes.actions}>
+					{paused ? null : (
+						<Button
+							variant={action === "test" ? "filled" : "default"}
+							leftSection={<IconSend size={16} aria-hidden />}
+							disabled={disabled}
+							onClick={() => onAct("test")}
+						>
+							Send test event
+						</Button>
+					)}
+					{action === "replay" ? (
+						<Button disabled={disabled} onClick={() => onAct("replay")}>
+							Replay {plural(failed, "failed event")}
+						</Button>
+					) : null}
+					{action === "resume" ? (
+						<Button disabled={disabled} onClick={() => onAct("resume")}>
+							Resume
+						</Button>
+					) : null}
+				</span>
+			)}
+		</ForRole>
+	);
+}
+
+const WebhookSkeleton = () => (
+	<Page>
+		<div role="status" aria-busy aria-label="Loading the webhook">
+			<Skeleton height={30} width={220} mb={14} />
+			<Skeleton height={16} width={340} mb={8} />
+			<Skeleton height={16} width={280} mb={28} />
+			<Skeleton height={340} radius="lg" />
+		</div>
+	</Page>
+);

@@ -1,0 +1,56 @@
+import { formatMs, formatRate } from "../../lib/numbers.ts";
+import { HealthState } from "../../ui/outcome.tsx";
+import { OutcomeBars } from "../../ui/outcome-bars.tsx";
+import { SkeletonRows } from "../../ui/states.tsx";
+import { AnswerCell, BacklogCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
+import classes from "./webhooks-page.module.css";
+
+interface WebhookCardsProps {
+	projectId: string;
+	/** Undefined while they load. */
+	rows: readonly WebhookRow[] | undefined;
+}
+
+/** Webhooks as cards, for narrow screens. */
+export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
+	if (rows === undefined) return <SkeletonRows count={3} height={230} />;
+	return (
+		<ul className={classes.cards} aria-label="Webhooks">
+			{rows.map(({ webhook, health }) => (
+				<li key={webhook.id} className={classes.card}>
+					<div className={classes.cardHead}>
+						<div>
+							<NameCell webhook={webhook} projectId={projectId} />
+						</div>
+						<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
+					</div>
+					<dl className={classes.figures}>
+						<div>
+							<dt>Last 24 hours</dt>
+							<dd>{health === undefined ? "–" : <OutcomeBars hours={health.hours} />}</dd>
+						</div>
+						<div>
+							<dt>Success, p95</dt>
+							<dd>
+								{formatRate(health?.day.success_rate ?? null)}
+								{health?.day.p95_ms == null ? "" : `, ${formatMs(health.day.p95_ms)}`}
+							</dd>
+						</div>
+						<div>
+							<dt>Backlog</dt>
+							<dd>
+								<BacklogCell webhook={webhook} />
+							</dd>
+						</div>
+						<div>
+							<dt>Last answer</dt>
+							<dd>
+								<AnswerCell health={health} />
+							</dd>
+						</div>
+					</dl>
+				</li>
+			))}
+		</ul>
+	);
+}

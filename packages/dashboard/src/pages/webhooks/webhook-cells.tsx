@@ -1,0 +1,86 @@
+import { Tooltip } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Health } from "../../api/health.ts";
+import type { Webhook } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { answerPhrases } from "../../lib/health-words.ts";
+import { compactCount } from "../../lib/numbers.ts";
+import { coarseSpan } from "../../lib/time.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { When } from "../../ui/when.tsx";
+import classes from "./webhooks-page.module.css";
+
+/** A webhook and how it does; not yet known for one that was just made. */
+export interface WebhookRow {
+	readonly webhook: Webhook;
+	readonly health: Health | undefined;
+}
+
+const CHIPS = 3;
+
+export function NameCell({ webhook, projectId }: { webhook: Webhook; projectId: string }) {
+	return (
+		<>
+			<Link
+				className={classes.name}
+				to="/p/$projectId/webhooks/$webhookId"
+				params={{ projectId, webhookId: webhook.id }}
+				search={{}}
+			>
+				{webhookName(webhook)}
+			</Link>
+			<span className={classes.url} title={webhook.url}>
+				{webhook.url}
+			</span>
+			<EventChips events={webhook.events} />
+		</>
+	);
+}
+
+function EventChips({ events }: { events: readonly string[] }) {
+	const shown = events.length <= CHIPS + 1 ? events : events.slice(0, CHIPS);
+	const rest = events.slice(shown.length);
+	return (
+		<span className={classes.chips}>
+			{shown.map((type) => (
+				<span key={type} className={classes.chip}>
+					{type}
+				</span>
+			))}
+			{rest.length === 0 ? null : (
+				<Tooltip label={rest.join(", ")}>
+					<span className={classes.chip}>and {rest.length} more</span>
+				</Tooltip>
+			)}
+		</span>
+	);
+}
+
+/** What waits for its first attempt, and since when. */
+export function BacklogCell({ webhook }: { webhook: Webhook }) {
+	const { events, oldest_at } = webhook.backlog;
+	const oldest = oldest_at === null ? null : Date.parse(oldest_at);
+	const now = useNow(oldest ?? 0);
+	if (events === 0) return <span className={classes.quiet}>None</span>;
+	return (
+		<span className={classes.late}>
+			{compactCount(events)}
+			{oldest === null ? "" : ` for ${coarseSpan(now - oldest)}`}
+		</span>
+	);
+}
+
+/** The last answer, and when. */
+export function AnswerCell({ health }: { health: Health | undefined }) {
+	const last = health?.last_attempt ?? null;
+	if (last === null) return <span className={classes.quiet}>–</span>;
+	return (
+		<>
+			{answerPhrases(last).short}
+			<br />
+			<span className={classes.quiet}>
+				<When at={last.started_at} />
+			</span>
+		</>
+	);
+}

@@ -1,0 +1,69 @@
+import { useNavigate } from "@tanstack/react-router";
+import { formatMs, formatRate } from "../../lib/numbers.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { HealthState } from "../../ui/outcome.tsx";
+import { OutcomeBars } from "../../ui/outcome-bars.tsx";
+import { AnswerCell, BacklogCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
+
+interface WebhooksTableProps {
+	projectId: string;
+	/** Undefined while they load. */
+	rows: readonly WebhookRow[] | undefined;
+}
+
+const columns = (projectId: string): readonly Column<WebhookRow>[] => [
+	{
+		key: "state",
+		header: "State",
+		render: ({ webhook, health }) => (
+			<HealthState state={webhook.status === "paused" ? "paused" : (health?.state ?? "idle")} />
+		),
+		width: 120,
+	},
+	{ key: "webhook", header: "Webhook", render: ({ webhook }) => <NameCell webhook={webhook} projectId={projectId} /> },
+	{
+		key: "day",
+		header: "Last 24 hours",
+		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
+		width: 176,
+	},
+	{
+		key: "success",
+		header: "Success",
+		render: ({ health }) => formatRate(health?.day.success_rate ?? null),
+		align: "right",
+		width: 84,
+	},
+	{
+		key: "p95",
+		header: "p95",
+		render: ({ health }) => (health?.day.p95_ms == null ? "–" : formatMs(health.day.p95_ms)),
+		align: "right",
+		width: 90,
+		from: "lg",
+	},
+	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 110 },
+	{ key: "answer", header: "Last answer", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
+];
+
+/** Webhooks as a table, for screens that are wide enough. */
+export function WebhooksTable({ projectId, rows }: WebhooksTableProps) {
+	const navigate = useNavigate();
+	return (
+		<DataTable
+			label="Webhooks"
+			columns={columns(projectId)}
+			rows={rows}
+			rowKey={({ webhook }) => webhook.id}
+			skeletonRows={3}
+			minWidth={860}
+			onOpen={({ webhook }) =>
+				void navigate({
+					to: "/p/$projectId/webhooks/$webhookId",
+					params: { projectId, webhookId: webhook.id },
+					search: {},
+				})
+			}
+		/>
+	);
+}

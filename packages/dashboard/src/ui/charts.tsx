@@ -1,0 +1,231 @@
+import { Box, Center, SegmentedControl, Skeleton, Table } from "@mantine/core";
+import { lazy, type ReactNode, Suspense, useId } from "react";
+import { STATS_RANGES, type Stats, type StatsRange } from "../api/stats.ts";
+import { outcomesInWords, totalOf } from "../lib/health-figures.ts";
+import { formatCount, formatMs, formatRate } from "../lib/numbers.ts";
+import classes from "./charts.module.css";
+import { bucketLabel, RANGE_WORDS } from "./charts-labels.ts";
+import { outcomeColor } from "./outcome.tsx";
+
+const OutcomesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.OutcomesPlot })));
+const TimesPlot = lazy(() => import("./charts-plots.tsx").then((module) => ({ default: module.TimesPlot })));
+
+/** Room for a plot, in pixels: the same while it loads. */
+const HEIGHT = 220;
+
+interface RangeControlProps {
+	range: StatsRange;
+	onChange: (range: StatsRange) => void;
+}
+
+/** How far back charts reach. */
+export function RangeControl({ range, onChange }: RangeControlProps) {
+	return (
+		<SegmentedControl
+			size="xs"
+			aria-label="How far back"
+			value={range}
+			onChange={onChange}
+			data={STATS_RANGES.map((value) => ({ value, label: RANGE_WORDS[value].label }))}
+		/>
+	);
+}
+
+interface FrameProps {
+	/** What the chart says, as a sentence. */
+	words: string;
+	legend: ReactNode;
+	empty: boolean;
+	plot: ReactNode;
+	table: ReactNode;
+}
+
+/** A chart with its legend above and, for who cannot or would rather not read charts, its figures below. */
+function Frame({ words, legend, empty, plot, table }: FrameProps) {
+	return (
+		<figure className={classes.figure}>
+			<ul className={classes.legend}>{legend}</ul>
+			<div className={classes.chart} style={{ height: HEIGHT }} role="img" aria-label={words}>
+				<Suspense fallback={<PlotSkeleton />}>{plot}</Suspense>
+				{empty ? <div className={classes.none}>Nothing was sent in this time</div> : null}
+			</div>
+			<details className={classes.figures}>
+				<summary>Show the figures</summary>
+				<Box component="section" className={classes.scroll} tabIndex={0} aria-label="Figures of the chart">
+					{table}
+				</Box>
+			</details>
+		</figure>
+	);
+}
+
+const PlotSkeleton = () => (
+	<Center h={HEIGHT} px={44}>
+		<Skeleton height={HEIGHT - 60} radius="sm" />
+	</Center>
+);
+
+/** Stands where a chart will be, in its size. */
+export function ChartSkeleton() {
+	return (
+		<div role="status" aria-busy aria-label="Loading the chart">
+			<div className={classes.legend} />
+			<PlotSkeleton />
+			<div style={{ height: 33 }} />
+		</div>
+	);
+}
+
+/** Failures and retries differ by their pattern, too. */
+function Patterns({ id }: { id: string }) {
+	const line = { stroke: "var(--ph-surface)", strokeWidth: 1.4, strokeOpacity: 0.75 };
+	return (
+		<svg width={0} height={0} aria-hidden="true" focusable="false" style={{ position: "absolute" }}>
+			<defs>
+				<pattern id={`${id}-retrying`} width={6} height={6} patternUnits="userSpaceOnUse">
+					<rect width={6} height={6} fill={outcomeColor("retrying", "fill")} />
+					<path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" {...line} />
+				</pattern>
+				<pattern id={`${id}-failed`} width={6} height={6} patternUnits="userSpaceOnUse">
+					<rect width={6} height={6} fill={outcomeColor("failed", "fill")} />
+					<path d="M0 0L6 6M6 0L0 6" {...line} strokeWidth={0.9} />
+				</pattern>
+			</defs>
+		</svg>
+	);
+}
+
+function Key({ paint, label, value }: { paint: string; label: string; value: string }) {
+	return (
+		<li className={classes.key}>
+			<svg width={12} height={12} aria-hidden="true" focusable="false">
+				<rect width={12} height={12} rx={3} fill={paint} />
+			</svg>
+			<span className={classes.label}>{label}</span>
+			<strong>{value}</strong>
+		</li>
+	);
+}
+
+/** Attempts by outcome over time. */
+export function OutcomesChart({ stats, withEvents = false }: { stats: Stats; withEvents?: boolean }) {
+	const id = useId();
+	const { buckets, total, range, step_ms: stepMs } = stats;
+	const fills = {
+		delivered: outcomeColor("delivered", "fill"),
+		retrying: `url(#${id}-retrying)`,
+		failed: `url(#${id}-failed)`,
+	};
+	return (
+		<>
+			<Patterns id={id} />
+			<Frame
+				words={`Deliveries of ${RANGE_WORDS[range].last}: ${outcomesInWords(total)}.`}
+				empty={totalOf(total) === 0}
+				legend={
+					<>
+						<Key paint={fills.delivered} label="Delivered" value={formatCount(total.delivered)} />
+						<Key paint={fills.retrying} label="Retrying" value={formatCount(total.retrying)} />
+						<Key paint={fills.failed} label="Failed" value={formatCount(total.failed)} />
+						<li className={classes.key}>
+							<span className={classes.label}>Success</span>
+							<strong>{formatRate(total.success_rate)}</strong>
+						</li>
+					</>
+				}
+				plot={<OutcomesPlot buckets={buckets} range={range} stepMs={stepMs} height={HEIGHT} fills={fills} />}
+				table={
+					<Figures
+						head={["Time", ...(withEvents ? ["Events"] : []), "Delivered", "Retrying", "Failed"]}
+						rows={buckets.map((bucket) => [
+							bucketLabel(bucket.at, range, stepMs),
+							...(withEvents ? [formatCount(bucket.events)] : []),
+							formatCount(bucket.delivered),
+							formatCount(bucket.retrying),
+							formatCount(bucket.failed),
+						])}
+					/>
+				}
+			/>
+		</>
+	);
+}
+
+const ms = (value: number | null) => (value === null ? "–" : formatMs(value));
+
+/** Response times over time. */
+export function TimesChart({ stats }: { stats: Stats }) {
+	const { buckets, total, range, step_ms: stepMs } = stats;
+	const none = total.p50_ms === null;
+	const words = none
+		? `No response times in ${RANGE_WORDS[range].last}.`
+		: `Response times of ${RANGE_WORDS[range].last}: median ${ms(total.p50_ms)}, 95th percentile ${ms(total.p95_ms)}.`;
+	return (
+		<Frame
+			words={words}
+			empty={none}
+			legend={
+				<>
+					<LineKey label="Median" value={ms(total.p50_ms)} stroke="var(--ph-accent)" />
+					<LineKey label="95th percentile" value={ms(total.p95_ms)} stroke="var(--ph-waiting-fill)" dashed />
+				</>
+			}
+			plot={<TimesPlot buckets={buckets} range={range} stepMs={stepMs} height={HEIGHT} />}
+			table={
+				<Figures
+					head={["Time", "Median", "95th percentile"]}
+					rows={buckets.map((bucket) => [bucketLabel(bucket.at, range, stepMs), ms(bucket.p50_ms), ms(bucket.p95_ms)])}
+				/>
+			}
+		/>
+	);
+}
+
+function LineKey({
+	label,
+	value,
+	stroke,
+	dashed = false,
+}: {
+	label: string;
+	value: string;
+	stroke: string;
+	dashed?: boolean;
+}) {
+	return (
+		<li className={classes.key}>
+			<svg width={20} height={12} aria-hidden="true" focusable="false">
+				<path d="M1 6H19" stroke={stroke} strokeWidth={2.5} strokeDasharray={dashed ? "5 4" : undefined} />
+			</svg>
+			<span className={classes.label}>{label}</span>
+			<strong>{value}</strong>
+		</li>
+	);
+}
+
+function Figures({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
+	return (
+		<Table className={classes.table} verticalSpacing={4} horizontalSpacing="sm">
+			<Table.Thead>
+				<Table.Tr>
+					{head.map((name, index) => (
+						<Table.Th key={name} scope="col" ta={index === 0 ? "left" : "right"}>
+							{name}
+						</Table.Th>
+					))}
+				</Table.Tr>
+			</Table.Thead>
+			<Table.Tbody>
+				{rows.map((row) => (
+					<Table.Tr key={row[0]}>
+						{row.map((value, index) => (
+							<Table.Td key={head[index]} ta={index === 0 ? "left" : "right"}>
+								{value}
+							</Table.Td>
+						))}
+					</Table.Tr>
+				))}
+			</Table.Tbody>
+		</Table>
+	);
+}

@@ -1,0 +1,25 @@
+import { Box } from "@mantine/core";
+import classes from "./code-block.module.css";
+import { Copy } from "./copy.tsx";
+
+interface CodeBlockProps {
+	code: string;
+	/** What it is, for the copy button and for screen readers. */
+	label: string;
+	/** Breaks long lines instead of scrolling. */
+	wrap?: boolean;
+}
+
+/** Text of programs, inert, with a copy button; scrolls within itself. */
+export function CodeBlock({ code, label, wrap = false }: CodeBlockProps) {
+	return (
+		<div className={classes.frame}>
+			<Box component="pre" className={classes.code} data-wrap={wrap || undefined} tabIndex={0} aria-label={label}>
+				{code}
+			</Box>
+			<div className={classes.copy}>
+				<Copy text={code} label={`Copy ${label}`} />
+			</div>
+		</div>
+	);
+}

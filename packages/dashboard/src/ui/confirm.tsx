@@ -1,0 +1,92 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { ErrorState } from "./states.tsx";
+
+interface ConfirmProps {
+	opened: boolean;
+	onClose: () => void;
+	title: string;
+	/** What will happen, and what cannot be undone. */
+	children: ReactNode;
+	/** The verb on the button: "Revoke key". */
+	action: string;
+	/** Does it; the dialog closes when it is done, and shows the error when it fails. */
+	onConfirm: () => Promise<unknown>;
+	/** Red, for what takes away. */
+	danger?: boolean;
+	/** Whether the action may be chosen. */
+	ready?: boolean;
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm(props: ConfirmProps) {
+	return (
+		<Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+			<ConfirmBody {...props} />
+		</Modal>
+	);
+}
+
+function ConfirmBody({ onClose, children, action, onConfirm, danger = false, ready = true }: ConfirmProps) {
+	const [busy, setBusy] = useState(false);
+	const [error, setError] = useState<unknown>(null);
+	const run = async () => {
+		setBusy(true);
+		setError(null);
+		try {
+			await onConfirm();
+			onClose();
+		} catch (problem) {
+			setError(problem);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<form
+			onSubmit={(event) => {
+				event.preventDefault();
+				if (ready && !busy) void run();
+			}}
+		>
+			<Stack>
+				<Text component="div" size="sm">
+					{children}
+				</Text>
+				{error === null ? null : <ErrorState error={error} />}
+				<Group justify="flex-end" gap="xs">
+					<Button variant="default" onClick={onClose} data-autofocus>
+						Cancel
+					</Button>
+					<Button type="submit" {...(danger ? { color: "red" } : {})} loading={busy} disabled={!ready}>
+						{action}
+					</Button>
+				</Group>
+			</Stack>
+		</form>
+	);
+}
+
+/** Asks for the name of what will be gone to be typed, so that nothing large is deleted by a slip. */
+export function ConfirmByName({ name, children, ...props }: Omit<ConfirmProps, "ready" | "danger"> & { name: string }) {
+	const [typed, setTyped] = useState("");
+	return (
+		<Confirm {...props} danger ready={typed.trim() === name.trim()}>
+			<Stack gap="sm">
+				<div>{children}</div>
+				<TextInput
+					label={
+						<>
+							Type <strong>{name}</strong> to confirm
+						</>
+					}
+					value={typed}
+					onChange={(event) => setTyped(event.currentTarget.value)}
+					autoComplete="off"
+					spellCheck={false}
+					data-autofocus
+				/>
+			</Stack>
+		</Confirm>
+	);
+}

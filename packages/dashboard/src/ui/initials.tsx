@@ -1,0 +1,14 @@
+import { initials } from "../lib/names.ts";
+import classes from "./initials.module.css";
+
+/** A person as initials in a circle; the name stands beside it or in a label. */
+export function Initials({ name, size = 28 }: { name: string; size?: number }) {
+	return (
+		<span
+			className={classes.initials}
+			style={{ width: size, height: size, fontSize: Math.round(size * 0.4) }}
+			data-initials={initials(name)}
+			aria-hidden
+		/>
+	);
+}

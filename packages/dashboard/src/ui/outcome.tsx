@@ -1,0 +1,57 @@
+import {
+	IconAlertTriangle,
+	IconCheck,
+	IconCircleDashed,
+	IconClock,
+	IconPlayerPause,
+	IconRefresh,
+	IconX,
+} from "@tabler/icons-react";
+import classes from "./outcome.module.css";
+
+export type OutcomeKind = "delivered" | "retrying" | "failed" | "paused" | "waiting" | "idle";
+
+const LOOK = {
+	delivered: { word: "Delivered", Icon: IconCheck, tone: "delivered" },
+	retrying: { word: "Retrying", Icon: IconRefresh, tone: "retrying" },
+	failed: { word: "Failed", Icon: IconX, tone: "failed" },
+	paused: { word: "Paused", Icon: IconPlayerPause, tone: "paused" },
+	waiting: { word: "Waiting", Icon: IconClock, tone: "waiting" },
+	idle: { word: "Idle", Icon: IconCircleDashed, tone: "paused" },
+} as const satisfies Record<OutcomeKind, unknown>;
+
+/** The CSS colours of an outcome: for text, for a tint behind it, and for areas of charts. */
+export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
+	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
+
+interface OutcomeProps {
+	kind: OutcomeKind;
+	/** Another word than the outcome's own. */
+	label?: string;
+	/** Without the tint behind it: in sentences and dense tables. */
+	plain?: boolean;
+}
+
+/** An outcome: always its colour, its icon and a word together. */
+export function Outcome({ kind, label, plain = false }: OutcomeProps) {
+	const { word, Icon, tone } = LOOK[kind];
+	return (
+		<span className={classes.outcome} data-tone={tone} data-plain={plain || undefined}>
+			<Icon size={13} stroke={2.5} aria-hidden />
+			{label ?? word}
+		</span>
+	);
+}
+
+/** The state of a webhook's health, in the same manner. */
+export function HealthState({ state }: { state: "paused" | "failing" | "healthy" | "idle" }) {
+	if (state === "healthy") return <Outcome kind="delivered" label="Healthy" />;
+	if (state === "paused") return <Outcome kind="paused" />;
+	if (state === "idle") return <Outcome kind="idle" label="No deliveries yet" />;
+	return (
+		<span className={classes.outcome} data-tone="failed">
+			<IconAlertTriangle size={13} stroke={2.5} aria-hidden />
+			Failing
+		</span>
+	);
+}

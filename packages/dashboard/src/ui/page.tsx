@@ -1,0 +1,78 @@
+import { Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import classes from "./page.module.css";
+
+/** A page's column: `narrow` for forms and reading, otherwise as wide as tables want. */
+export function Page({ children, narrow = false }: { children: ReactNode; narrow?: boolean }) {
+	return (
+		<Stack className={classes.page} data-narrow={narrow || undefined} gap="lg">
+			{children}
+		</Stack>
+	);
+}
+
+interface PageHeaderProps {
+	title: string;
+	/** The first line: the page's answer, in words. Announced when it changes. */
+	children?: ReactNode;
+	actions?: ReactNode;
+	/** Beside the title: a state. */
+	badge?: ReactNode;
+}
+
+/** The page's title, its first line in words, and what can be done here. Also names the browser's tab. */
+export function PageHeader({ title, children, actions, badge }: PageHeaderProps) {
+	useDocumentTitle(`${title} · Posthorn`);
+	return (
+		<Group justify="space-between" align="flex-start" gap="md" component="header">
+			<div className={classes.heading}>
+				<Group gap="sm">
+					<Title order={1} size="h2">
+						{title}
+					</Title>
+					{badge}
+				</Group>
+				{children === undefined ? null : (
+					<Text className={classes.lead} component="div" mt={6} aria-live="polite">
+						{children}
+					</Text>
+				)}
+			</div>
+			{actions === undefined ? null : <Group gap="xs">{actions}</Group>}
+		</Group>
+	);
+}
+
+interface SectionProps {
+	title?: string;
+	description?: ReactNode;
+	actions?: ReactNode;
+	children: ReactNode;
+	/** Without space inside, for tables that reach the edges. */
+	flush?: boolean;
+}
+
+/** A card with a heading. */
+export function Section({ title, description, actions, children, flush = false }: SectionProps) {
+	return (
+		<Paper className={classes.section} component="section" data-flush={flush || undefined}>
+			{title === undefined ? null : (
+				<Group className={classes.sectionHead} justify="space-between" align="flex-start" gap="sm">
+					<div>
+						<Title order={2} size="h5">
+							{title}
+						</Title>
+						{description === undefined ? null : (
+							<Text size="sm" c="dimmed" mt={2} component="div">
+								{description}
+							</Text>
+						)}
+					</div>
+					{actions}
+				</Group>
+			)}
+			{children}
+		</Paper>
+	);
+}

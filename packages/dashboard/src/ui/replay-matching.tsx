@@ -1,0 +1,134 @@
+import { Button, Group, Progress, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import type { AttemptFilter } from "../api/attempts.ts";
+import { replayMatching } from "../api/deliveries.ts";
+import { formatCount, plural } from "../lib/numbers.ts";
+import { ErrorState } from "./states.tsx";
+
+interface ReplayMatchingProps {
+	projectId: string;
+	/** Must stay the same while this is shown. */
+	filter: AttemptFilter;
+	/** What will be sent again and to whom, once it was counted. */
+	say: (count: number) => string;
+	/** Said where there is nothing to replay. */
+	none: string;
+	onClose: () => void;
+}
+
+type Progressed =
+	| { readonly state: "asking" }
+	| { readonly state: "running"; readonly count: number }
+	| { readonly state: "over"; readonly count: number; readonly stopped: boolean };
+
+/** The inside of a dialog that replays what a filter finds: counts first, says it, then shows how far it is. */
+export function ReplayMatching({ projectId, filter, say, none, onClose }: ReplayMatchingProps) {
+	const [progress, setProgress] = useState<Progressed>({ state: "asking" });
+	const [problem, setProblem] = useState<unknown>(null);
+	const [soFar, setSoFar] = useState(0);
+	const stop = useRef(new AbortController());
+	useEffect(() => {
+		const controller = new AbortController();
+		stop.current = controller;
+		return () => controller.abort();
+	}, []);
+	const counted = useQuery({
+		queryKey: ["replay-count", projectId, filter],
+		queryFn: ({ signal }) => replayMatching(projectId, filter, { dryRun: true, onStep: setSoFar, signal }),
+		gcTime: 0,
+		staleTime: "static",
+	});
+	const total = counted.data ?? 0;
+
+	const run = async () => {
+		const { signal } = stop.current;
+		const onStep = (count: number) => setProgress({ state: "running", count });
+		setProblem(null);
+		onStep(0);
+		try {
+			const count = await replayMatching(projectId, filter, { dryRun: false, onStep, signal });
+			setProgress({ state: "over", count, stopped: signal.aborted });
+		} catch (error) {
+			setProblem(error);
+			setProgress({ state: "asking" });
+		}
+	};
+
+	if (counted.error !== null) return <ErrorState error={counted.error} onRetry={counted.refetch} />;
+	if (counted.data === undefined) {
+		return (
+			<Stack>
+				<Text size="sm">Counting what would be sent again: {formatCount(soFar)} so far.</Text>
+				<Progress value={100} animated aria-label="Counting" />
+				<Group justify="flex-end">
+					<Button variant="default" onClick={onClose}>
+						Cancel
+					</Button>
+				</Group>
+			</Stack>
+		);
+	}
+	if (progress.state === "running") {
+		return (
+			<Stack>
+				<Text size="sm" aria-live="polite">
+					{formatCount(progress.count)} of {formatCount(total)} are on the way again.
+				</Text>
+				<Progress value={share(progress.count, total)} aria-label="Replayed" />
+				<Group justify="flex-end">
+					<Button variant="default" onClick={() => stop.current.abort()}>
+						Stop
+					</Button>
+				</Group>
+			</Stack>
+		);
+	}
+	if (progress.state === "over") {
+		const { count, stopped } = progress;
+		return (
+			<Stack>
+				<Text size="sm" aria-live="polite">
+					{resultInWords(count, total, stopped)}
+				</Text>
+				<Progress value={stopped ? share(count, total) : 100} color={stopped ? "gray" : "teal"} aria-label="Replayed" />
+				<Group justify="flex-end">
+					<Button onClick={onClose} data-autofocus>
+						Done
+					</Button>
+				</Group>
+			</Stack>
+		);
+	}
+	return (
+		<Stack>
+			<Text size="sm" aria-live="polite">
+				{total === 0 ? none : say(total)}
+			</Text>
+			{problem === null ? null : <ErrorState error={problem} />}
+			<Group justify="flex-end" gap="xs">
+				<Button variant="default" onClick={onClose}>
+					{total === 0 ? "Close" : "Cancel"}
+				</Button>
+				{total === 0 ? null : (
+					<Button onClick={() => void run()} data-autofocus>
+						Replay {plural(total, "event")}
+					</Button>
+				)}
+			</Group>
+		</Stack>
+	);
+}
+
+const share = (count: number, total: number) => (total === 0 ? 0 : Math.min(100, (count / total) * 100));
+
+const isAre = (count: number) => (count === 1 ? "is" : "are");
+
+/** What came of it; what was counted and not begun again is attempting since, or gone. */
+function resultInWords(count: number, total: number, stopped: boolean): string {
+	const begun = `${plural(count, "event")} ${isAre(count)} on the way again, oldest first.`;
+	const rest = Math.max(0, total - count);
+	if (rest === 0) return begun;
+	if (stopped) return `Stopped. ${begun} ${formatCount(rest)} ${isAre(rest)} left as before.`;
+	return `${begun} ${formatCount(rest)} ${rest === 1 ? "was" : "were"} skipped: attempting again already, or gone.`;
+}

@@ -1,0 +1,64 @@
+import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+import { IconEyeOff } from "@tabler/icons-react";
+import { type ReactNode, useState } from "react";
+import { CopyButton } from "./copy.tsx";
+import classes from "./secret-once.module.css";
+
+interface SecretOnceProps {
+	/** What it is, in lower case: "signing secret". */
+	what: string;
+	secret: string;
+	/** How to use it. */
+	children?: ReactNode;
+}
+
+/** A secret that is shown this one time, for copying, with the word that it will not come back. */
+export function SecretOnce({ what, secret, children }: SecretOnceProps) {
+	return (
+		<Stack>
+			<Alert variant="light" color="yellow" icon={<IconEyeOff size={18} aria-hidden />} className={classes.warning}>
+				This {what} is shown only now. Copy it and keep it somewhere safe: it cannot be shown again.
+			</Alert>
+			<div className={classes.box}>
+				<code className={classes.secret} data-testid="secret">
+					{secret}
+				</code>
+				<CopyButton text={secret} label={`Copy ${what}`} />
+			</div>
+			{children}
+		</Stack>
+	);
+}
+
+interface SecretDialogProps extends SecretOnceProps {
+	title: string;
+	onClose: () => void;
+}
+
+/** The same in a dialog that closes only once one says that the secret is kept. */
+export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
+	const [kept, setKept] = useState(false);
+	return (
+		<Modal
+			opened
+			onClose={onClose}
+			title={title}
+			size="lg"
+			closeOnClickOutside={false}
+			closeOnEscape={kept}
+			withCloseButton={false}
+		>
+			<SecretOnce {...secret} />
+			<Group justify="space-between" mt="lg">
+				<Checkbox
+					label={<Text size="sm">I have stored it</Text>}
+					checked={kept}
+					onChange={(event) => setKept(event.currentTarget.checked)}
+				/>
+				<Button onClick={onClose} disabled={!kept}>
+					Done
+				</Button>
+			</Group>
+		</Modal>
+	);
+}

@@ -1,0 +1,93 @@
+import { Alert, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { ApiError } from "../api/error.ts";
+import classes from "./states.module.css";
+
+interface EmptyStateProps {
+	title: string;
+	/** What will be here and what leads to it. */
+	children: ReactNode;
+	icon?: ReactNode;
+	/** The next step. */
+	action?: ReactNode;
+	/** What it will look like. */
+	preview?: ReactNode;
+}
+
+/** An empty page: says what will be here, offers the next step, and may show what it will look like. */
+export function EmptyState({ title, children, icon, action, preview }: EmptyStateProps) {
+	return (
+		<Stack className={classes.empty} align="center" gap="sm">
+			{icon === undefined ? null : (
+				<div className={classes.icon} aria-hidden>
+					{icon}
+				</div>
+			)}
+			<Title order={2} size="h4" ta="center">
+				{title}
+			</Title>
+			<Text c="dimmed" ta="center" maw={460}>
+				{children}
+			</Text>
+			{action === undefined ? null : <Group mt="xs">{action}</Group>}
+			{preview === undefined ? null : (
+				<div className={classes.preview} aria-hidden inert>
+					{preview}
+				</div>
+			)}
+		</Stack>
+	);
+}
+
+const detailOf = (error: unknown) =>
+	error instanceof ApiError
+		? error.detail
+		: "The page could not make sense of what it got. Reload it; if it stays so, report it.";
+
+/** What to do about an error, by its status. */
+function adviceOf(error: unknown): string | null {
+	if (!(error instanceof ApiError)) return null;
+	if (error.status === 403) return "Ask an owner of the project for the role it needs.";
+	if (error.status === 404) return "It may have been deleted, or you may no longer have access.";
+	if (error.status === 429 && error.retryAfter !== null) return `Try again in ${error.retryAfter} seconds.`;
+	return null;
+}
+
+/** Something could not be loaded or done: what happened, what to do, and a way to try again. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
+	const advice = adviceOf(error);
+	return (
+		<Alert
+			className={classes.error}
+			role="alert"
+			color="red"
+			variant="outline"
+			icon={<IconAlertTriangle size={18} aria-hidden />}
+			title={error instanceof ApiError ? error.title : "Something went wrong"}
+		>
+			<Text size="sm">{detailOf(error)}</Text>
+			{advice === null ? null : (
+				<Text size="sm" mt={4}>
+					{advice}
+				</Text>
+			)}
+			{onRetry === undefined ? null : (
+				<Button mt="sm" size="xs" variant="default" onClick={() => void onRetry()}>
+					Try again
+				</Button>
+			)}
+		</Alert>
+	);
+}
+
+/** Stands where rows will be, in their size, so that nothing jumps. */
+export function SkeletonRows({ count = 5, height = 44 }: { count?: number; height?: number }) {
+	return (
+		<Stack gap={1} role="status" aria-busy aria-label="Loading">
+			{Array.from({ length: count }, (_, row) => row).map((row) => (
+				<Skeleton key={row} height={height} radius="sm" />
+			))}
+		</Stack>
+	);
+}

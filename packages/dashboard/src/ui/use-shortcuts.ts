@@ -1,0 +1,39 @@
+import { useEffect, useRef } from "react";
+import { isTyping } from "../lib/keys.ts";
+
+/** Whether a dialog or drawer with a claim to the keyboard is open. */
+const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
+
+interface ShortcutOptions {
+	/** Also while a dialog is open. */
+	inDialogs?: boolean;
+	/** Ahead of others: for a page that takes over a key of the shell's. */
+	first?: boolean;
+}
+
+/**
+ * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They rest
+ * while somebody types, with Ctrl, Alt or Meta, and while a dialog is open.
+ */
+export function useShortcuts(
+	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,
+	{ inDialogs = false, first = false }: ShortcutOptions = {},
+): void {
+	const latest = useRef(shortcuts);
+	useEffect(() => {
+		latest.current = shortcuts;
+	});
+	useEffect(() => {
+		const onKey = (event: KeyboardEvent) => {
+			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (isTyping(event.target as HTMLElement | null)) return;
+			if (!inDialogs && isCovered()) return;
+			const act = latest.current[event.key];
+			if (act === undefined) return;
+			event.preventDefault();
+			act(event);
+		};
+		document.addEventListener("keydown", onKey, first);
+		return () => document.removeEventListener("keydown", onKey, first);
+	}, [inDialogs, first]);
+}

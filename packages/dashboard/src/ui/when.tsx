@@ -1,0 +1,32 @@
+import { Tooltip } from "@mantine/core";
+import { exactLocal, exactUtc, relativeTime, shortTime } from "../lib/time.ts";
+import { useNow } from "./use-now.ts";
+import classes from "./when.module.css";
+
+interface WhenProps {
+	/** ISO 8601, or milliseconds since 1970. */
+	at: string | number;
+	/** The time of day, with the date where it is another day, instead of the distance. */
+	clock?: boolean;
+}
+
+/** A time relative to now; the exact local time and UTC on hover and in the element itself. */
+export function When({ at, clock = false }: WhenProps) {
+	const ms = typeof at === "number" ? at : Date.parse(at);
+	const now = useNow(ms);
+	return (
+		<Tooltip
+			label={
+				<span className={classes.exact}>
+					{exactLocal(ms)}
+					<br />
+					{exactUtc(ms)}
+				</span>
+			}
+		>
+			<time className={classes.when} dateTime={new Date(ms).toISOString()}>
+				{clock ? shortTime(ms, now) : relativeTime(ms, now)}
+			</time>
+		</Tooltip>
+	);
+}

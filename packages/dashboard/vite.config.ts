@@ -1,0 +1,20 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** Where a development server finds the API: a service started with its defaults. */
+const API = "http://127.0.0.1:8420";
+
+export default defineConfig({
+	plugins: [react()],
+	server: {
+		port: 8421,
+		proxy: { "/v1": { target: API, changeOrigin: false } },
+	},
+	build: {
+		target: ["chrome119", "edge119", "firefox121", "safari17.2"],
+		// The policy of the page allows files of its own alone, so nothing is inlined.
+		assetsInlineLimit: 0,
+		modulePreload: { polyfill: false },
+		chunkSizeWarningLimit: 700,
+	},
+});

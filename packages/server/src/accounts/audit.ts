@@ -1,0 +1,73 @@
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { AccountStorage, Actor, AuditEntry, Page } from "../storage/port.ts";
+
+/** Everything that is noted; the names are stable. */
+export const AUDIT_ACTIONS = [
+	"project.created",
+	"project.renamed",
+	"app.installed",
+	"app.removed",
+	"webhook.created",
+	"webhook.changed",
+	"webhook.paused",
+	"webhook.resumed",
+	"webhook.secret_rotated",
+	"webhook.tested",
+	"webhook.deleted",
+	"api_key.created",
+	"api_key.revoked",
+	"member.invited",
+	"invitation.revoked",
+	"member.joined",
+	"member.role_changed",
+	"member.removed",
+	"delivery.replayed",
+	"deliveries.replayed",
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** What was done, to what. */
+export interface AuditNote {
+	readonly projectId: string;
+	readonly action: AuditAction;
+	/** `name` is what it is called now, for people to read later. */
+	readonly target?: { readonly kind: string; readonly id: string; readonly name: string };
+	/** What else a reader needs to know; never a secret. */
+	readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditOptions {
+	readonly storage: Pick<AccountStorage, "appendAudit" | "listAudit">;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: IdSource;
+}
+
+/** Who did what in which project, and when. */
+export class Audit {
+	readonly #options: AuditOptions;
+
+	constructor(options: AuditOptions) {
+		this.#options = options;
+	}
+
+	async record(actor: Actor, { projectId, action, target, detail }: AuditNote): Promise<void> {
+		const { storage, clock, ids } = this.#options;
+		const at = clock.now();
+		await storage.appendAudit({
+			id: ids.next("audit"),
+			projectId,
+			at,
+			actor,
+			action,
+			target: target ?? null,
+			detail: detail ?? {},
+		});
+	}
+
+	/** Newest first. */
+	list(projectId: string, page: Page): Promise<AuditEntry[]> {
+		return this.#options.storage.listAudit(projectId, page);
+	}
+}

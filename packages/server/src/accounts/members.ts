@@ -1,0 +1,89 @@
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Account, AccountStorage, Actor, Invitation, Membership, Role } from "../storage/port.ts";
+import { createKey, keyHash } from "./key.ts";
+
+const INVITATION_MS = 7 * 86_400_000;
+
+/** Each may do all that the ones before it may. */
+export const ROLES: readonly Role[] = ["viewer", "developer", "owner"];
+
+export function mayAs(role: Role, needed: Role): boolean {
+	return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+export interface MembersOptions {
+	readonly storage: AccountStorage;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: IdSource;
+}
+
+/** Who may do what in which project, and how others come to be members. Rejects only when storage fails. */
+export class Members {
+	readonly #options: MembersOptions;
+
+	constructor(options: MembersOptions) {
+		this.#options = options;
+	}
+
+	/** An account's role in a project; the operator is an owner of each. */
+	async roleOf(projectId: string, account: Account): Promise<Role | null> {
+		return account.operator ? "owner" : this.#options.storage.getRole(projectId, account.id);
+	}
+
+	projectsOf(accountId: string): ReturnType<AccountStorage["listMemberships"]> {
+		return this.#options.storage.listMemberships(accountId);
+	}
+
+	list(...args: Parameters<AccountStorage["listMembers"]>): ReturnType<AccountStorage["listMembers"]> {
+		return this.#options.storage.listMembers(...args);
+	}
+
+	setRole(...args: Parameters<AccountStorage["setRole"]>): ReturnType<AccountStorage["setRole"]> {
+		return this.#options.storage.setRole(...args);
+	}
+
+	remove(...args: Parameters<AccountStorage["removeMember"]>): ReturnType<AccountStorage["removeMember"]> {
+		return this.#options.storage.removeMember(...args);
+	}
+
+	/** @returns the invitation and its token, which is in the link alone */
+	async invite(
+		projectId: string,
+		role: Role,
+		email: string | null,
+		invitedBy: Actor,
+	): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+		const { storage, clock, ids } = this.#options;
+		const now = clock.now();
+		const invitation: Invitation = {
+			id: ids.next("invitation"),
+			projectId,
+			role,
+			email,
+			invitedBy,
+			createdAt: now,
+			expiresAt: now + INVITATION_MS,
+		};
+		const token = createKey("");
+		await storage.createInvitation(invitation, keyHash(token));
+		return { invitation, token };
+	}
+
+	invitations(projectId: string): Promise<Invitation[]> {
+		return this.#options.storage.listInvitations(projectId, this.#options.clock.now());
+	}
+
+	revoke(projectId: string, invitationId: string): Promise<boolean> {
+		return this.#options.storage.deleteInvitation(projectId, invitationId);
+	}
+
+	/** Null when it is unknown, accepted or expired. */
+	lookAt(token: string): Promise<Invitation | null> {
+		return this.#options.storage.findInvitation(keyHash(token), this.#options.clock.now());
+	}
+
+	accept(token: string, accountId: string): Promise<Membership | null> {
+		return this.#options.storage.acceptInvitation(keyHash(token), accountId, this.#options.clock.now());
+	}
+}

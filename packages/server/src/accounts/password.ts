@@ -1,0 +1,99 @@
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+
+const argon2Async = promisify(argon2);
+
+/** argon2id with the parameters that OWASP's Password Storage Cheat Sheet recommends first: 19 MiB, two passes, one lane. */
+const MEMORY_KIB = 19_456;
+const PASSES = 2;
+const LANES = 1;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+
+/** Hashes that are computed at once: each takes 19 MiB and a core for some 30 ms. */
+const AT_ONCE = 2;
+/** How many may wait for theirs; beyond, whoever asks is told to come again. */
+const MAX_WAITING = 64;
+
+/** Too many passwords are being checked at once. */
+export class PasswordsBusy extends Error {
+	override readonly name = "PasswordsBusy";
+}
+
+/**
+ * Hashes passwords, so many at once and no more: a flood of sign-ins takes neither the memory nor the processors of
+ * deliveries.
+ */
+export class Passwords {
+	#running = 0;
+	readonly #waiting: (() => void)[] = [];
+	#decoy: string | null = null;
+
+	/** The hash in PHC string form, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. @throws PasswordsBusy */
+	async hash(password: string): Promise<string> {
+		const salt = randomBytes(SALT_BYTES);
+		const hash = await this.#derive(password, { salt, memory: MEMORY_KIB, passes: PASSES, lanes: LANES });
+		return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(salt)}$${base64(hash)}`;
+	}
+
+	/** Whether the password is the one that was hashed. Without a hash it is not, after as much work. @throws PasswordsBusy */
+	async verify(password: string, hash: string | null): Promise<boolean> {
+		this.#decoy ??= await this.hash(randomBytes(SALT_BYTES).toString("hex"));
+		const { expected, ...parameters } = parse(hash ?? this.#decoy);
+		const derived = await this.#derive(password, parameters);
+		return timingSafeEqual(derived, expected) && hash !== null;
+	}
+
+	async #derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
+		await this.#turn();
+		try {
+			// One person's keyboard may send letters composed that another's sends in parts (RFC 8265, 4.2).
+			const message = Buffer.from(password.normalize("NFC"));
+			return await argon2Async("argon2id", {
+				message,
+				nonce: salt,
+				memory,
+				passes,
+				parallelism: lanes,
+				tagLength: HASH_BYTES,
+			});
+		} finally {
+			const next = this.#waiting.shift();
+			if (next) next();
+			else this.#running -= 1;
+		}
+	}
+
+	/** A turn is handed on to whoever waits longest. */
+	async #turn(): Promise<void> {
+		if (this.#running < AT_ONCE) this.#running += 1;
+		else if (this.#waiting.length >= MAX_WAITING) throw new PasswordsBusy();
+		else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+	}
+}
+
+interface Parameters {
+	readonly salt: Buffer;
+	/** KiB. */
+	readonly memory: number;
+	readonly passes: number;
+	readonly lanes: number;
+}
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+function parse(phc: string): Parameters & { expected: Buffer } {
+	const match = PHC.exec(phc);
+	if (match === null) throw new Error("A stored password hash is not in the form that this version knows.");
+	const [memory, passes, lanes] = match.slice(1, 4).map(Number) as [number, number, number];
+	return {
+		memory,
+		passes,
+		lanes,
+		salt: Buffer.from(match[4]!, "base64"),
+		expected: Buffer.from(match[5]!, "base64"),
+	};
+}
+
+/** PHC strings leave the padding out. */
+const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");

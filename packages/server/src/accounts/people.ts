@@ -1,0 +1,222 @@
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Invalid } from "../registry/index.ts";
+import type { Account, AccountStorage } from "../storage/port.ts";
+import { accountFaults, normalEmail } from "./faults.ts";
+import { createKey, keyHash } from "./key.ts";
+import type { Passwords } from "./password.ts";
+import { Throttle } from "./throttle.ts";
+
+/** How long a printed set-up link holds; each start of the service prints another until one was used. */
+const SETUP_LINK_MS = 7 * 86_400_000;
+export const SIGN_IN_LINK_MS = 15 * 60_000;
+/** How long after signing in by link a new password may be set without the old one. */
+const FORGOTTEN_MS = 15 * 60_000;
+
+/** Wrong passwords and tokens within a quarter of an hour: for one account, and from one address. */
+export const WRONG_FOR_ACCOUNT = 10;
+export const WRONG_FROM_ADDRESS = 100;
+const THROTTLE_MS = 15 * 60_000;
+
+export interface NewPerson {
+	readonly email: string;
+	readonly name: string;
+	readonly password: string;
+}
+
+export interface PeopleOptions {
+	readonly storage: AccountStorage;
+	readonly passwords: Passwords;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: IdSource;
+}
+
+/** Somebody has to wait before the next try, seconds. */
+export interface Throttled {
+	readonly kind: "throttled";
+	readonly wait: number;
+}
+
+/** People's accounts, and how they prove who they are. Rejects when storage fails, or with `PasswordsBusy`. */
+export class People {
+	readonly #options: PeopleOptions;
+	readonly #wrongForAccount: Throttle;
+	readonly #wrongFromAddress: Throttle;
+
+	constructor(options: PeopleOptions) {
+		this.#options = options;
+		this.#wrongForAccount = new Throttle(options.clock, WRONG_FOR_ACCOUNT, THROTTLE_MS);
+		this.#wrongFromAddress = new Throttle(options.clock, WRONG_FROM_ADDRESS, THROTTLE_MS);
+	}
+
+	/** Whether nobody has an account yet. */
+	async needsSetup(): Promise<boolean> {
+		return !(await this.#options.storage.hasAccounts());
+	}
+
+	/** A new token for setting up the operator's account, in place of the one before; null when there is an account. */
+	async createSetupToken(): Promise<string | null> {
+		const { storage, clock } = this.#options;
+		if (await storage.hasAccounts()) return null;
+		const token = createKey("");
+		await storage.createLink({ kind: "setup" }, keyHash(token), clock.now() + SETUP_LINK_MS);
+		return token;
+	}
+
+	/** Makes the operator's account. */
+	async setUp(
+		token: string,
+		person: NewPerson,
+		address: string,
+	): Promise<
+		| Invalid
+		| Throttled
+		| { readonly kind: "created"; readonly account: Account }
+		| { readonly kind: "wrong_token" | "over" }
+	> {
+		const wait = this.#wrongFromAddress.wait(address);
+		if (wait !== null) return { kind: "throttled", wait };
+		if (!(await this.needsSetup())) return { kind: "over" };
+		const faults = accountFaults(person);
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const { storage, passwords, clock } = this.#options;
+		const account = this.#account(person, true);
+		const hash = await passwords.hash(person.password);
+		const kind = await storage.createFirstAccount(
+			account,
+			normalEmail(person.email),
+			hash,
+			keyHash(token),
+			clock.now(),
+		);
+		if (kind === "created") return { kind, account };
+		if (kind === "wrong_token") this.#wrongFromAddress.failed(address);
+		return { kind };
+	}
+
+	/** Makes an account for somebody who was invited. */
+	async create(
+		person: NewPerson,
+	): Promise<Invalid | { readonly kind: "created"; readonly account: Account } | { readonly kind: "taken" }> {
+		const faults = accountFaults(person);
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const account = this.#account(person, false);
+		const hash = await this.#options.passwords.hash(person.password);
+		const kind = await this.#options.storage.createAccount(account, normalEmail(person.email), hash);
+		return kind === "created" ? { kind, account } : { kind };
+	}
+
+	/** One answer for an unknown address and a wrong password, after as much work: it tells nobody who has an account. */
+	async signIn(
+		email: string,
+		password: string,
+		address: string,
+	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
+		const name = normalEmail(email);
+		const wait = this.#wrongFromAddress.wait(address) ?? this.#wrongForAccount.wait(name);
+		if (wait !== null) return { kind: "throttled", wait };
+		const { storage, passwords } = this.#options;
+		const account = await this.#counted(name, address, async () => {
+			const found = await storage.findCredentials(name);
+			const right = await passwords.verify(password, found?.passwordHash ?? null);
+			return right && found ? found.account : null;
+		});
+		return account ? { kind: "signed_in", account } : { kind: "wrong" };
+	}
+
+	/** A token that signs in once, for somebody who forgot the password; null when nobody has this address. */
+	async createSignInToken(email: string): Promise<{ readonly token: string; readonly expiresAt: number } | null> {
+		const { storage, clock } = this.#options;
+		const found = await storage.findCredentials(normalEmail(email));
+		if (!found) return null;
+		const token = createKey("");
+		const expiresAt = clock.now() + SIGN_IN_LINK_MS;
+		await storage.createLink({ kind: "sign_in", accountId: found.account.id }, keyHash(token), expiresAt);
+		return { token, expiresAt };
+	}
+
+	async signInByToken(
+		token: string,
+		address: string,
+	): Promise<Throttled | { readonly kind: "signed_in"; readonly account: Account } | { readonly kind: "wrong" }> {
+		const wait = this.#wrongFromAddress.wait(address);
+		if (wait !== null) return { kind: "throttled", wait };
+		const { storage, clock } = this.#options;
+		const accountId = await storage.useSignInLink(keyHash(token), clock.now());
+		const account = accountId === null ? null : await storage.getAccount(accountId);
+		if (account) return { kind: "signed_in", account };
+		this.#wrongFromAddress.failed(address);
+		return { kind: "wrong" };
+	}
+
+	/** Counts a wrong token from this address; answers with the seconds to wait once there are too many, else null. */
+	wrongToken(address: string): number | null {
+		this.#wrongFromAddress.failed(address);
+		return this.#wrongFromAddress.wait(address);
+	}
+
+	get(accountId: string): Promise<Account | null> {
+		return this.#options.storage.getAccount(accountId);
+	}
+
+	rename(accountId: string, name: string): Promise<Account | null> {
+		return this.#options.storage.renameAccount(accountId, name);
+	}
+
+	/** Sets a new password and ends the other sessions. Whoever came by link just now need not know the old one. */
+	async changePassword(
+		{
+			account,
+			session,
+		}: {
+			readonly account: Account;
+			readonly session: { readonly id: string; readonly byLink: boolean; readonly createdAt: number };
+		},
+		current: string | undefined,
+		password: string,
+	): Promise<Invalid | Throttled | { readonly kind: "changed" | "wrong" | "current_needed" }> {
+		const faults = accountFaults({ password });
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const { storage, passwords, clock } = this.#options;
+		const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;
+		if (current === undefined && !forgotten) return { kind: "current_needed" };
+		if (current !== undefined) {
+			const name = normalEmail(account.email);
+			const wait = this.#wrongForAccount.wait(name);
+			if (wait !== null) return { kind: "throttled", wait };
+			const right = await this.#counted(name, null, async () => {
+				const credentials = await storage.getCredentials(account.id);
+				return (await passwords.verify(current, credentials?.passwordHash ?? null)) || null;
+			});
+			if (!right) return { kind: "wrong" };
+		}
+		await storage.setPassword(account.id, await passwords.hash(password), session.id);
+		return { kind: "changed" };
+	}
+
+	/**
+	 * A try of a password: it counts as wrong before the work, so that many at once are no way around the limit, and no
+	 * longer when it was right (not null) or could not be made.
+	 */
+	async #counted<T>(name: string, address: string | null, work: () => Promise<T | null>): Promise<T | null> {
+		const [forAccount, fromAddress] = [this.#wrongForAccount, this.#wrongFromAddress];
+		forAccount.failed(name);
+		if (address !== null) fromAddress.failed(address);
+		try {
+			const answer = await work();
+			if (answer === null) return null;
+			forAccount.forget(name);
+			if (address !== null) fromAddress.takeBack(address);
+			return answer;
+		} catch (error) {
+			forAccount.takeBack(name);
+			if (address !== null) fromAddress.takeBack(address);
+			throw error;
+		}
+	}
+
+	#account({ email, name }: NewPerson, operator: boolean): Account {
+		const { ids, clock } = this.#options;
+		return { id: ids.next("account"), email: email.trim().normalize("NFC"), name, operator, createdAt: clock.now() };
+	}
+}

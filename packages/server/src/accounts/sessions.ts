@@ -1,0 +1,86 @@
+import { createHmac } from "node:crypto";
+import type { Clock } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { AccountStorage, Session } from "../storage/port.ts";
+import { createKey, keyHash } from "./key.ts";
+import type { Person } from "./principal.ts";
+
+/** A session ends this long after it was last used. */
+export const SESSION_MS = 30 * 86_400_000;
+/** When it was last used is written at most this often. */
+const TOUCH_EVERY_MS = 60_000;
+const MAX_USER_AGENT = 300;
+
+/** Where a request came from, as far as it says. */
+export interface Client {
+	readonly userAgent: string;
+	readonly address: string;
+}
+
+export interface SessionsOptions {
+	readonly storage: Pick<
+		AccountStorage,
+		"createSession" | "findSession" | "touchSession" | "listSessions" | "deleteSession" | "deleteSessions"
+	>;
+	readonly clock: Pick<Clock, "now">;
+	readonly ids: IdSource;
+}
+
+/** Sessions of people who signed in. A token is in their cookie alone; its hash is what is kept. */
+export class Sessions {
+	readonly #options: SessionsOptions;
+
+	constructor(options: SessionsOptions) {
+		this.#options = options;
+	}
+
+	/** @returns the token, to be kept by the browser */
+	async begin(accountId: string, client: Client, byLink: boolean): Promise<string> {
+		const { storage, clock, ids } = this.#options;
+		const token = createKey("");
+		const now = clock.now();
+		await storage.createSession(
+			{
+				id: ids.next("session"),
+				accountId,
+				createdAt: now,
+				lastSeenAt: now,
+				expiresAt: now + SESSION_MS,
+				byLink,
+				userAgent: client.userAgent.slice(0, MAX_USER_AGENT).toWellFormed(),
+				address: client.address,
+			},
+			keyHash(token),
+		);
+		return token;
+	}
+
+	/** Whose token this is; null when it is no one's or its session is over. */
+	async find(token: string): Promise<Person | null> {
+		const { storage, clock } = this.#options;
+		const now = clock.now();
+		const found = await storage.findSession(keyHash(token), now);
+		if (!found) return null;
+		const { session, account } = found;
+		if (now - session.lastSeenAt >= TOUCH_EVERY_MS) await storage.touchSession(session.id, now, now + SESSION_MS);
+		return { scope: "person", account, session, csrfToken: csrfTokenOf(token) };
+	}
+
+	list(accountId: string): Promise<Session[]> {
+		return this.#options.storage.listSessions(accountId, this.#options.clock.now());
+	}
+
+	/** False when the account has no such session. */
+	end(accountId: string, sessionId: string): Promise<boolean> {
+		return this.#options.storage.deleteSession(accountId, sessionId);
+	}
+
+	endAll(accountId: string): Promise<void> {
+		return this.#options.storage.deleteSessions(accountId);
+	}
+}
+
+/** Follows from the session's token, which it does not tell: nothing more has to be kept. */
+function csrfTokenOf(token: string): string {
+	return createHmac("sha256", token).update("csrf").digest("base64url");
+}

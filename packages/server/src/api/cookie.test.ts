@@ -1,0 +1,73 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterEach, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+import { Browser, setUp } from "./browser.fixture.ts";
+
+const THIRTY_DAYS_S = 30 * 86_400;
+
+let api: TestApi;
+afterEach(() => api.close());
+
+const attributesOf = (cookie: string | undefined): string[] => String(cookie).split("; ").slice(1).toSorted();
+
+test("the cookie is out of reach for scripts and other sites", async () => {
+	api = await TestApi.start();
+	await setUp(api);
+	const { headers } = await new Browser(api).signIn("operator@example.com");
+	expect(headers["set-cookie"]).toMatch(/^posthorn_session=[\w-]{43};/);
+	expect(attributesOf(headers["set-cookie"])).toEqual([
+		"HttpOnly",
+		`Max-Age=${THIRTY_DAYS_S}`,
+		"Path=/",
+		"SameSite=Lax",
+	]);
+});
+
+test("over https it is sent encrypted alone, and no other host can set it", async () => {
+	const publicUrl = "https://hooks.example.com";
+	api = await TestApi.start({ publicUrl });
+	await setUp(api, { origin: publicUrl });
+	const browser = new Browser(api, { origin: publicUrl });
+	const { headers } = await browser.signIn("operator@example.com");
+	expect(headers["set-cookie"]).toMatch(/^__Host-posthorn_session=[\w-]{43};/);
+	expect(attributesOf(headers["set-cookie"])).toEqual([
+		"HttpOnly",
+		`Max-Age=${THIRTY_DAYS_S}`,
+		"Path=/",
+		"SameSite=Lax",
+		"Secure",
+	]);
+	expect((await browser.call("GET", "/v1/session")).status).toBe(200);
+	const unprefixed = `posthorn_session=${browser.token}`;
+	expect((await browser.call("GET", "/v1/session", { headers: { cookie: unprefixed } })).status).toBe(401);
+	const out = await browser.call("DELETE", "/v1/session");
+	expect(out.headers["set-cookie"]).toMatch(/^__Host-posthorn_session=;/);
+	expect(attributesOf(out.headers["set-cookie"])).toEqual(expect.arrayContaining(["Path=/", "Secure"]));
+});
+
+test("the browser keeps the cookie as long as the service keeps the session", async () => {
+	const clock = new VirtualClock(Date.now());
+	api = await TestApi.start({ peopleClock: clock });
+	const browser = await setUp(api);
+	clock.advance(29 * 86_400_000);
+	const { token } = browser;
+	const { headers } = await browser.call("GET", "/v1/session");
+	expect(headers["set-cookie"]).toMatch(`posthorn_session=${token}; Max-Age=${THIRTY_DAYS_S};`);
+});
+
+test("a cookie that is no session's is no session, whatever it looks like", async () => {
+	api = await TestApi.start();
+	const { cookie } = await setUp(api);
+	for (const wrong of [
+		"posthorn_session=",
+		"posthorn_session=x",
+		"posthorn_session=%00%ff",
+		`posthorn_session=${"x".repeat(5_000)}`,
+		`${cookie}x`,
+		`other=1; ${cookie?.toUpperCase()}`,
+	])
+		expect((await new Browser(api).call("GET", "/v1/session", { headers: { cookie: wrong } })).status).toBe(401);
+	expect((await new Browser(api).call("GET", "/v1/session", { headers: { cookie: `a=b; ${cookie}` } })).status).toBe(
+		200,
+	);
+});

@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+/** Paths that are never a page of the dashboard. */
+const NO_PAGE = /^\/(?:v1|assets|docs|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
+/** In the built page, the place of the nonce that its styles are allowed by. */
+const NONCE = "__CSP_NONCE__";
+const NONCE_BYTES = 18;
+/** The folder of what the build names by its content. */
+const ASSETS = "assets";
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Posthorn</title>
+<h1>The dashboard is not built</h1>
+<p>The service runs, and its API answers. To build the dashboard, run <code>npm run setup</code> in the checkout, then start again.</p>
+</html>
+`;
+
+export interface Dashboard {
+	/** Whether a request that no route took is somebody's browser asking for a page. */
+	isPage(request: FastifyRequest): boolean;
+	sendPage(reply: FastifyReply): FastifyReply;
+}
+
+/**
+ * Serves the dashboard as it was built: one page, whatever its path, which finds by its address what to show, and the
+ * files that it loads.
+ *
+ * @param folder of the build; null answers each page with how to build it
+ */
+export async function serveDashboard(app: FastifyInstance, folder: string | null): Promise<Dashboard> {
+	const page = folder === null ? null : readFileSync(join(folder, "index.html"), "utf8");
+	if (folder !== null && existsSync(join(folder, ASSETS)))
+		await app.register(fastifyStatic, {
+			root: join(folder, ASSETS),
+			prefix: `/${ASSETS}/`,
+			index: false,
+			decorateReply: false,
+			immutable: true,
+			maxAge: "1y",
+		});
+	return {
+		isPage({ method, url, headers }) {
+			if (method !== "GET" && method !== "HEAD") return false;
+			return !NO_PAGE.test(url) && /\btext\/html\b/.test(headers.accept ?? "");
+		},
+		sendPage(reply) {
+			const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+			return reply
+				.code(page === null ? 503 : 200)
+				.headers({ "Content-Security-Policy": policy(nonce), "Cache-Control": "no-cache" })
+				.type("text/html; charset=utf-8")
+				.send(page === null ? NOT_BUILT : page.replace(NONCE, nonce));
+		},
+	};
+}
+
+/** Its own files alone; styles made while it runs carry the nonce. */
+function policy(nonce: string): string {
+	return [
+		"default-src 'none'",
+		"script-src 'self'",
+		`style-src 'self' 'nonce-${nonce}'`,
+		"img-src 'self' data:",
+		"connect-src 'self'",
+		"font-src 'self'",
+		"base-uri 'none'",
+		"form-action 'none'",
+		"frame-ancestors 'none'",
+	].join("; ");
+}

@@ -1,0 +1,105 @@
+import { accountFaults, type Person } from "../../accounts/index.ts";
+import { isId } from "../../base/ids.ts";
+import { tooMany } from "../auth.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentAccount, presentSessionInfo } from "../present-people.ts";
+import { invalid, notFound } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { Account, AccountPatch, PasswordChange, SessionList } from "../schemas/index.ts";
+import { withPassword } from "../sign-in.ts";
+
+type AccountParts = Pick<ApiParts, "people" | "sessions" | "cookie">;
+
+export function accountRoutes({ people, sessions, cookie }: AccountParts): Route[] {
+	const tag = "Account";
+	const path = "/v1/account";
+	return [
+		defineRoute({
+			method: "PATCH",
+			path,
+			operationId: "updateAccount",
+			tag,
+			summary: "Change one's name",
+			access: "signed_in",
+			body: AccountPatch,
+			faults: accountFaults,
+			success: { status: 200, description: "The account as changed.", schema: Account },
+			async handler({ principal, body }) {
+				const account = await people.rename((principal as Person).account.id, body.name);
+				if (!account) throw notFound("account");
+				return presentAccount(account);
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${path}/password`,
+			operationId: "changePassword",
+			tag,
+			summary: "Change one's password",
+			description: "Signs out everywhere else.",
+			access: "signed_in",
+			body: PasswordChange,
+			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
+			success: { status: 204, description: "It is changed." },
+			async handler({ principal, body }) {
+				const result = await withPassword(() =>
+					people.changePassword(principal as Person, body.current, body.password),
+				);
+				switch (result.kind) {
+					case "changed":
+						return undefined;
+					case "invalid":
+						throw invalid(result.faults);
+					case "throttled":
+						throw tooMany(result.wait, "There were too many wrong passwords.");
+					case "wrong":
+						throw invalid([{ pointer: "/current", detail: "is not your password" }]);
+					case "current_needed":
+						throw invalid([{ pointer: "/current", detail: "must be your password of now" }]);
+				}
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${path}/sessions`,
+			operationId: "listSessions",
+			tag,
+			summary: "List one's sessions",
+			description: "Newest first.",
+			access: "signed_in",
+			success: { status: 200, description: "All of them.", schema: SessionList },
+			async handler({ principal }) {
+				const { account, session } = principal as Person;
+				const all = await sessions.list(account.id);
+				return { data: all.map((each) => presentSessionInfo(each, session.id)), next_cursor: null };
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: `${path}/sessions/{session_id}`,
+			operationId: "endSession",
+			tag,
+			summary: "End one of one's sessions",
+			access: "signed_in",
+			success: { status: 204, description: "It is over." },
+			async handler({ principal, params: { session_id } }) {
+				const { account } = principal as Person;
+				if (!isId("session", session_id) || !(await sessions.end(account.id, session_id))) throw notFound("session");
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: `${path}/sessions`,
+			operationId: "signOutEverywhere",
+			tag,
+			summary: "Sign out everywhere",
+			description: "Ends every session, this one too.",
+			access: "signed_in",
+			success: { status: 204, description: "All are over." },
+			async handler({ principal, reply }) {
+				await sessions.endAll((principal as Person).account.id);
+				cookie.clear(reply);
+			},
+		}),
+	];
+}

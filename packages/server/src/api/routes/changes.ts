@@ -1,0 +1,41 @@
+import { Type } from "typebox";
+import type { Principal } from "../../accounts/index.ts";
+import { tooMany } from "../auth.ts";
+import { EVENT_STREAM, MAX_STREAMS } from "../changes.ts";
+import type { ApiParts } from "../parts.ts";
+import { defineRoute, RawAnswer, type Route } from "../route.ts";
+
+/** When to come again with too many streams open, seconds. */
+const RETRY_AFTER_S = 30;
+
+export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
+	return [
+		defineRoute({
+			method: "GET",
+			path: "/v1/projects/{project_id}/changes",
+			operationId: "listenToChanges",
+			tag: "Insight",
+			summary: "Listen to changes",
+			description:
+				"A stream of server-sent events, for pages that follow what happens: `attempts` and `webhooks` are hints, each at most twice a second, that it is worth asking again. They hold nothing, and one may be missed where a connection breaks: ask once after each connect.",
+			access: "developer",
+			success: {
+				status: 200,
+				description: "The stream; it goes on until either side closes it.",
+				schema: Type.String(),
+				contentType: "text/event-stream",
+			},
+			handler({ params: { project_id }, principal, isStillAllowed }) {
+				const stream = changes.listen(project_id, listenerOf(principal), isStillAllowed);
+				if (!stream) throw tooMany(RETRY_AFTER_S, `${MAX_STREAMS} streams are open already.`);
+				// Proxies must not gather what is meant to arrive at once.
+				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
+			},
+		}),
+	];
+}
+
+function listenerOf(principal: Principal): string {
+	if (principal.scope === "person") return principal.session.id;
+	return principal.scope === "project" ? principal.keyId : "operator";
+}

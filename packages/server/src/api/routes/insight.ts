@@ -1,0 +1,96 @@
+import { Type } from "typebox";
+import { isId } from "../../base/ids.ts";
+import type { WebhookView } from "../../registry/index.ts";
+import { PAGE_LIMIT } from "../pagination.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentHealth, presentStats, presentWaiting } from "../present-insight.ts";
+import { notFound } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { Limit, Stats, StatsRange, WaitingList, WebhookHealthList } from "../schemas/index.ts";
+import { statsSpan } from "../stats-span.ts";
+
+const StatsQuery = Type.Object(
+	{
+		range: Type.Optional(StatsRange),
+		webhook_id: Type.Optional(Type.String({ description: "Of this webhook, a deleted one as well." })),
+	},
+	{ additionalProperties: false },
+);
+const WaitingQuery = Type.Object(
+	{ webhook_id: Type.Optional(Type.String({ description: "Of this webhook." })), limit: Limit },
+	{ additionalProperties: false },
+);
+
+/** What people look at to see how webhooks fare. */
+export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
+	const tag = "Insight";
+	const project = "/v1/projects/{project_id}";
+
+	async function everyWebhook(projectId: string): Promise<WebhookView[]> {
+		const views: WebhookView[] = [];
+		for (;;) {
+			const last = views.at(-1)?.webhook.id;
+			const page = { limit: PAGE_LIMIT.max, ...(last !== undefined && { after: last }) };
+			const more = await webhooks.list(projectId, page);
+			views.push(...more);
+			if (more.length < PAGE_LIMIT.max) return views;
+		}
+	}
+
+	return [
+		defineRoute({
+			method: "GET",
+			path: `${project}/stats`,
+			operationId: "getStats",
+			tag,
+			summary: "Count attempts over time",
+			description: "How attempts ended and how long receivers took: over the last hour, day (unless said) or month.",
+			access: "developer",
+			query: StatsQuery,
+			success: { status: 200, description: "The counts.", schema: Stats },
+			async handler({ params: { project_id }, query: { range = "day", webhook_id } }) {
+				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
+				const span = statsSpan(range, clock.now());
+				const { since, until, stepMs } = span;
+				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
+				return presentStats(span, await storage.readStats(project_id, { since, until, stepMs, ...which }));
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${project}/webhooks/health`,
+			operationId: "listWebhookHealth",
+			tag,
+			summary: "See how each webhook fares",
+			access: "developer",
+			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
+			async handler({ params: { project_id } }) {
+				const { since, until, stepMs } = statsSpan("day", clock.now());
+				const [views, healths] = await Promise.all([everyWebhook(project_id), storage.readHealth(project_id)]);
+				const byId = new Map(healths.map((health) => [health.webhookId, health]));
+				const data = views.map(async (view) => {
+					const webhookId = view.webhook.id;
+					const day = await storage.readStats(project_id, { since, until, stepMs, webhookId });
+					return presentHealth(view, byId.get(webhookId), day);
+				});
+				return { data: await Promise.all(data) };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path: `${project}/waiting`,
+			operationId: "listWaiting",
+			tag,
+			summary: "List what waits for its next attempt",
+			description: "Retries and replays, soonest first.",
+			access: "developer",
+			query: WaitingQuery,
+			success: { status: 200, description: "What waits.", schema: WaitingList },
+			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
+				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
+				const waiting = await storage.listWaitingRetries(project_id, webhook_id, limit);
+				return { data: waiting.map(presentWaiting) };
+			},
+		}),
+	];
+}

@@ -1,0 +1,176 @@
+import { accountFaults, actorOf, emailFaults } from "../../accounts/index.ts";
+import { isId } from "../../base/ids.ts";
+import type { Account } from "../../storage/port.ts";
+import { authenticateCookie, tooMany } from "../auth.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentInvitation } from "../present-people.ts";
+import { invalid, notFound, Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import {
+	CreatedInvitation,
+	InvitationAcceptance,
+	InvitationList,
+	InvitationToken,
+	NewInvitation,
+	SeenInvitation,
+	Session,
+} from "../schemas/index.ts";
+import { beginSession, presentSession, withPassword } from "../sign-in.ts";
+import { formatTime } from "../time.ts";
+
+type InvitationParts = Pick<
+	ApiParts,
+	"people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "auditLog"
+>;
+
+const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
+
+export function invitationRoutes(parts: InvitationParts): Route[] {
+	const { people, members, projects, publicUrl, auditLog } = parts;
+	const tag = "Members";
+	const path = "/v1/projects/{project_id}/invitations";
+
+	/** An invitation that still holds; wrong tokens are counted for the address. */
+	async function holding(token: string, address: string) {
+		const invitation = await members.lookAt(token);
+		const project = invitation && (await projects.get(invitation.projectId));
+		if (invitation && project) return { invitation, project };
+		const wait = people.wrongToken(address);
+		if (wait !== null) throw tooMany(wait, "Too many wrong links came from this address.");
+		throw new Problem("not-found", OVER);
+	}
+
+	/** Makes the account of somebody who comes without one. */
+	async function newAccount(body: { email?: string; name?: string; password?: string }): Promise<Account> {
+		const { email, name, password } = body;
+		if (email === undefined || name === undefined || password === undefined)
+			throw invalid(
+				(["email", "name", "password"] as const)
+					.filter((field) => body[field] === undefined)
+					.map((field) => ({ pointer: `/${field}`, detail: "is needed for a new account; or sign in first" })),
+			);
+		const result = await withPassword(() => people.create({ email, name, password }));
+		if (result.kind === "created") return result.account;
+		if (result.kind === "invalid") throw invalid(result.faults);
+		throw new Problem("conflict", "There is an account with this e-mail address. Sign in, then open the link again.");
+	}
+
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "createInvitation",
+			tag,
+			summary: "Invite somebody",
+			description: "Hand the link over yourself. It holds for a week, for one person.",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			body: NewInvitation,
+			faults: ({ email }) => (email === undefined ? [] : emailFaults(email)),
+			success: { status: 201, description: "The invitation with its link.", schema: CreatedInvitation },
+			async handler({ params, body, principal, audit }) {
+				const { project_id: projectId } = params;
+				if (!(await projects.get(projectId))) throw notFound("project");
+				const { role } = body;
+				const email = body.email?.trim() ?? null;
+				const { invitation, token } = await members.invite(projectId, role, email, actorOf(principal));
+				const target = { kind: "invitation", id: invitation.id, name: email ?? "a link" };
+				audit({ projectId, action: "member.invited", target, detail: { role } });
+				return { ...presentInvitation(invitation), url: `${publicUrl()}/invitation#${token}` };
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "listInvitations",
+			tag,
+			summary: "List open invitations",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			success: { status: 200, description: "All that are open.", schema: InvitationList },
+			async handler({ params }) {
+				return { data: (await members.invitations(params.project_id)).map(presentInvitation), next_cursor: null };
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: `${path}/{invitation_id}`,
+			operationId: "revokeInvitation",
+			tag,
+			summary: "Revoke an invitation",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			success: { status: 204, description: "Its link is good for nothing now." },
+			async handler({ params: { project_id, invitation_id }, audit }) {
+				const open = isId("invitation", invitation_id) ? await members.invitations(project_id) : [];
+				const invitation = open.find(({ id }) => id === invitation_id);
+				if (!invitation || !(await members.revoke(project_id, invitation_id))) throw notFound("invitation");
+				const target = { kind: "invitation", id: invitation_id, name: invitation.email ?? "a link" };
+				audit({ projectId: project_id, action: "invitation.revoked", target });
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: "/v1/invitations/look",
+			operationId: "lookAtInvitation",
+			tag,
+			summary: "Look at an invitation",
+			access: "open",
+			body: InvitationToken,
+			success: { status: 200, description: "Who invites to what.", schema: SeenInvitation },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				forbidden: "The request comes from another site's page.",
+				"not-found": OVER,
+				"too-many-requests": "Too many wrong tokens.",
+			},
+			async handler({ body, request }) {
+				const { invitation, project } = await holding(body.token, request.ip);
+				const { role, email, expiresAt, invitedBy } = invitation;
+				return {
+					project: { id: project.id, name: project.name },
+					role,
+					email,
+					expires_at: formatTime(expiresAt),
+					invited_by_name: invitedBy.name,
+				};
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: "/v1/invitations/accept",
+			operationId: "acceptInvitation",
+			tag,
+			summary: "Accept an invitation",
+			description: "As whoever is signed in, with the token alone; or with a new account, which is signed in then.",
+			access: "open",
+			body: InvitationAcceptance,
+			faults: accountFaults,
+			success: { status: 200, description: "The session; a new one's cookie is set.", schema: Session },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				forbidden: "The request comes from another site's page.",
+				"not-found": OVER,
+				conflict: "There is an account with this address.",
+				"too-many-requests": "Too many wrong tokens, or too many people at once.",
+			},
+			async handler({ body, request, reply }) {
+				const { invitation } = await holding(body.token, request.ip);
+				const person = await authenticateCookie(request, parts);
+				const account = person?.account ?? (await newAccount(body));
+				if (!(await members.accept(body.token, account.id))) throw new Problem("not-found", OVER);
+				const session = person
+					? await presentSession(person, parts)
+					: await beginSession(account, false, request, reply, parts);
+				await auditLog.record(
+					{ kind: "account", id: account.id, name: account.name },
+					{ projectId: invitation.projectId, action: "member.joined", detail: { role: invitation.role } },
+				);
+				return session;
+			},
+		}),
+	];
+}

@@ -1,0 +1,105 @@
+import { isId } from "../../base/ids.ts";
+import type { Member } from "../../storage/port.ts";
+import { pageById } from "../pagination.ts";
+import type { ApiParts } from "../parts.ts";
+import { presentMember } from "../present-people.ts";
+import { notFound, Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from "../schemas/index.ts";
+
+const LAST_OWNER = "The project would have no owner left. Make somebody else an owner first.";
+
+export function memberRoutes({ members, people }: Pick<ApiParts, "members" | "people">): Route[] {
+	const tag = "Members";
+	const path = "/v1/projects/{project_id}/members";
+	const one = `${path}/{account_id}`;
+
+	async function find(projectId: string, accountId: string): Promise<Member> {
+		const account = isId("account", accountId) ? await people.get(accountId) : null;
+		const [member] = account
+			? (await members.list(projectId, { limit: 1, after: before(accountId) })).filter(
+					(each) => each.account.id === accountId,
+				)
+			: [];
+		if (!member) throw notFound("member");
+		return member;
+	}
+
+	return [
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "listMembers",
+			tag,
+			summary: "List members",
+			description: "Those who were invited; the operator, who may do everything anyway, only if invited, too.",
+			access: "project",
+			peopleOnly: true,
+			query: PageQuerySchema,
+			success: { status: 200, description: "A page of members.", schema: MemberList },
+			handler: ({ params, query }) =>
+				pageById(
+					"account",
+					query,
+					(page) => members.list(params.project_id, page),
+					({ account }) => account.id,
+					presentMember,
+				),
+		}),
+		defineRoute({
+			method: "PATCH",
+			path: one,
+			operationId: "updateMember",
+			tag,
+			summary: "Change a member's role",
+			description: "It holds from the next request on.",
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			body: MemberPatch,
+			success: { status: 200, description: "The member as changed.", schema: MemberSchema },
+			problems: { conflict: LAST_OWNER },
+			async handler({ params: { project_id, account_id }, body, audit }) {
+				const member = await find(project_id, account_id);
+				const result = await members.setRole(project_id, account_id, body.role);
+				if (result === "no_member") throw notFound("member");
+				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
+				audit({
+					projectId: project_id,
+					action: "member.role_changed",
+					target: targetOf(member),
+					detail: { from: member.role, to: body.role },
+				});
+				return presentMember({ ...member, role: body.role });
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path: one,
+			operationId: "removeMember",
+			tag,
+			summary: "Remove a member",
+			description: "Owners may remove anybody, and everybody himself. It holds from the next request on.",
+			access: "project",
+			role: "viewer",
+			peopleOnly: true,
+			success: { status: 204, description: "He is a member no more." },
+			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
+			async handler({ params: { project_id, account_id }, principal, audit }) {
+				const himself = principal.scope === "person" && principal.account.id === account_id;
+				const role = principal.scope === "person" ? await members.roleOf(project_id, principal.account) : "owner";
+				if (!himself && role !== "owner") throw new Problem("forbidden", "Only an owner may remove others.");
+				const member = await find(project_id, account_id);
+				const result = await members.remove(project_id, account_id);
+				if (result === "no_member") throw notFound("member");
+				if (result === "last_owner") throw new Problem("conflict", LAST_OWNER);
+				audit({ projectId: project_id, action: "member.removed", target: targetOf(member) });
+			},
+		}),
+	];
+}
+
+const targetOf = ({ account }: Member) => ({ kind: "account", id: account.id, name: account.name });
+
+/** The place right before this id in the order of ids, so that a page begins with it. */
+const before = (id: string): string => id.slice(0, -1);

@@ -1,0 +1,94 @@
+import type { Person } from "../../accounts/index.ts";
+import { tooMany } from "../auth.ts";
+import type { ApiParts } from "../parts.ts";
+import { notFound, Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { NewSignInLink, Session, SignIn, SignInLink } from "../schemas/index.ts";
+import { beginSession, presentSession, withPassword } from "../sign-in.ts";
+import { formatTime } from "../time.ts";
+
+type SessionParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl">;
+
+export function sessionRoutes(parts: SessionParts): Route[] {
+	const { people, sessions, cookie, publicUrl } = parts;
+	const tag = "Account";
+	const path = "/v1/session";
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "signIn",
+			tag,
+			summary: "Sign in",
+			description: "With e-mail and password, or with the token of a one-time link.",
+			access: "open",
+			body: SignIn,
+			success: { status: 200, description: "The session; its cookie is set.", schema: Session },
+			problems: {
+				invalid: "Some fields are not acceptable.",
+				unauthorized: "The e-mail or the password is wrong, or the link is over.",
+				forbidden: "The request comes from another site's page.",
+				"too-many-requests": "Too many wrong tries, for this account or from this address.",
+			},
+			async handler({ body, request, reply }) {
+				const result = await withPassword(() =>
+					"token" in body
+						? people.signInByToken(body.token, request.ip)
+						: people.signIn(body.email, body.password, request.ip),
+				);
+				if (result.kind === "throttled") throw tooMany(result.wait, "There were too many wrong tries.");
+				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);
+				throw new Problem(
+					"unauthorized",
+					"token" in body
+						? "This link is not valid any more: it was used, or its time is over. Ask for a new one."
+						: "The e-mail address or the password is wrong.",
+				);
+			},
+		}),
+		defineRoute({
+			method: "GET",
+			path,
+			operationId: "getSession",
+			tag,
+			summary: "Who is signed in?",
+			access: "signed_in",
+			success: { status: 200, description: "The account, its projects, and the CSRF token.", schema: Session },
+			handler({ principal, request, reply }) {
+				cookie.renew(request, reply);
+				return presentSession(principal as Person, parts);
+			},
+		}),
+		defineRoute({
+			method: "DELETE",
+			path,
+			operationId: "signOut",
+			tag,
+			summary: "Sign out",
+			access: "signed_in",
+			success: { status: 204, description: "The session is over." },
+			async handler({ principal, reply }) {
+				const { account, session } = principal as Person;
+				await sessions.end(account.id, session.id);
+				cookie.clear(reply);
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: "/v1/sign-in-links",
+			operationId: "createSignInLink",
+			tag,
+			summary: "Make a one-time sign-in link",
+			description: "For somebody who forgot the password; hand it over yourself. It holds for 15 minutes.",
+			access: "operator",
+			body: NewSignInLink,
+			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
+			problems: { "not-found": "Nobody has an account with this address." },
+			async handler({ body }) {
+				const made = await people.createSignInToken(body.email);
+				if (!made) throw notFound("account");
+				return { url: `${publicUrl()}/sign-in#${made.token}`, expires_at: formatTime(made.expiresAt) };
+			},
+		}),
+	];
+}

@@ -1,0 +1,93 @@
+import { Type } from "typebox";
+import { AttemptSummary } from "./attempts.ts";
+import { Backlog, EventTypeName, id, Time, TimeOrNull } from "./common.ts";
+import { EventId } from "./events.ts";
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const outcomes = {
+	delivered: count("Attempts that were delivered."),
+	retrying: count("Attempts that failed and are retried."),
+	failed: count("Attempts that failed for good."),
+};
+const milliseconds = (description: string) =>
+	Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+		description: `${description}, in milliseconds, to a tenth or a millisecond; null where nothing was sent.`,
+	});
+const SuccessRate = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+	description: "Attempts that were delivered, as a share of all; null where there was none.",
+});
+const counts = {
+	events: count("Events that were appended to the project's log; 0 when asked for one webhook."),
+	...outcomes,
+};
+const responseTimes = {
+	p50_ms: milliseconds("What half of the receivers' answers took at most"),
+	p95_ms: milliseconds("What 95 % of the receivers' answers took at most"),
+};
+
+export const StatsRange = Type.Enum(["hour", "day", "month"], {
+	type: "string",
+	description: "60 minutes, 24 hours or 30 days (UTC); the last one is under way.",
+});
+export const Stats = Type.Object(
+	{
+		range: StatsRange,
+		step_ms: Type.Integer({ description: "The length of a bucket in milliseconds." }),
+		since: Time,
+		until: Time,
+		buckets: Type.Array(Type.Object({ at: Time, ...counts, ...responseTimes }), {
+			description: "Oldest first, empty ones included. An attempt counts where it began.",
+		}),
+		total: Type.Object({ ...counts, success_rate: SuccessRate, ...responseTimes }),
+	},
+	{ title: "Stats" },
+);
+
+const summaryOrNull = (description: string) => Type.Union([AttemptSummary, Type.Null()], { description });
+
+export const WebhookHealth = Type.Object(
+	{
+		webhook_id: id("wh", "webhook"),
+		state: Type.Enum(["paused", "failing", "healthy", "idle"], {
+			type: "string",
+			description: "`failing`: the last attempt was not delivered. `idle`: the delivery log has no attempt.",
+		}),
+		last_attempt: summaryOrNull("The newest attempt in the log."),
+		failing_since: summaryOrNull(
+			"The first attempt after the last one that was delivered, when the last attempt was not.",
+		),
+		last_delivered_at: TimeOrNull,
+		waiting: Type.Object(
+			{ count: Type.Integer({ minimum: 0 }), next_at: TimeOrNull },
+			{ description: "Retries and replays that wait." },
+		),
+		dead_letters: count("Deliveries that failed for good and were not replayed since."),
+		backlog: Backlog,
+		day: Type.Object(
+			{ ...outcomes, success_rate: SuccessRate, p95_ms: responseTimes.p95_ms },
+			{ description: "The 24 hours of `hours` together." },
+		),
+		hours: Type.Array(Type.Object({ at: Time, ...outcomes }), {
+			description: "24 hours, oldest first; the last one is under way.",
+		}),
+	},
+	{ title: "WebhookHealth" },
+);
+export const WebhookHealthList = Type.Object({ data: Type.Array(WebhookHealth) }, { title: "WebhookHealthList" });
+
+export const WaitingAttempt = Type.Object(
+	{
+		webhook_id: id("wh", "webhook"),
+		event_id: EventId,
+		event_type: EventTypeName,
+		queue: Type.Enum(["retry", "replay"], {
+			type: "string",
+			description: "`replay`: the first attempt of a replay. `retry`: any other, test events included.",
+		}),
+		attempt: Type.Integer({ minimum: 1, description: "Its number in its series." }),
+		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
+		due_at: Time,
+	},
+	{ title: "WaitingAttempt" },
+);
+export const WaitingList = Type.Object({ data: Type.Array(WaitingAttempt) }, { title: "WaitingList" });

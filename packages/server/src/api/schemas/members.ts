@@ -1,0 +1,91 @@
+import { Type } from "typebox";
+import { AUDIT_ACTIONS } from "../../accounts/index.ts";
+import { RoleName } from "./accounts.ts";
+import { closed, id, list, Name, Time } from "./common.ts";
+
+export const Member = Type.Object(
+	{
+		account_id: id("acc", "account"),
+		email: Type.String(),
+		name: Name,
+		role: RoleName,
+		operator: Type.Boolean(),
+		added_at: Time,
+	},
+	{ title: "Member" },
+);
+export const MemberList = list(Member);
+export const MemberPatch = Type.Object({ role: RoleName }, { ...closed, title: "MemberPatch" });
+
+export const Actor = Type.Object(
+	{
+		kind: Type.Enum(["account", "api_key", "operator_key"], { type: "string" }),
+		id: Type.Union([Type.String(), Type.Null()]),
+		name: Type.String({ description: "As it was called then." }),
+	},
+	{ title: "Actor" },
+);
+
+const invitationFields = {
+	id: id("inv", "invitation"),
+	role: RoleName,
+	email: Type.Union([Type.String(), Type.Null()], { description: "For whom it is meant; null: whoever has the link." }),
+	invited_by: Actor,
+	created_at: Time,
+	expires_at: Time,
+};
+export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
+export const InvitationList = list(Invitation);
+export const CreatedInvitation = Type.Object(
+	{ ...invitationFields, url: Type.String({ description: "The link for the one who is invited. Shown this once." }) },
+	{ title: "CreatedInvitation" },
+);
+export const NewInvitation = Type.Object(
+	{ role: RoleName, email: Type.Optional(Type.String({ maxLength: 400 })) },
+	{ ...closed, title: "NewInvitation", examples: [{ role: "developer" }] },
+);
+const Token = Type.String({ minLength: 1, maxLength: 200 });
+export const InvitationToken = Type.Object({ token: Token }, { ...closed, title: "InvitationToken" });
+export const SeenInvitation = Type.Object(
+	{
+		project: Type.Object({ id: id("proj", "project"), name: Name }),
+		role: RoleName,
+		email: Type.Union([Type.String(), Type.Null()]),
+		expires_at: Time,
+		invited_by_name: Type.String(),
+	},
+	{ title: "SeenInvitation" },
+);
+export const InvitationAcceptance = Type.Object(
+	{
+		token: Token,
+		email: Type.Optional(Type.String({ maxLength: 400 })),
+		name: Type.Optional(Name),
+		password: Type.Optional(Type.String({ maxLength: 1_000 })),
+	},
+	{
+		...closed,
+		title: "InvitationAcceptance",
+		description: "Signed in: the token alone. Else all four, for a new account.",
+	},
+);
+
+export const AuditEntry = Type.Object(
+	{
+		id: id("aud", "entry"),
+		at: Time,
+		actor: Actor,
+		action: Type.Enum([...AUDIT_ACTIONS], { type: "string" }),
+		target: Type.Union([
+			Type.Object({
+				kind: Type.String({ examples: ["webhook"] }),
+				id: Type.String(),
+				name: Type.String({ description: "As it was called then." }),
+			}),
+			Type.Null(),
+		]),
+		detail: Type.Record(Type.String(), Type.Unknown(), { description: "What else there is to know of it." }),
+	},
+	{ title: "AuditEntry" },
+);
+export const AuditList = list(AuditEntry);

@@ -1,0 +1,291 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { WRONG_FOR_ACCOUNT, WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { TestApi } from "./api.fixture.ts";
+import { Browser, member, PASSWORD, setUp } from "./browser.fixture.ts";
+
+const DAY_MS = 86_400_000;
+const EMAIL = "ada@example.com";
+
+let api: TestApi;
+let clock: VirtualClock;
+let project: string;
+let operator: Browser;
+let ada: Browser;
+beforeEach(async () => {
+	clock = new VirtualClock(Date.now());
+	api = await TestApi.start({ peopleClock: clock });
+	operator = await setUp(api);
+	project = await api.project();
+	ada = await member(api, project, "developer", "ada");
+});
+afterEach(() => api.close());
+
+const isSignedIn = async (browser: Browser) => (await browser.call("GET", "/v1/session")).status === 200;
+
+test("signing in answers who it is and what he may do, and the cookie is enough from then on", async () => {
+	const browser = new Browser(api);
+	const { status, json } = await browser.signIn(" ADA@example.com");
+	expect(status).toBe(200);
+	expect(json.account).toMatchObject({ id: ada.accountId, email: EMAIL, name: "ada", operator: false });
+	expect(json.projects).toEqual([
+		{ id: project.split("/").at(-1), name: "Store", apps: ["developer"], role: "developer" },
+	]);
+	expect((await browser.call("GET", `${project}/webhooks`)).status).toBe(200);
+	expect((await new Browser(api).call("GET", "/v1/session")).status).toBe(401);
+	expect((await api.call("GET", "/v1/session")).status).toBe(403);
+});
+
+test("an unknown address and a wrong password are answered alike", async () => {
+	const answers = [];
+	for (const [email, password] of [
+		[EMAIL, "wrong password"],
+		["nobody@example.com", PASSWORD],
+		["no address at all", PASSWORD],
+		["", ""],
+		[EMAIL, PASSWORD.toUpperCase()],
+		[EMAIL, ` ${PASSWORD}`],
+	] as const)
+		answers.push(await new Browser(api).signIn(email, password));
+	for (const { status, text, headers } of answers) {
+		expect(status).toBe(401);
+		expect(text).toBe(answers[0]!.text);
+		expect(headers["set-cookie"]).toBeUndefined();
+	}
+	expect(answers[0]!.json.detail).toBe("The e-mail address or the password is wrong.");
+});
+
+test("it takes an address and a password, or a token", async () => {
+	const both = { email: EMAIL, password: PASSWORD, token: "x" };
+	for (const body of [{}, { email: EMAIL }, both, { token: "" }, { token: 1 }, { email: [EMAIL], password: PASSWORD }])
+		expect((await new Browser(api).call("POST", "/v1/session", { body })).status, JSON.stringify(body)).toBe(422);
+});
+
+test("too many wrong passwords close an account for a while, from wherever they come, and known or not", async () => {
+	for (const email of [EMAIL, "nobody@example.com"]) {
+		for (let i = 0; i < WRONG_FOR_ACCOUNT; i++)
+			expect((await new Browser(api, { from: `192.0.2.${i}` }).signIn(email, "wrong password")).status).toBe(401);
+		const browser = new Browser(api, { from: "192.0.2.99" });
+		const refused = await browser.signIn(email.toUpperCase());
+		expect(refused.status, email).toBe(429);
+		expect(refused.headers["retry-after"]).toBe("900");
+	}
+	expect(await isSignedIn(ada)).toBe(true);
+	clock.advance(900_000);
+	expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
+});
+
+test("tries at once are no way around the limit", async () => {
+	const tries = Array.from({ length: WRONG_FOR_ACCOUNT + 5 }, () => new Browser(api).signIn(EMAIL, "wrong password"));
+	const statuses = (await Promise.all(tries)).map(({ status }) => status);
+	expect(statuses.filter((status) => status === 401)).toHaveLength(WRONG_FOR_ACCOUNT);
+	expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+});
+
+test("who signs in is not held up by his own wrong tries before, nor by his right ones", async () => {
+	for (let round = 0; round < 3; round++) {
+		for (let i = 1; i < WRONG_FOR_ACCOUNT; i++) await new Browser(api).signIn(EMAIL, "wrong password");
+		expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
+	}
+});
+
+test("too many wrong tries from one address close it for a while, whomever they are for", async () => {
+	const token = (i: number) =>
+		new Browser(api, { from: "192.0.2.7" }).call("POST", "/v1/session", { body: { token: `${i}` } });
+	for (let i = 0; i < WRONG_FROM_ADDRESS; i++) expect((await token(i)).status).toBe(401);
+	for (const refused of [await token(0), await new Browser(api, { from: "192.0.2.7" }).signIn(EMAIL)]) {
+		expect(refused.status).toBe(429);
+		expect(Number(refused.headers["retry-after"])).toBe(900);
+	}
+	expect((await new Browser(api, { from: "192.0.2.8" }).signIn(EMAIL)).status).toBe(200);
+	clock.advance(900_000);
+	expect((await new Browser(api, { from: "192.0.2.7" }).signIn(EMAIL)).status).toBe(200);
+});
+
+test("neither tokens nor passwords are stored, logged or shown", async () => {
+	const link = (await api.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } })).json.url;
+	const told = [
+		(await ada.call("GET", "/v1/account/sessions")).text,
+		(await ada.call("GET", "/v1/session")).text,
+		(await ada.call("GET", `${project}/members`)).text,
+	].join("\n");
+	const logged = api.logs.join("\n");
+	const stored = api.databaseBytes();
+	expect(stored.includes(EMAIL)).toBe(true);
+	expect(logged).toContain("/v1/session");
+	expect(ada.token).toMatch(/^[\w-]{43}$/);
+	for (const secret of [ada.token, PASSWORD, link.split("#")[1]!]) {
+		expect(stored.includes(secret)).toBe(false);
+		expect(stored.includes(Buffer.from(secret, "base64url"))).toBe(false);
+		expect(logged).not.toContain(secret);
+		expect(told).not.toContain(secret);
+	}
+	expect(logged).not.toContain(ada.csrfToken);
+	expect(stored.includes(String(ada.csrfToken))).toBe(false);
+});
+
+test("one's sessions are listed, newest first, and ended one by one", async () => {
+	clock.advance(1_000);
+	const phone = new Browser(api, { from: "192.0.2.1", userAgent: "Phone" });
+	await phone.signIn(EMAIL);
+	const { json } = await ada.call("GET", "/v1/account/sessions");
+	expect(json.next_cursor).toBeNull();
+	const at = (ms: number) => new Date(ms).toISOString();
+	const now = clock.now();
+	expect(json.data).toEqual([
+		{
+			id: expect.stringMatching(/^ses_/),
+			created_at: at(now),
+			last_seen_at: at(now),
+			user_agent: "Phone",
+			address: "192.0.2.1",
+			current: false,
+		},
+		{
+			id: expect.stringMatching(/^ses_/),
+			created_at: at(now - 1_000),
+			last_seen_at: at(now - 1_000),
+			user_agent: "Test browser",
+			address: "127.0.0.1",
+			current: true,
+		},
+	]);
+	const other = await member(api, project, "owner", "bob");
+	const path = `/v1/account/sessions/${json.data[0]!.id}`;
+	expect((await other.call("DELETE", path)).status).toBe(404);
+	expect(await isSignedIn(phone)).toBe(true);
+	expect((await ada.call("DELETE", path)).status).toBe(204);
+	expect(await isSignedIn(phone)).toBe(false);
+	expect((await ada.call("DELETE", path)).status).toBe(404);
+	expect((await ada.call("DELETE", "/v1/account/sessions/x")).status).toBe(404);
+	expect((await ada.call("GET", "/v1/account/sessions")).json.data).toHaveLength(1);
+});
+
+test("signing out ends this session, and everywhere all of one's own", async () => {
+	const phone = new Browser(api);
+	await phone.signIn(EMAIL);
+	const stolen = phone.cookie;
+	expect((await phone.call("DELETE", "/v1/session")).status).toBe(204);
+	expect(phone.cookie).toBeNull();
+	phone.cookie = stolen;
+	const over = await phone.call("GET", "/v1/session");
+	expect(over.status).toBe(401);
+	expect(over.json.detail).toBe("This session is over. Sign in again.");
+	expect(await isSignedIn(ada)).toBe(true);
+
+	const other = await member(api, project, "viewer", "bob");
+	await phone.signIn(EMAIL);
+	expect((await phone.call("DELETE", "/v1/account/sessions")).status).toBe(204);
+	expect(phone.cookie).toBeNull();
+	expect(await isSignedIn(ada)).toBe(false);
+	expect(await isSignedIn(other)).toBe(true);
+});
+
+test("a session ends thirty days after it was last used", async () => {
+	clock.advance(29 * DAY_MS);
+	expect(await isSignedIn(ada)).toBe(true);
+	clock.advance(29 * DAY_MS);
+	expect(await isSignedIn(ada)).toBe(true);
+	expect((await ada.call("GET", "/v1/account/sessions")).json.data[0]!.last_seen_at).toBe(
+		new Date(clock.now()).toISOString(),
+	);
+	clock.advance(30 * DAY_MS - 1);
+	expect(await isSignedIn(ada)).toBe(true);
+	clock.advance(30 * DAY_MS);
+	expect(await isSignedIn(ada)).toBe(false);
+});
+
+test("a new password ends the other sessions, takes the old one, and follows the rules", async () => {
+	const phone = new Browser(api);
+	await phone.signIn(EMAIL);
+	const change = (body: object) => ada.call("POST", "/v1/account/password", { body });
+	for (const [body, pointer] of [
+		[{ password: "a new password" }, "/current"],
+		[{ current: "wrong password", password: "a new password" }, "/current"],
+		[{ current: PASSWORD, password: "short" }, "/password"],
+		[{ current: PASSWORD }, "/password"],
+	] as const) {
+		const { status, json } = await change(body);
+		expect(status).toBe(422);
+		expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+	}
+	expect(await isSignedIn(phone)).toBe(true);
+	expect((await change({ current: PASSWORD, password: "a new password" })).status).toBe(204);
+	expect(await isSignedIn(ada)).toBe(true);
+	expect(await isSignedIn(phone)).toBe(false);
+	expect((await phone.signIn(EMAIL)).status).toBe(401);
+	expect((await phone.signIn(EMAIL, "a new password")).status).toBe(200);
+});
+
+test("whoever finds a browser signed in cannot try passwords without end, nor all at once", async () => {
+	const body = { current: "wrong password", password: "a new password" };
+	const change = () => ada.call("POST", "/v1/account/password", { body });
+	const statuses = (await Promise.all(Array.from({ length: WRONG_FOR_ACCOUNT + 2 }, change))).map(
+		({ status }) => status,
+	);
+	expect(statuses.filter((status) => status === 422)).toHaveLength(WRONG_FOR_ACCOUNT);
+	const refused = await ada.call("POST", "/v1/account/password", { body: { ...body, current: PASSWORD } });
+	expect(refused.status).toBe(429);
+	expect(refused.headers["retry-after"]).toBe("900");
+});
+
+test("a name is changed, with its rules, and shows wherever it stands", async () => {
+	const renamed = await ada.call("PATCH", "/v1/account", { body: { name: "Ada L." } });
+	expect(renamed.status).toBe(200);
+	expect(renamed.json.name).toBe("Ada L.");
+	expect((await ada.call("GET", "/v1/session")).json.account.name).toBe("Ada L.");
+	expect((await ada.call("GET", `${project}/members`)).json.data[0]!.name).toBe("Ada L.");
+	for (const body of [{}, { name: "" }, { name: "x", email: "else@example.com" }, { name: "x", operator: true }])
+		expect((await ada.call("PATCH", "/v1/account", { body })).status).toBe(422);
+});
+
+test("a link signs in once, within a quarter of an hour, and sets a new password without the old one", async () => {
+	const link = async (browser: Browser) => {
+		const { status, json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: "ADA@example.com" } });
+		expect(status).toBe(201);
+		expect(json.url).toMatch(/^http:\/\/dashboard\.test\/sign-in#[\w-]{43}$/);
+		expect(json.expires_at).toBe(new Date(clock.now() + 900_000).toISOString());
+		const body = { token: json.url.split("#")[1] };
+		return (other = browser) => other.call("POST", "/v1/session", { body });
+	};
+	const browser = new Browser(api);
+	const use = await link(browser);
+	const { status, json } = await use();
+	expect(status).toBe(200);
+	expect(json).toMatchObject({ by_link: true, account: { email: EMAIL } });
+	const again = await use(new Browser(api));
+	expect(again.status).toBe(401);
+	expect(again.json.detail).toMatch(/was used, or its time is over/);
+
+	clock.advance(900_000 - 1);
+	expect((await browser.call("POST", "/v1/account/password", { body: { password: "a new password" } })).status).toBe(
+		204,
+	);
+	expect(await isSignedIn(ada)).toBe(false);
+	expect((await ada.signIn(EMAIL, "a new password")).status).toBe(200);
+	clock.advance(1);
+	const late = await browser.call("POST", "/v1/account/password", { body: { password: "another password" } });
+	expect(late.json.errors).toEqual([{ pointer: "/current", detail: "must be your password of now" }]);
+
+	const unused = await link(browser);
+	clock.advance(900_000 - 1);
+	const last = await link(browser);
+	clock.advance(1);
+	expect((await unused()).status).toBe(401);
+	expect((await last()).status).toBe(200);
+});
+
+test("of many who use a link at once, one is signed in", async () => {
+	const { json } = await api.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
+	const body = { token: json.url.split("#")[1] };
+	const uses = Array.from({ length: 5 }, () => new Browser(api).call("POST", "/v1/session", { body }));
+	const statuses = (await Promise.all(uses)).map(({ status }) => status);
+	expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401]);
+});
+
+test("there are no links for nobody, and none but the operator makes them", async () => {
+	expect((await api.call("POST", "/v1/sign-in-links", { body: { email: "nobody@example.com" } })).status).toBe(404);
+	const refused = await ada.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
+	expect(refused.status).toBe(403);
+	expect(refused.json.detail).toBe("Only the operator may do this.");
+});

@@ -1,0 +1,122 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { TestApi } from "./api.fixture.ts";
+import { Browser, PASSWORD } from "./browser.fixture.ts";
+
+const PERSON = { email: "Owner@Example.com ", name: "Ada", password: PASSWORD };
+const WEEK_MS = 7 * 86_400_000;
+
+let api: TestApi;
+let clock: VirtualClock;
+beforeEach(async () => {
+	clock = new VirtualClock(Date.now());
+	api = await TestApi.start({ peopleClock: clock });
+});
+afterEach(() => api.close());
+
+const newToken = async (): Promise<string> => String(await api.parts.people.createSetupToken());
+const setUp = (body: object, from = "192.0.2.1") => api.call("POST", "/v1/setup", { key: null, body, from });
+const needed = async () => (await api.call("GET", "/v1/setup", { key: null })).json;
+
+test("whoever has the link makes the operator's account, once, and is signed in", async () => {
+	expect(await needed()).toEqual({ needed: true });
+	const project = await api.project("Store");
+	const token = await newToken();
+	const browser = new Browser(api);
+	const { status, json } = await browser.call("POST", "/v1/setup", { body: { token, ...PERSON } });
+	expect(status).toBe(201);
+	expect(json).toEqual({
+		account: {
+			id: expect.stringMatching(/^acc_/),
+			email: "Owner@Example.com",
+			name: "Ada",
+			operator: true,
+			created_at: expect.stringMatching(/Z$/),
+		},
+		csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+		by_link: false,
+		projects: [{ id: project.split("/").at(-1), name: "Store", apps: ["developer"], role: "owner" }],
+	});
+	expect((await browser.call("GET", "/v1/session")).json).toEqual(json);
+	expect(await needed()).toEqual({ needed: false });
+	expect(await api.parts.people.createSetupToken()).toBeNull();
+
+	const again = await setUp({ token, ...PERSON, email: "second@example.com" });
+	expect(again.status).toBe(409);
+	expect(again.json.type).toBe("/problems/conflict");
+	expect(again.headers["set-cookie"]).toBeUndefined();
+});
+
+test("of many who come with the link at once, one makes the account", async () => {
+	const token = await newToken();
+	const people = ["a", "b", "c", "d"].map((name) => ({ token, ...PERSON, email: `${name}@example.com` }));
+	const statuses = (await Promise.all(people.map((person) => setUp(person)))).map(({ status }) => status);
+	expect(statuses.toSorted()).toEqual([201, 409, 409, 409]);
+});
+
+test("a wrong token, one that was replaced, and one that is a week old are 403", async () => {
+	const replaced = await newToken();
+	const token = await newToken();
+	for (const wrong of ["x", replaced, `${token}x`, token.toLowerCase()]) {
+		const { status, json, headers } = await setUp({ token: wrong, ...PERSON });
+		expect(status).toBe(403);
+		expect(json.detail).toMatch(/prints a new one when it starts/);
+		expect(headers["set-cookie"]).toBeUndefined();
+	}
+	clock.advance(WEEK_MS);
+	expect((await setUp({ token, ...PERSON })).status).toBe(403);
+	expect(await needed()).toEqual({ needed: true });
+	expect((await setUp({ token: await newToken(), ...PERSON })).status).toBe(201);
+});
+
+const FAULTS = [
+	[{ password: "9 letters" }, "/password"],
+	[{ password: "x".repeat(201) }, "/password"],
+	[{ password: "🎺".repeat(9) }, "/password"],
+	[{ email: "nobody" }, "/email"],
+	[{ email: "a b@example.com" }, "/email"],
+	[{ email: "a@example" }, "/email"],
+	[{ email: `${"x".repeat(250)}@example.com` }, "/email"],
+	[{ name: "" }, "/name"],
+	[{ name: "x".repeat(101) }, "/name"],
+	[{ name: "a\nb" }, "/name"],
+	[{ token: "" }, "/token"],
+	[{ operator: true }, "/operator"],
+] as const;
+
+test("what is not acceptable is told by field, and costs nothing of the link", async () => {
+	const token = await newToken();
+	for (const [fields, pointer] of FAULTS) {
+		const { status, json } = await setUp({ token, ...PERSON, ...fields });
+		expect(status, JSON.stringify(fields)).toBe(422);
+		expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+	}
+	expect((await setUp({ token, ...PERSON })).status).toBe(201);
+});
+
+test.each([
+	["ten characters", "0123456789"],
+	["two hundred characters", "x".repeat(200)],
+	["ten characters of two units each", "🎺".repeat(10)],
+])("a password of %s will do", async (_, password) => {
+	expect((await setUp({ token: await newToken(), ...PERSON, password })).status).toBe(201);
+	expect((await new Browser(api).signIn("owner@example.com", password)).status).toBe(200);
+});
+
+test("who tries too many wrong tokens has to wait; others need not", async () => {
+	const token = await newToken();
+	const guess = (i: number) => setUp({ token: `guess-${i}`, ...PERSON });
+	const statuses = new Set<number>();
+	for (let i = 0; i < WRONG_FROM_ADDRESS; i++) statuses.add((await guess(i)).status);
+	expect([...statuses]).toEqual([403]);
+	const refused = await setUp({ token, ...PERSON });
+	expect(refused.status).toBe(429);
+	expect(refused.json.type).toBe("/problems/too-many-requests");
+	expect(refused.headers["retry-after"]).toBe("900");
+	clock.advance(899_500);
+	expect((await setUp({ token, ...PERSON })).headers["retry-after"]).toBe("1");
+	expect((await setUp({ token: "x", ...PERSON }, "192.0.2.2")).status).toBe(403);
+	clock.advance(500);
+	expect((await setUp({ token, ...PERSON })).status).toBe(201);
+});

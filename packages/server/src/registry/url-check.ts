@@ -1,0 +1,112 @@
+import { isIP } from "node:net";
+import type { Clock } from "../base/clock.ts";
+import { SendFailure } from "../engine/send/errors.ts";
+import { type Guard, hostOf, type UrlFault } from "../engine/send/guard.ts";
+import type { Resolver } from "../engine/send/resolver.ts";
+import { urlFaults, type WebhookLimits } from "./webhook-faults.ts";
+
+/** How long a name may take to resolve before nothing is said of it, milliseconds. */
+const LOOKUP_MS = 3_000;
+
+const CHECKS = ["https", "reachable_name", "public_address"] as const;
+export type CheckName = (typeof CHECKS)[number];
+/** `unknown`: it was not looked at, or not in time. */
+export type CheckState = "ok" | "failed" | "unknown";
+
+const ENCRYPTED = "Sent encrypted, over HTTPS.";
+/** The check that a URL's fault belongs to, where it is not the first. */
+const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
+	localhost: "public_address",
+	address_not_public: "public_address",
+	local_name: "reachable_name",
+};
+
+export interface UrlCheckResult {
+	/** Whether a webhook can be registered for it, and nothing is known that would keep requests from arriving. */
+	readonly ok: boolean;
+	readonly checks: readonly { readonly name: CheckName; readonly state: CheckState; readonly detail: string }[];
+}
+
+export interface UrlCheckOptions {
+	readonly guard: Pick<Guard, "checkUrl">;
+	readonly resolver: Resolver;
+	readonly clock: Clock;
+	readonly limits: Pick<WebhookLimits, "maxUrlLength">;
+}
+
+/** Tells, before a webhook is registered, what would become of its requests. Nothing is sent to the URL. */
+export class UrlCheck {
+	readonly #options: UrlCheckOptions;
+
+	constructor(options: UrlCheckOptions) {
+		this.#options = options;
+	}
+
+	async check(text: string): Promise<UrlCheckResult> {
+		const { guard, limits } = this.#options;
+		const url = URL.parse(text);
+		const [fault] = urlFaults(text, limits.maxUrlLength, guard);
+		if (url === null || fault) return refused(url, fault?.detail ?? "This is not a URL.", guard);
+		const https = { name: "https", state: "ok", detail: ENCRYPTED } as const;
+		const host = hostOf(url);
+		const found = await this.#lookUp(host);
+		return { ok: found.every(({ state }) => state !== "failed"), checks: [https, ...found] };
+	}
+
+	async #lookUp(host: string): Promise<UrlCheckResult["checks"]> {
+		const name = (state: CheckState, detail: string) => ({ name: "reachable_name", state, detail }) as const;
+		const address = (state: CheckState, detail: string) => ({ name: "public_address", state, detail }) as const;
+		if (isIP(host) !== 0)
+			return [name("ok", "An address needs no lookup."), address("ok", "The address can be reached from here.")];
+		try {
+			const resolved = await this.#inTime(this.#options.resolver.lookup(host));
+			if (resolved === null)
+				return [
+					name("unknown", `${host} did not resolve within ${LOOKUP_MS / 1_000} seconds. It may when an event is sent.`),
+					address("unknown", "Not known without its address."),
+				];
+			return [name("ok", `${host} is a known name.`), address("ok", "Its address can be reached from here.")];
+		} catch (error) {
+			if (!(error instanceof SendFailure)) throw error;
+			switch (error.reason) {
+				case "address_not_public":
+					return [
+						name("ok", `${host} is a known name.`),
+						address("failed", `${host} has no public address, so nothing can be delivered there.`),
+					];
+				case "dns_not_found":
+					return [
+						name("failed", `There is no host named ${host}. Check the spelling, or wait until its DNS entry is known.`),
+						address("unknown", "Not known without the name."),
+					];
+				default:
+					return [
+						name("unknown", `${host} could not be resolved just now. It may when an event is sent.`),
+						address("unknown", "Not known without its address."),
+					];
+			}
+		}
+	}
+
+	#inTime<T>(promise: Promise<T>): Promise<T | null> {
+		return new Promise((resolve, reject) => {
+			const timer = this.#options.clock.setTimeout(() => resolve(null), LOOKUP_MS);
+			promise.then(resolve, reject).finally(() => timer.cancel());
+		});
+	}
+}
+
+/** A URL that no webhook is registered for: the first check that fails says why, those behind it are not made. */
+function refused(url: URL | null, why: string, guard: Pick<Guard, "checkUrl">): UrlCheckResult {
+	const verdict = url && guard.checkUrl(url);
+	const reason = verdict && !verdict.ok ? verdict.reason : "not_https";
+	const failed = CHECKS.indexOf(FAILED_BY[reason] ?? "https");
+	return {
+		ok: false,
+		checks: CHECKS.map((name, i) => {
+			if (i < failed) return { name, state: "ok", detail: name === "https" ? ENCRYPTED : "It needs no lookup." };
+			if (i === failed) return { name, state: "failed", detail: why };
+			return { name, state: "unknown", detail: "Not looked at yet." };
+		}),
+	};
+}

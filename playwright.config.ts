@@ -1,0 +1,25 @@
+import { defineConfig } from "@playwright/test";
+import { findChromium } from "@posthorn/testkit";
+
+const { executablePath, args, env } = await findChromium();
+
+/** The dashboard in a real browser, against the real service and real receivers. */
+export default defineConfig({
+	testDir: "e2e/browser",
+	outputDir: ".cache/playwright",
+	fullyParallel: false,
+	workers: 1,
+	retries: 0,
+	forbidOnly: true,
+	timeout: 60_000,
+	expect: { timeout: 15_000 },
+	use: {
+		viewport: { width: 1280, height: 900 },
+		timezoneId: "Europe/Berlin",
+		locale: "en-GB",
+		colorScheme: "light",
+		reducedMotion: "reduce",
+		screenshot: "only-on-failure",
+		launchOptions: { executablePath, args, ...(env && { env: env as Record<string, string> }) },
+	},
+});
