@@ -8,7 +8,7 @@ export default defineConfig({
 	testDir: "e2e/browser",
 	outputDir: ".cache/playwright",
 	fullyParallel: false,
-	workers: 1,
+	workers: 2,
 	retries: 0,
 	forbidOnly: true,
 	timeout: 60_000,

@@ -68,8 +68,10 @@ export const test = base.extend<Fixtures>({
 
 export { expect };
 
-/** Fails with what axe finds, and where. */
+/** Fails with what axe finds on the page once it is there, and where. */
 export async function expectAccessible(page: Page): Promise<void> {
+	await page.getByRole("heading", { level: 1 }).first().waitFor();
+	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 	const { violations } = await new AxeBuilder({ page }).analyze();
 	const found = violations.map(({ id, help, nodes }) => ({
 		rule: id,

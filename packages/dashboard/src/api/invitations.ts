@@ -34,8 +34,7 @@ const INVITATIONS = "/v1/projects/{project_id}/invitations";
 export const invitationsQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "invitations"),
-		queryFn: ({ signal }) =>
-			api.get<Page<Invitation>>(INVITATIONS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
+		queryFn: ({ signal }) => api.get<Page<Invitation>>(INVITATIONS, { path: { project_id: projectId }, signal }),
 	});
 
 const refresh = (projectId: string) =>

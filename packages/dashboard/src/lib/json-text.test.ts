@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonLine, prettyJson } from "./json-text.ts";
+import { jsonLines, prettyJson } from "./json-text.ts";
 
 /** JSON without the space between its tokens. */
 const compact = (text: string) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string?: string) => string ?? "");
@@ -58,23 +58,23 @@ describe("prettyJson", () => {
 	});
 });
 
-describe("jsonLine", () => {
+describe("jsonLines", () => {
 	it.each([
 		['  "id": "evt_1",', { indent: "  ", key: '"id"', rest: ': "evt_1",' }],
 		['    "a: \\"b\\"": {', { indent: "    ", key: '"a: \\"b\\""', rest: ": {" }],
 		['  "only a string",', { indent: "", key: "", rest: '  "only a string",' }],
 		["}", { indent: "", key: "", rest: "}" }],
 	])("takes %j apart", (line, parts) => {
-		expect(jsonLine(line)).toEqual(parts);
+		expect(jsonLines(line)).toEqual([{ number: 1, ...parts }]);
 	});
 
 	it("loses nothing of any line", () => {
 		fc.assert(
 			fc.property(fc.json(), (text) => {
-				for (const line of (prettyJson(text) ?? "").split("\n")) {
-					const { indent, key, rest } = jsonLine(line);
-					expect(indent + key + rest).toBe(line);
-				}
+				const pretty = prettyJson(text) ?? "";
+				const lines = jsonLines(pretty);
+				expect(lines.map(({ indent, key, rest }) => indent + key + rest).join("\n")).toBe(pretty);
+				expect(lines.map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
 			}),
 		);
 	});

@@ -53,6 +53,8 @@ function isJson(text: string): boolean {
 
 /** A line of pretty JSON in its parts, for colours: what comes before the key, the key, and the rest. */
 export interface JsonLine {
+	/** From 1 on. */
+	readonly number: number;
 	readonly indent: string;
 	/** With its quotation marks; empty where the line has no key. */
 	readonly key: string;
@@ -61,10 +63,9 @@ export interface JsonLine {
 
 const KEYED = /^(\s*)("[^"\\]*(?:\\.[^"\\]*)*")(: .*)$/s;
 
-/** Takes a line of {@link prettyJson} apart. */
-export function jsonLine(line: string): JsonLine {
-	const match = KEYED.exec(line);
-	if (match === null) return { indent: "", key: "", rest: line };
-	const [, indent = "", key = "", rest = ""] = match;
-	return { indent, key, rest };
-}
+/** Takes the lines of {@link prettyJson} apart. */
+export const jsonLines = (pretty: string): readonly JsonLine[] =>
+	pretty.split("\n").map((line, index) => {
+		const [, indent = "", key = "", rest = line] = KEYED.exec(line) ?? [];
+		return { number: index + 1, indent, key, rest };
+	});

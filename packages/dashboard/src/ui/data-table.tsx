@@ -32,6 +32,8 @@ interface DataTableProps<Item> {
 	skeletonRows?: number;
 	/** Narrower than this the table scrolls within itself, in pixels. */
 	minWidth?: number;
+	/** Less space between columns, where there are many. */
+	dense?: boolean;
 	/** On narrow screens each row becomes a card, with its headers as labels, instead of scrolling. */
 	cards?: boolean;
 }
@@ -43,7 +45,7 @@ const isForPart = (event: MouseEvent<HTMLElement>) =>
 /** A dense table whose rows open by click and by keyboard; scrolls within itself on narrow screens. */
 export function DataTable<Item>(props: DataTableProps<Item>) {
 	const { label, columns, rows, rowKey, onOpen, keys, openKey = null, isNew } = props;
-	const { skeletonRows = 6, minWidth = 560, cards = false } = props;
+	const { skeletonRows = 6, minWidth = 560, dense = false, cards = false } = props;
 	const { rowProps } = useListKeys<Item>({
 		items: rows ?? [],
 		keyOf: rowKey,
@@ -63,7 +65,7 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
 			<Table
 				className={classes.table}
 				verticalSpacing={10}
-				horizontalSpacing="md"
+				horizontalSpacing={dense ? "xs" : "md"}
 				aria-label={label}
 				aria-busy={rows === undefined}
 			>

@@ -3,13 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { AttemptFilter } from "../api/attempts.ts";
 import { replayMatching } from "../api/deliveries.ts";
-import { formatCount, plural } from "../lib/numbers.ts";
+import { formatCount } from "../lib/numbers.ts";
 import { ErrorState } from "./states.tsx";
 
 interface ReplayMatchingProps {
 	projectId: string;
 	/** Must stay the same while this is shown. */
 	filter: AttemptFilter;
+	/** So many of them, in words: `8 deliveries`. */
+	countOf: (count: number) => string;
 	/** What will be sent again and to whom, once it was counted. */
 	say: (count: number) => string;
 	/** Said where there is nothing to replay. */
@@ -23,7 +25,7 @@ type Progressed =
 	| { readonly state: "over"; readonly count: number; readonly stopped: boolean };
 
 /** The inside of a dialog that replays what a filter finds: counts first, says it, then shows how far it is. */
-export function ReplayMatching({ projectId, filter, say, none, onClose }: ReplayMatchingProps) {
+export function ReplayMatching({ projectId, filter, countOf, say, none, onClose }: ReplayMatchingProps) {
 	const [progress, setProgress] = useState<Progressed>({ state: "asking" });
 	const [problem, setProblem] = useState<unknown>(null);
 	const [soFar, setSoFar] = useState(0);
@@ -89,7 +91,7 @@ export function ReplayMatching({ projectId, filter, say, none, onClose }: Replay
 		return (
 			<Stack>
 				<Text size="sm" aria-live="polite">
-					{resultInWords(count, total, stopped)}
+					{resultInWords(countOf(count), { count, total, stopped })}
 				</Text>
 				<Progress value={stopped ? share(count, total) : 100} color={stopped ? "gray" : "teal"} aria-label="Replayed" />
 				<Group justify="flex-end">
@@ -112,7 +114,7 @@ export function ReplayMatching({ projectId, filter, say, none, onClose }: Replay
 				</Button>
 				{total === 0 ? null : (
 					<Button onClick={() => void run()} data-autofocus>
-						Replay {plural(total, "event")}
+						Replay {countOf(total)}
 					</Button>
 				)}
 			</Group>
@@ -124,9 +126,15 @@ const share = (count: number, total: number) => (total === 0 ? 0 : Math.min(100,
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");
 
+interface Result {
+	readonly count: number;
+	readonly total: number;
+	readonly stopped: boolean;
+}
+
 /** What came of it; what was counted and not begun again is attempting since, or gone. */
-function resultInWords(count: number, total: number, stopped: boolean): string {
-	const begun = `${plural(count, "event")} ${isAre(count)} on the way again, oldest first.`;
+function resultInWords(counted: string, { count, total, stopped }: Result): string {
+	const begun = `${counted} ${isAre(count)} on the way again, oldest first.`;
 	const rest = Math.max(0, total - count);
 	if (rest === 0) return begun;
 	if (stopped) return `Stopped. ${begun} ${formatCount(rest)} ${isAre(rest)} left as before.`;

@@ -1,9 +1,107 @@
-import { Page, PageHeader } from "../../ui/page.tsx";
+import { Drawer, Skeleton, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useProjectId } from "../../api/session.ts";
+import { webhooksQuery } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { stepIndex } from "../../lib/keys.ts";
+import { seriesLength } from "../../lib/track.ts";
+import { Outcome } from "../../ui/outcome.tsx";
+import { ErrorState } from "../../ui/states.tsx";
+import { useShortcuts } from "../../ui/use-shortcuts.ts";
+import { copyCurl } from "../logs/copy-curl.ts";
+import { useLogList } from "../logs/log-context.ts";
+import classes from "./delivery.module.css";
+import { stateOf } from "./delivery-state.ts";
+import { DeliveryView } from "./delivery-view.tsx";
+import { useDelivery } from "./use-delivery.ts";
+import { useReplay } from "./use-replay.tsx";
+import { useTitleWhile } from "./use-title-while.ts";
 
+/** One delivery beside the list that led to it: its way so far, what went wrong, and each request and answer. */
 export function DeliveryDrawer() {
+	const projectId = useProjectId();
+	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	const { attemptId } = useParams({ from: "/signed-in/p/$projectId/developer/logs/$attemptId" });
+	const navigate = useNavigate();
+	const { rows, loadMore } = useLogList();
+	const at = rows.findIndex(({ id }) => id === attemptId);
+	const row = rows[at];
+	const { attempt, delivery, error, retry } = useDelivery(projectId, attemptId, row);
+	const { data: webhooks } = useQuery(webhooksQuery(projectId));
+	const known = attempt ?? row;
+	const state = known === undefined ? null : stateOf(known, delivery);
+	const webhook = webhooks?.find(({ id }) => id === known?.webhook_id);
+	const name = webhook === undefined ? "a deleted webhook" : webhookName(webhook);
+	const replay = useReplay({ projectId, delivery: known, state, name });
+	useTitleWhile(known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known)}`);
+
+	const close = () => void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
+	const step = (by: 1 | -1) => {
+		const to = rows[stepIndex(at === -1 ? null : at, by, rows.length) ?? -1];
+		if (at === rows.length - 1 && by === 1) loadMore();
+		if (to === undefined || to.id === attemptId) return;
+		void navigate({
+			to: "/p/$projectId/logs/$attemptId",
+			params: { projectId, attemptId: to.id },
+			search,
+			replace: true,
+			resetScroll: false,
+		});
+	};
+	useShortcuts(
+		replay.asking
+			? {}
+			: { j: () => step(1), k: () => step(-1), r: replay.ask, c: () => void copyCurl(projectId, attemptId) },
+		{ inDialogs: true },
+	);
+
+	// The list takes the focus back to the row; where there is none, it goes to the page.
+	useEffect(() => () => document.getElementById("content")?.focus({ preventScroll: true }), []);
+
 	return (
-		<Page>
-			<PageHeader title="Delivery" />
-		</Page>
+		<Drawer
+			opened
+			onClose={close}
+			closeOnEscape={!replay.asking}
+			size="min(880px, 100vw)"
+			padding="lg"
+			classNames={{ content: classes.content, title: classes.title, header: classes.header }}
+			title={
+				<>
+					<span className={classes.type}>{known?.event_type ?? "Delivery"}</span>
+					{state === null ? null : <Outcome kind={state.outcome} label={state.word} />}
+				</>
+			}
+		>
+			{error !== null ? (
+				<ErrorState error={error} onRetry={retry} />
+			) : attempt === undefined || delivery === undefined || state === null ? (
+				<Loading />
+			) : (
+				<DeliveryView
+					projectId={projectId}
+					attempt={attempt}
+					delivery={delivery}
+					state={state}
+					webhook={webhook}
+					search={search}
+					onReplay={replay.ask}
+					replaying={replay.busy}
+				/>
+			)}
+			{replay.dialog}
+		</Drawer>
 	);
 }
+
+/** In the size of what comes. */
+const Loading = () => (
+	<Stack gap="lg" role="status" aria-busy aria-label="Loading the delivery">
+		<Skeleton height={16} width="60%" />
+		<Skeleton height={118} />
+		<Skeleton height={150} />
+		<Skeleton height={320} />
+	</Stack>
+);

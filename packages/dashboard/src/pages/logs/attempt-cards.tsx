@@ -5,7 +5,7 @@ import { SkeletonRows } from "../../ui/states.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { useListKeys } from "../../ui/use-list-keys.ts";
 import { When } from "../../ui/when.tsx";
-import { EventCell } from "./attempt-cells.tsx";
+import { EventCell, NameCell } from "./attempt-cells.tsx";
 import classes from "./attempts.module.css";
 import { type AttemptsProps, SelectBox } from "./attempts-table.tsx";
 
@@ -35,7 +35,7 @@ export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, k
 					</div>
 					<EventCell attempt={row} />
 					<div className={classes.cardLine}>
-						<span className={classes.name}>{nameOf(row.webhook_id)}</span>
+						<NameCell name={nameOf(row.webhook_id)} />
 						<span className={classes.quiet}>
 							{answerPhrases(row).short}, {formatMs(row.response_ms)}
 						</span>

@@ -1,6 +1,7 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId } from "../../api/session.ts";
+import { formatMs } from "../../lib/numbers.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./attempts.module.css";
@@ -22,6 +23,17 @@ export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSum
 		</Link>
 	);
 }
+
+/** A webhook's name; cut where it is long. */
+export const NameCell = ({ name }: { name: string }) => (
+	<span className={classes.name} title={name}>
+		{name}
+	</span>
+);
+
+export const TookCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary }) => (
+	<span className={classes.took}>{formatMs(response_ms)}</span>
+);
 
 /** When it is tried again; once that time is past, that it was. */
 export function NextRetryCell({ at }: { at: string | null }) {

@@ -1,13 +1,11 @@
 import { Checkbox } from "@mantine/core";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
-import { formatMs } from "../../lib/numbers.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { When } from "../../ui/when.tsx";
-import { EventCell, NextRetryCell } from "./attempt-cells.tsx";
-import classes from "./attempts.module.css";
+import { EventCell, NameCell, NextRetryCell, TookCell } from "./attempt-cells.tsx";
 import type { NameOf } from "./filter-words.ts";
 import type { Selection } from "./use-selection.ts";
 
@@ -26,7 +24,7 @@ export interface AttemptsProps {
 
 const SKELETON_ROWS = 12;
 /** In pixels; narrower than this the table scrolls within itself. */
-const MIN_WIDTH = 980;
+const MIN_WIDTH = 900;
 
 /** The log as a table, for screens that are wide enough. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
@@ -41,6 +39,7 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 			onOpen={onOpen}
 			keys={keys}
 			skeletonRows={SKELETON_ROWS}
+			dense
 			minWidth={MIN_WIDTH}
 		/>
 	);
@@ -65,23 +64,23 @@ const columnsOf = (
 		render: (row) => <SelectBox row={row} selection={selection} />,
 		width: 44,
 	},
-	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 104 },
-	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 116 },
+	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 92 },
+	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
 	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} /> },
 	{
 		key: "webhook",
 		header: "Webhook",
-		render: ({ webhook_id }) => <span className={classes.name}>{nameOf(webhook_id)}</span>,
+		render: ({ webhook_id }) => <NameCell name={nameOf(webhook_id)} />,
 	},
-	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short, width: 140 },
-	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 150 },
-	{ key: "took", header: "Took", render: ({ response_ms }) => formatMs(response_ms), align: "right", width: 84 },
+	{ key: "answer", header: "Answer", render: (attempt) => answerPhrases(attempt).short, width: 120 },
+	{ key: "attempt", header: "Attempt", render: (attempt) => <TrackMini attempt={attempt} />, width: 128 },
+	{ key: "took", header: "Took", render: (attempt) => <TookCell attempt={attempt} />, align: "right", width: 72 },
 	{
 		key: "next",
 		header: "Next retry",
 		render: ({ next_retry_at }) => <NextRetryCell at={next_retry_at} />,
 		align: "right",
-		width: 104,
+		width: 94,
 	},
 ];
 

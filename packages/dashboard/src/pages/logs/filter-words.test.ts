@@ -69,14 +69,14 @@ it("says nothing of filters that are not set", () => {
 describe("replayPhrase", () => {
 	it("says how many are sent again, and which", () => {
 		expect(replayPhrase({ status: "failed", webhook_id: "wh_1" }, 12, nameOf, NOW)).toBe(
-			"12 deliveries with a newest attempt to Accounting that failed for good are sent again, oldest first: up to 8 attempts each, under the same event ids.",
+			"This sends 12 deliveries again, oldest first: those with a newest attempt to Accounting that failed for good. Each gets up to 8 attempts under the same event id.",
 		);
 	});
 
 	it("warns where some may have been delivered", () => {
 		expect(replayPhrase({}, 12, nameOf, NOW)).toContain("a second time");
 		expect(replayPhrase({ span: "hour" }, 1, nameOf, NOW)).toBe(
-			"1 delivery with a newest attempt in the last hour is sent again: up to 8 attempts each, under the same event ids. It may have been delivered already: its receiver then gets it a second time.",
+			"This sends 1 delivery again: the one with a newest attempt in the last hour. Each gets up to 8 attempts under the same event id. Whatever was delivered before reaches its receiver a second time.",
 		);
 	});
 });

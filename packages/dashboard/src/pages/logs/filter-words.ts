@@ -79,11 +79,10 @@ export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): re
 /** What a replay of everything that matches does, once it was counted. */
 export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number): string {
 	const phrase = filterPhrase(search, nameOf, now);
-	const chosen = phrase === "" ? "in the log" : `with a newest attempt ${phrase}`;
 	const one = count === 1;
-	const again =
-		search.status === "failed"
-			? ""
-			: ` ${one ? "It may have been delivered already: its receiver then gets it" : "Those that were delivered already reach their receivers"} a second time.`;
-	return `${one ? "1 delivery" : `${formatCount(count)} deliveries`} ${chosen} ${one ? "is" : "are"} sent again${one ? "" : ", oldest first"}: up to 8 attempts each, under the same event ids.${again}`;
+	const many = one ? "This sends 1 delivery again" : `This sends ${formatCount(count)} deliveries again, oldest first`;
+	const which =
+		phrase === "" ? "all that are in the log" : `${one ? "the one" : "those"} with a newest attempt ${phrase}`;
+	const twice = search.status === "failed" ? "" : " Whatever was delivered before reaches its receiver a second time.";
+	return `${many}: ${which}. Each gets up to 8 attempts under the same event id.${twice}`;
 }

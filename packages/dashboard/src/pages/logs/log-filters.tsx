@@ -44,6 +44,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 			/>
 			<Select
 				className={classes.field}
+				data-wide
 				aria-label="Event type"
 				data={[
 					{ value: "", label: "All event types" },

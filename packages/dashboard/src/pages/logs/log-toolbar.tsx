@@ -63,7 +63,10 @@ function NewerButton({ log }: { log: Log }) {
 			className={classes.newer}
 			size="compact-sm"
 			leftSection={<IconArrowUp size={14} aria-hidden />}
-			onClick={log.showNewest}
+			onClick={() => {
+				log.showNewest();
+				window.scrollTo({ top: 0 });
+			}}
 		>
 			{plural(log.waiting, "newer attempt")}
 		</Button>

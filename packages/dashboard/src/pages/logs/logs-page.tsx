@@ -1,5 +1,5 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useMediaQuery, useWindowScroll } from "@mantine/hooks";
+import { useMediaQuery } from "@mantine/hooks";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -16,6 +16,7 @@ import { notifyUndone } from "../../ui/notify.tsx";
 import { Page, PageHeader, Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { useNow } from "../../ui/use-now.ts";
+import { useScrolled } from "../../ui/use-scrolled.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { copyCurl } from "./copy-curl.ts";
@@ -47,10 +48,10 @@ export function LogsPage() {
 	const navigate = useNavigate();
 	const { may } = useRole();
 	const narrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-	const [{ y }] = useWindowScroll();
+	const scrolled = useScrolled(AT_TOP);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const selection = useSelection(JSON.stringify(search));
-	const log = useLog(projectId, search, y > AT_TOP || selection.size > 0);
+	const log = useLog(projectId, search, scrolled || selection.size > 0);
 	const [asked, setAsked] = useState<Asked | null>(null);
 	const [replayAll, setReplayAll] = useState<ReplayAllRequest | null>(null);
 	const now = useNow(0);
@@ -125,16 +126,17 @@ export function LogsPage() {
 				) : (
 					<NothingYet projectId={projectId} narrow={narrow} />
 				)
-			) : narrow ? (
-				<>
-					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
-					<AttemptCards {...attempts} />
-				</>
 			) : (
-				<Section flush>
+				<div>
 					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
-					<AttemptsTable {...attempts} />
-				</Section>
+					{narrow ? (
+						<AttemptCards {...attempts} />
+					) : (
+						<Section flush>
+							<AttemptsTable {...attempts} />
+						</Section>
+					)}
+				</div>
 			)}
 			<LoadMore hasMore={log.hasMore} loading={log.loadingMore} onMore={loadMore} label="Show older attempts" />
 			<ReplaySelected

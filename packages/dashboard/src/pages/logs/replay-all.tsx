@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
 import { type AttemptFilter, fixedFilter } from "../../api/attempts.ts";
+import { plural } from "../../lib/numbers.ts";
 import { ReplayMatching } from "../../ui/replay-matching.tsx";
 import { type NameOf, replayPhrase } from "./filter-words.ts";
 import type { LogsSearch } from "./search.ts";
@@ -39,6 +40,7 @@ export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProp
 				<ReplayMatching
 					projectId={projectId}
 					filter={request.filter}
+					countOf={(count) => plural(count, "delivery", "deliveries")}
 					none="Nothing that matches can be replayed: deliveries that are still attempting go on by themselves."
 					say={(count) => replayPhrase(request.search, count, nameOf, request.at)}
 					onClose={onClose}

@@ -79,7 +79,7 @@ function FromTo({ search, onChange }: TimeFilterProps) {
 				error={problem}
 				onChange={() => setProblem(null)}
 			/>
-			<Button type="submit" variant="default">
+			<Button className={classes.apply} type="submit" variant="default">
 				Apply
 			</Button>
 		</form>

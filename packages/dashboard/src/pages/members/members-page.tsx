@@ -37,11 +37,13 @@ export function MembersPage() {
 			>
 				{members === undefined
 					? "Who has access to this project."
-					: `${plural(members.length, "person has", "people have")} access to this project.`}
+					: members.length === 0
+						? "Nobody but the operator has access to this project so far."
+						: `${plural(members.length, "person has", "people have")} access to this project.`}
 			</PageHeader>
 			{error !== null && members === undefined ? (
 				<ErrorState error={error} onRetry={refetch} />
-			) : (
+			) : members?.length === 0 ? null : (
 				<Section flush>
 					<MembersTable members={members} />
 				</Section>

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../api/event-types.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { InlineCode } from "../../ui/inline-code.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { groupEventTypes, inCatalogueOrder } from "./event-groups.ts";
 import classes from "./event-picker.module.css";
@@ -112,7 +113,7 @@ function EventLine({ entry, checked, disabled, onToggle }: EventLineProps) {
 							) : null}
 						</>
 					}
-					description={entry.description}
+					description={<InlineCode text={entry.description} />}
 				/>
 				<Button
 					size="compact-xs"

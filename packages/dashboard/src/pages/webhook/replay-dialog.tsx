@@ -18,6 +18,7 @@ export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: Re
 			<ReplayMatching
 				projectId={projectId}
 				filter={{ webhook_id: webhookId, status: "failed" }}
+				countOf={(count) => plural(count, "event")}
 				none={`Nothing that failed waits for a replay to ${name}.`}
 				say={(total) =>
 					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with up to 8 attempts each and under the same event id: a receiver that has seen one can tell.`

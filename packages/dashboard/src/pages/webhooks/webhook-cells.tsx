@@ -4,7 +4,7 @@ import type { Health } from "../../api/health.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
-import { compactCount } from "../../lib/numbers.ts";
+import { compactCount, formatMs, formatRate } from "../../lib/numbers.ts";
 import { coarseSpan } from "../../lib/time.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
@@ -52,6 +52,17 @@ function EventChips({ events }: { events: readonly string[] }) {
 					<span className={classes.chip}>and {rest.length} more</span>
 				</Tooltip>
 			)}
+		</span>
+	);
+}
+
+/** How much of the last day was delivered, and how long its answers took. */
+export function DayCell({ health }: { health: Health | undefined }) {
+	const { success_rate = null, p95_ms = null } = health?.day ?? {};
+	return (
+		<span className={classes.figure}>
+			{formatRate(success_rate)}
+			{p95_ms === null ? null : <span className={classes.quiet}>p95 {formatMs(p95_ms)}</span>}
 		</span>
 	);
 }

@@ -1,9 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { formatMs, formatRate } from "../../lib/numbers.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { HealthState } from "../../ui/outcome.tsx";
 import { OutcomeBars } from "../../ui/outcome-bars.tsx";
-import { AnswerCell, BacklogCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
+import { AnswerCell, BacklogCell, DayCell, NameCell, type WebhookRow } from "./webhook-cells.tsx";
 
 interface WebhooksTableProps {
 	projectId: string;
@@ -25,24 +24,16 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		key: "day",
 		header: "Last 24 hours",
 		render: ({ health }) => (health === undefined ? null : <OutcomeBars hours={health.hours} />),
-		width: 176,
+		width: 170,
 	},
 	{
 		key: "success",
 		header: "Success",
-		render: ({ health }) => formatRate(health?.day.success_rate ?? null),
+		render: ({ health }) => <DayCell health={health} />,
 		align: "right",
-		width: 84,
+		width: 110,
 	},
-	{
-		key: "p95",
-		header: "p95",
-		render: ({ health }) => (health?.day.p95_ms == null ? "–" : formatMs(health.day.p95_ms)),
-		align: "right",
-		width: 90,
-		from: "lg",
-	},
-	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 110 },
+	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 120 },
 	{ key: "answer", header: "Last answer", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
 ];
 

@@ -1,0 +1,164 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+
+test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
+
+test("a failing delivery is watched to its Failed badge, understood, and replayed", async ({
+	dashboard,
+	page,
+	context,
+}) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	receiver.respondWith(() => ({ status: 500, body: "the database is read-only" }));
+	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	await expectAccessible(page);
+	const { body: event } = await shop.post(shop.path("/events"), purchase(1));
+
+	// It follows what happens without being asked.
+	const table = page.getByRole("table", { name: "Attempts" });
+	await expect(table.getByText("Failed")).toHaveCount(1);
+	await expect(table.getByText("Retrying")).toHaveCount(2);
+	await expectAccessible(page);
+	await table.getByRole("link", { name: "purchase.completed" }).first().click();
+	const drawer = page.getByRole("dialog");
+	await expect(drawer).toContainText("The receiver answered 500");
+	await expect(drawer).toContainText("the database is read-only");
+	await expect(drawer).toContainText("X-Service-Signature");
+	await expect(drawer).toContainText(event.id);
+	await expect(drawer).toContainText("3 of 3");
+	await expectAccessible(page);
+	await page.keyboard.press("Escape");
+	await expect(drawer).toHaveCount(0);
+
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByText(/Answering 500 since/)).toBeVisible();
+	await expectAccessible(page);
+	receiver.respondWith(() => ({ status: 200 }));
+	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
+	await expect(drawer).toContainText("1 event failed for good");
+	await drawer.getByRole("button", { name: /^Replay/ }).click();
+	await expect(page.getByText("Healthy", { exact: true })).toBeVisible();
+	await page.goto(dashboard.project(`/logs?event_id=${event.id}&status=delivered`));
+	await table.getByRole("link", { name: "purchase.completed" }).click();
+	await expect(drawer).toContainText("Delivered");
+	await expectAccessible(page);
+	expect(faults).toEqual([]);
+});
+
+test("filters live in the address, and what they find is replayed after it was counted", async ({
+	dashboard,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+	broken.respondWith(() => ({ status: 410 }));
+	const events = ["purchase.completed", "purchase.refunded"];
+	await shop.webhook(sound.url("/hooks"), { description: "Sound", events });
+	const { id } = await shop.webhook(broken.url("/hooks"), { description: "Broken", events });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	for (let n = 1; n <= 5; n++) await shop.post(shop.path("/events"), purchase(n));
+	await broken.count(15);
+	const table = page.getByRole("table", { name: "Attempts" });
+	await expect(table.getByText("Failed")).toHaveCount(5);
+
+	const choose = async (label: string, option: string): Promise<void> => {
+		await page
+			.getByRole("combobox", { name: label })
+			.or(page.getByRole("textbox", { name: label }))
+			.click();
+		await page.getByRole("option", { name: option, exact: true }).click();
+	};
+	await choose("Webhook", "Broken");
+	await choose("Outcome", "Failed");
+	await choose("Event type", "purchase.completed");
+	await expect(page).toHaveURL(new RegExp(`webhook_id=${id}`));
+	await expect(page).toHaveURL(/status=failed/);
+	await expect(table.getByRole("row")).toHaveCount(1 + 5);
+	await expectAccessible(page);
+	// The address says it all: a colleague sees the same.
+	await page.reload();
+	await expect(table.getByRole("row")).toHaveCount(1 + 5);
+
+	broken.respondWith(() => ({ status: 200 }));
+	await table
+		.getByRole("checkbox", { name: /Select purchase/ })
+		.first()
+		.check();
+	await table
+		.getByRole("checkbox", { name: /Select purchase/ })
+		.nth(1)
+		.check();
+	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("2 deliveries");
+	await dialog.getByRole("button", { name: /^Replay/ }).click();
+	await broken.count(17);
+
+	await page.getByRole("button", { name: "Replay everything that matches" }).click();
+	await expect(dialog).toContainText("3 deliveries");
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: /^Replay/ }).click();
+	await broken.count(20);
+	await expect
+		.poll(async () =>
+			(await shop.get(shop.path("/webhooks/health"))).body.data.map(
+				(one: { dead_letters: number }) => one.dead_letters,
+			),
+		)
+		.toEqual([0, 0]);
+});
+
+test("whatever a receiver answers stays inert", async ({ dashboard, page, context }) => {
+	const faults = watch(context);
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const bodies = [
+		'<script>document.title = "owned"</script><img src=x onerror="document.title = \'owned\'">',
+		"\u001b[2J\u001b]0;owned\u0007\u202Etxt.exe\u0000",
+		"\u00ff\u00fe".repeat(2_000_000),
+		'{"__proto__": {"owned": true}, "constructor": 1}',
+	];
+	receiver.respondWith((_request, n) => ({
+		headers: { "content-type": "text/html" },
+		body: bodies[(n - 1) % bodies.length]!,
+	}));
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	for (let n = 1; n <= bodies.length; n++) await shop.post(shop.path("/events"), purchase(n));
+	await receiver.count(bodies.length);
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(bodies.length);
+	for (const { id } of (await shop.get(shop.path("/attempts/summaries"))).body.data) {
+		await page.goto(dashboard.project(`/logs/${id}`));
+		await expect(page.getByRole("dialog")).toContainText("Response");
+		await expectAccessible(page);
+		expect(await page.title()).not.toContain("owned");
+		expect(await page.evaluate(() => "owned" in {})).toBe(false);
+	}
+	expect(faults).toEqual([]);
+});
+
+test("the live tail can be paused, and goes on where it was", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 1);
+	await page.getByRole("main").getByRole("button", { name: "Pause" }).click();
+	await shop.post(shop.path("/events"), purchase(2));
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+	await expect(rows).toHaveCount(1 + 1);
+	await page.getByRole("main").getByRole("button", { name: "Follow live" }).click();
+	await expect(rows).toHaveCount(1 + 2);
+});

@@ -1,0 +1,95 @@
+import { purchase } from "../shop.ts";
+import { expect, expectAccessible, test, watch } from "./dashboard.ts";
+
+const PAGES = ["", "/apps", "/webhooks", "/webhooks/new", "/api-keys", "/logs", "/members", "/audit"];
+
+for (const colorScheme of ["light", "dark"] as const)
+	for (const filled of [true, false])
+		test(`every page is accessible, ${colorScheme}, ${filled ? "with traffic" : "empty"}`, async ({
+			dashboard,
+			browser,
+		}) => {
+			const { shop } = dashboard;
+			const pages = PAGES.map((path) => dashboard.project(path));
+			if (filled) {
+				const [sound, broken] = [await shop.receiver(), await shop.receiver()];
+				broken.respondWith(() => ({ status: 503 }));
+				await shop.webhook(sound.url("/hooks"), { description: "Sound" });
+				const { id } = await shop.webhook(broken.url("/hooks"), { description: "Broken" });
+				await shop.post(shop.path("/api-keys"), { name: "Shop server" });
+				for (let n = 1; n <= 3; n++) await shop.post(shop.path("/events"), purchase(n));
+				await Promise.all([sound.count(3), broken.count(3)]);
+				await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(6);
+				const [attempt] = (await shop.get(shop.path("/attempts/summaries?status=retrying"))).body.data;
+				for (const path of [`/webhooks/${id}`, `/webhooks/${id}?tab=settings`, `/logs/${attempt.id}`])
+					pages.push(dashboard.project(path));
+			}
+			await dashboard.setUp();
+			const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
+			const faults = watch(context);
+			const page = await context.newPage();
+			await dashboard.signIn(page);
+			for (const url of [
+				...pages,
+				`${dashboard.url}/projects`,
+				`${dashboard.url}/account`,
+				`${dashboard.url}/nowhere`,
+			]) {
+				await page.goto(url);
+				await expectAccessible(page);
+			}
+			expect(faults).toEqual([]);
+			await context.close();
+		});
+
+test("on a narrow screen no page is wider than it, and every page can be reached", async ({ dashboard, browser }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	const { id } = await shop.webhook(receiver.url(`/hooks/${"long".repeat(40)}`), {
+		description: "Accounting ".repeat(10),
+	});
+	await shop.post(shop.path("/events"), purchase(1));
+	await receiver.count(1);
+	await dashboard.setUp();
+	const context = await browser.newContext({ viewport: { width: 360, height: 740 }, reducedMotion: "reduce" });
+	const page = await context.newPage();
+	await dashboard.signIn(page);
+	for (const path of [...PAGES, `/webhooks/${id}`, `/webhooks/${id}?tab=settings`]) {
+		await page.goto(dashboard.project(path));
+		await page.getByRole("heading", { level: 1 }).first().waitFor();
+		await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+		expect(await page.locator("html").evaluate((html) => html.scrollWidth), path).toBeLessThanOrEqual(360);
+	}
+	await page
+		.getByRole("button", { name: /navigation|menu/i })
+		.first()
+		.click();
+	await page.getByRole("link", { name: "Logs" }).click();
+	await expect(page.getByRole("heading", { name: "Logs", level: 1 })).toBeVisible();
+	await expectAccessible(page);
+	await context.close();
+});
+
+test("the keyboard alone gets through the log", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await shop.post(shop.path("/events"), purchase(1));
+	await shop.post(shop.path("/events"), purchase(2));
+	await receiver.count(2);
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	await expect(page.getByRole("table", { name: "Attempts" }).getByRole("row")).toHaveCount(1 + 2);
+	await page.keyboard.press("j");
+	await page.keyboard.press("j");
+	await page.keyboard.press("Enter");
+	await expect(page.getByRole("dialog")).toContainText('"n": 1');
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await page.keyboard.press("/");
+	await expect(page.getByRole("textbox", { name: "Find by event id" })).toBeFocused();
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("?");
+	await expect(page.getByRole("dialog")).toContainText(/keyboard/i);
+});

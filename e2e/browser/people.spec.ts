@@ -1,0 +1,129 @@
+import type { Browser, Page } from "@playwright/test";
+import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
+
+/** Invites somebody by a link, who makes an account with it in a browser of his own. */
+async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: string, email: string): Promise<Page> {
+	await page.goto(dashboard.project("/members"));
+	await page.getByRole("button", { name: "Invite" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("radio", { name: new RegExp(role, "i") }).check();
+	await expectAccessible(page);
+	await dialog.getByRole("button", { name: "Make link" }).click();
+	const url = (await dialog.getByTestId("secret").textContent()) ?? "";
+
+	const context = await browser.newContext();
+	const theirs = await context.newPage();
+	await theirs.goto(url);
+	await theirs.getByLabel("Your name").fill(`The ${role}`);
+	await theirs.getByLabel("E-mail").fill(email);
+	await theirs.getByLabel(/^Password/).fill(PASSWORD);
+	await expectAccessible(theirs);
+	await theirs.getByRole("button", { name: /join/i }).click();
+	await expect(theirs).toHaveURL(/\/p\//);
+	return theirs;
+}
+
+test("a viewer sees everything but secrets and changes nothing, in the dashboard and in the API", async ({
+	dashboard,
+	browser,
+	page,
+}) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook("https://example.com/hooks", { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const viewer = await invite(dashboard, browser, page, "viewer", "vera@example.com");
+
+	await viewer.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
+	for (const name of ["Rotate signing secret", "Pause", "Delete webhook"])
+		await expect(viewer.getByRole("button", { name, exact: true })).toBeDisabled();
+	await expectAccessible(viewer);
+	const statuses = await viewer.evaluate(
+		async (webhook) => {
+			const session = (await (await fetch("/v1/session")).json()) as { csrf_token: string };
+			const send = async (method: string, path: string, body?: unknown): Promise<number> => {
+				const headers = { "X-CSRF-Token": session.csrf_token, "Content-Type": "application/json" };
+				const answer = await fetch(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+				return answer.status;
+			};
+			const project = webhook.split("/webhooks/")[0]!;
+			return [
+				await send("GET", webhook),
+				await send("PATCH", webhook, { description: "Mine" }),
+				await send("POST", `${webhook}/rotate-secret`),
+				await send("DELETE", webhook),
+				await send("POST", `${project}/api-keys`, { name: "Mine" }),
+				await send("GET", `${project}/audit`),
+				await send("DELETE", `${project}/apps/developer`),
+			];
+		},
+		shop.path(`/webhooks/${id}`),
+	);
+	expect(statuses).toEqual([200, 403, 403, 403, 403, 403, 403]);
+
+	// Until the owner takes the access away.
+	await page.reload();
+	await page.getByRole("button", { name: /Remove .*viewer/i }).click();
+	await page
+		.getByRole("dialog")
+		.getByRole("button", { name: /remove/i })
+		.click();
+	await expect(page.getByText("vera@example.com")).toHaveCount(0);
+	expect(await viewer.evaluate(async (path) => (await fetch(path)).status, shop.path("/webhooks"))).toBe(404);
+});
+
+test("a developer works with webhooks and keys, but not with members", async ({ dashboard, browser, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");
+	await developer.goto(dashboard.project("/api-keys"));
+	await developer.getByRole("button", { name: "New key" }).first().click();
+	const dialog = developer.getByRole("dialog");
+	await dialog.getByRole("textbox", { name: "Name" }).fill("Shop server");
+	await dialog.getByRole("button", { name: "Create key" }).click();
+	const key = (await dialog.getByTestId("secret").textContent()) ?? "";
+	expect(key).toMatch(/^phk_/);
+	await expectAccessible(developer);
+	await dialog.getByLabel("I have stored it").check();
+	await dialog.getByRole("button", { name: "Done" }).click();
+	const call = () =>
+		fetch(dashboard.url + dashboard.shop.path("/webhooks"), { headers: { authorization: `Bearer ${key}` } });
+	expect((await call()).status).toBe(200);
+	await expect(developer.getByRole("row", { name: /Shop server/ })).toBeVisible();
+	expect(await developer.content()).not.toContain(key);
+
+	await developer.getByRole("button", { name: /Revoke/ }).click();
+	await expect(dialog).toBeVisible();
+	const act = dialog.getByRole("button", { name: /Revoke/ });
+	const confirmation = dialog.getByRole("textbox");
+	if ((await confirmation.count()) > 0) await confirmation.fill("Shop server");
+	await act.click();
+	await expect(developer.getByRole("row", { name: /Shop server/ })).toHaveCount(0);
+	expect((await call()).status).toBe(401);
+
+	await developer.goto(dashboard.project("/members"));
+	await expect(developer.getByRole("button", { name: "Invite" })).toBeDisabled();
+
+	// All of it is in the audit log.
+	await page.goto(dashboard.project("/audit"));
+	for (const said of [/The developer.*joined/, /The developer created the API key Shop server/i, /revoked/])
+		await expect(page.getByText(said).first()).toBeVisible();
+	await expectAccessible(page);
+});
+
+test("every session can be ended from anywhere", async ({ dashboard, browser, page }) => {
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const other = await (await browser.newContext()).newPage();
+	await dashboard.signIn(other);
+	await page.goto(`${dashboard.url}/account`);
+	await expectAccessible(page);
+	await page.getByRole("button", { name: "Sign out everywhere" }).click();
+	await page
+		.getByRole("dialog")
+		.getByRole("button", { name: /sign out/i })
+		.click();
+	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	await other.reload();
+	await expect(other.getByRole("heading", { name: "Sign in" })).toBeVisible();
+});

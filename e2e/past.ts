@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { EVENT_TYPES, encodeEnvelope } from "@posthorn/protocol";
+import { openSqliteStorage } from "@posthorn/server/storage/sqlite";
+import { IdSource } from "../packages/server/src/base/ids.ts";
+
+/** How one attempt of the past ended. */
+export interface PastAttempt {
+	readonly statusCode: number;
+	readonly responseMs: number;
+	readonly body?: string;
+	/** Of the last one: when it is tried again, if it still is. */
+	readonly retryAt?: number;
+}
+
+export interface PastWebhook {
+	readonly id: string;
+	readonly url: string;
+	readonly events: readonly string[];
+	/** The attempts of a delivery, in order. Of the last one a status of 2xx is delivered, another dead-lettered. */
+	attemptsOf(n: number, at: number): readonly PastAttempt[];
+}
+
+export interface Past {
+	/** The database of a service that is not running now. */
+	readonly path: string;
+	readonly projectId: string;
+	readonly webhooks: readonly PastWebhook[];
+	/** When each event was published, oldest first; milliseconds since the Unix epoch. */
+	readonly times: readonly number[];
+	readonly onProgress?: (events: number) => void;
+}
+
+/** Waits between attempts, milliseconds. */
+const WAITS = [30, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * 1_000);
+const BATCH = 1_000;
+const LEASE_TERM_MS = 10_000;
+const HOLDER = "node_past";
+
+/** Writes a project's past into its database, through the storage's own verbs: as if the service had been at work then. */
+export async function writePast({ path, projectId, webhooks, times, onProgress }: Past): Promise<void> {
+	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS });
+	try {
+		const [lease] = await storage.acquireLeases(HOLDER, 1, [projectId]);
+		if (!lease) throw new Error(`${projectId} is not there, or worked by somebody else.`);
+		for (let first = 0; first < times.length; first += BATCH) {
+			const batch = times.slice(first, first + BATCH);
+			const events = batch.map((at, i) => ({ at, event: eventAt(projectId, first + i, at) }));
+			const requests = events.map(({ at, event }) => ({ projectId, publishedAt: at, events: [event] }));
+			const seqs = (await storage.appendEvents(requests)).map((result) => {
+				if (result.kind !== "appended") throw new Error(`An event of the past was refused: ${result.kind}.`);
+				return result.events[0]!.seq;
+			});
+			const attempts = events.flatMap(({ at, event }, i) =>
+				webhooks
+					.filter((webhook) => webhook.events.includes(event.type))
+					.flatMap((webhook) => deliveryOf(webhook, { n: first + i, at, seq: seqs[i]!, type: event.type })),
+			);
+			const lanes = webhooks.map(({ id }) => ({ webhookId: id, cursor: seqs.at(-1)!, ahead: [] }));
+			const schedule = attempts
+				.filter(({ nextRetryAt }, i) => nextRetryAt !== null && attempts[i + 1]?.seq !== attempts[i]!.seq)
+				.map(({ webhookId, seq, attempt, nextRetryAt }) => {
+					return { webhookId, seq, queue: "retry" as const, replay: 0, attempt: attempt + 1, dueAt: nextRetryAt! };
+				});
+			const settlement = { projectId, generation: lease.generation, attempts, schedule, unschedule: [], lanes };
+			const [verdict] = await storage.settle([settlement]);
+			if (verdict !== "settled") throw new Error(`The past could not be settled: ${verdict}.`);
+			await storage.renewLeases(HOLDER, [lease]);
+			onProgress?.(first + batch.length);
+		}
+		await storage.releaseLease(lease, null, (await storage.loadLanes(projectId)).seen);
+	} finally {
+		await storage.close();
+	}
+}
+
+function eventAt(projectId: string, n: number, at: number) {
+	const { type, sample } = EVENT_TYPES[n % EVENT_TYPES.length]!;
+	const id = idAt("event", at);
+	const body = encodeEnvelope({ id, type, createdAt: at, projectId, data: JSON.stringify(sample) });
+	return { id, type, createdAt: at, createdAtGiven: false, body };
+}
+
+interface Delivered {
+	readonly n: number;
+	readonly at: number;
+	readonly seq: number;
+	readonly type: string;
+}
+
+function deliveryOf(webhook: PastWebhook, { n, at, seq, type }: Delivered) {
+	let startedAt = at + 3;
+	const made = webhook.attemptsOf(n, at);
+	return made.map(({ statusCode, responseMs, body = "ok", retryAt = null }, i) => {
+		const isOver = i === made.length - 1 && retryAt === null;
+		const delivered = statusCode >= 200 && statusCode < 300;
+		const nextRetryAt = isOver ? null : (retryAt ?? startedAt + responseMs + WAITS[i]!);
+		const attempt = {
+			id: idAt("attempt", startedAt),
+			webhookId: webhook.id,
+			seq,
+			eventType: type,
+			attempt: i + 1,
+			replay: 0,
+			status: delivered ? ("delivered" as const) : isOver ? ("failed" as const) : ("retrying" as const),
+			statusCode,
+			errorCode: null,
+			error: null,
+			startedAt,
+			responseMs,
+			responseBody: Buffer.from(body),
+			responseTruncated: false,
+			nextRetryAt,
+			url: webhook.url,
+			sent: { brand: "Service", timestamp: Math.floor(startedAt / 1_000), signature: "0".repeat(64) },
+		};
+		startedAt = nextRetryAt ?? startedAt;
+		return attempt;
+	});
+}
+
+/** An id of that time, whatever was made before. */
+function idAt(kind: "event" | "attempt", at: number): string {
+	return new IdSource({ now: () => at }, () => randomBytes(8)).next(kind);
+}

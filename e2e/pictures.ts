@@ -1,0 +1,141 @@
+/** `npm run pictures`: makes the pictures of the README and the docs anew, from the real service with a made-up past. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, expect, type Page } from "@playwright/test";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { findChromium } from "@posthorn/testkit";
+import { type PastAttempt, type PastWebhook, writePast } from "./past.ts";
+import { Shop } from "./shop.ts";
+
+const FOLDER = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const WIDE = { width: 1280, height: 860 };
+const NARROW = { width: 390, height: 844 };
+const ACCOUNT = { email: "ada@lantern.example", name: "Ada Lantern", password: "a password for pictures" };
+/** Accounting has failed for this long. */
+const FAILING_MS = 42 * MINUTE_MS;
+const ALL = EVENT_TYPES.map(({ type }) => type);
+
+/** Webhooks of a store, each with a manner of its own. */
+const MANNERS: readonly {
+	readonly description: string;
+	readonly url: string;
+	readonly events: readonly string[];
+	readonly attemptsOf: (n: number, ago: number) => PastAttempt[];
+}[] = [
+	{
+		description: "Fulfilment",
+		url: "https://hooks.lantern.example/fulfilment",
+		events: ["purchase.completed", "purchase.refunded"],
+		attemptsOf: (n) => [{ statusCode: 200, responseMs: 24 + (n % 17) }],
+	},
+	{
+		description: "Accounting",
+		url: "https://books.lantern.example/webhooks/store",
+		events: ALL,
+		attemptsOf(n, ago) {
+			const down = { statusCode: 500, responseMs: 310 + (n % 90), body: '{"error":"database is read-only"}' };
+			if (ago < FAILING_MS) {
+				const made = ago > 20 * MINUTE_MS ? 5 : ago > 10 * MINUTE_MS ? 4 : ago > 4 * MINUTE_MS ? 3 : 2;
+				return Array.from({ length: made }, (_, i) =>
+					i === made - 1 ? { ...down, retryAt: Date.now() + (3 + (n % 9)) * MINUTE_MS } : down,
+				);
+			}
+			if (n % 61 === 0) return [down, down, { statusCode: 200, responseMs: 95 }];
+			if (n % 487 === 0) return Array.from({ length: 8 }, () => down);
+			return [{ statusCode: 200, responseMs: 70 + (n % 41) }];
+		},
+	},
+	{
+		description: "Community chat",
+		url: "https://chat.lantern.example/hooks/3f1c",
+		events: ["purchase.completed", "basket.abandoned"],
+		attemptsOf: (n) => [
+			...(n % 9 === 0 ? [{ statusCode: 429, responseMs: 12, body: "slow down" }] : []),
+			{ statusCode: 204, responseMs: 160 + (n % 230), body: "" },
+		],
+	},
+];
+
+/** Events of the last day: more in the evening, as stores have them. */
+function times(): number[] {
+	const now = Date.now();
+	const made: number[] = [];
+	for (let at = now - 24 * HOUR_MS; at < now - MINUTE_MS; ) {
+		const evening = 1 + Math.sin(((new Date(at).getUTCHours() - 10) / 24) * 2 * Math.PI);
+		made.push(Math.round(at));
+		at += (40 + ((made.length * 37) % 60)) * 1_000 * (2.2 - evening);
+	}
+	return made;
+}
+
+async function furnish(shop: Shop): Promise<string> {
+	await shop.patch(`/v1/projects/${shop.projectId}`, { name: "Lantern Games" });
+	const webhooks: PastWebhook[] = [];
+	for (const { description, url, events, attemptsOf } of MANNERS) {
+		const { id } = await shop.webhook(url, { description, events });
+		webhooks.push({ id, url, events, attemptsOf: (n, at) => attemptsOf(n, Date.now() - at) });
+	}
+	const token = /\/setup#([\w-]+)/.exec(shop.service.output)?.[1];
+	const { status } = await shop.post("/v1/setup", { token, ...ACCOUNT });
+	if (status !== 201) throw new Error(`The account was not made: ${status}`);
+	await shop.service.stop();
+	const path = join(shop.folder, "posthorn.db");
+	await writePast({ path, projectId: shop.projectId, webhooks, times: times() });
+	await shop.start();
+	return webhooks[1]!.id;
+}
+
+async function signIn(shop: Shop, page: Page): Promise<void> {
+	await page.goto(`${shop.service.url}/sign-in`);
+	await page.getByLabel("E-mail").fill(ACCOUNT.email);
+	await page.getByLabel(/^Password/).fill(ACCOUNT.password);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await page.waitForURL((url) => !url.pathname.startsWith("/sign-in"));
+}
+
+async function take(page: Page, url: string, name: string): Promise<void> {
+	await page.goto(url);
+	await page.getByRole("heading", { level: 1 }).first().waitFor();
+	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+	if ((await page.getByRole("heading", { name: "Deliveries by outcome" }).count()) > 0)
+		await page.locator("svg.recharts-surface").first().waitFor();
+	await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: "disabled" });
+	console.log(`docs/pictures/${name}.png`);
+}
+
+async function open(browser: Browser, shop: Shop, colorScheme: "light" | "dark", viewport: typeof WIDE): Promise<Page> {
+	const context = await browser.newContext({ colorScheme, viewport, reducedMotion: "reduce", timezoneId: "UTC" });
+	const page = await context.newPage();
+	await signIn(shop, page);
+	return page;
+}
+
+mkdirSync(FOLDER, { recursive: true });
+const { executablePath, args, env } = await findChromium();
+const browser = await chromium.launch({ executablePath, args, ...(env && { env: env as Record<string, string> }) });
+await using shop = await Shop.open();
+try {
+	const failing = await furnish(shop);
+	const project = `${shop.service.url}/p/${shop.projectId}`;
+	const [retried] = (await shop.get(shop.path("/attempts/summaries?status=delivered&limit=200"))).body.data.filter(
+		({ attempt }: { attempt: number }) => attempt === 3,
+	);
+	const wide = await open(browser, shop, "light", WIDE);
+	await take(wide, project, "overview");
+	await take(wide, `${project}/webhooks`, "webhooks");
+	await take(wide, `${project}/webhooks/${failing}`, "webhook-failing");
+	await take(wide, `${project}/webhooks/new`, "webhook-new");
+	await take(wide, `${project}/logs`, "logs");
+	if (retried) await take(wide, `${project}/logs/${retried.id}`, "delivery");
+	const dark = await open(browser, shop, "dark", WIDE);
+	await take(dark, project, "overview-dark");
+	await take(dark, `${project}/logs`, "logs-dark");
+	const narrow = await open(browser, shop, "light", NARROW);
+	await take(narrow, project, "overview-narrow");
+	await take(narrow, `${project}/webhooks/${failing}`, "webhook-narrow");
+} finally {
+	await browser.close();
+}

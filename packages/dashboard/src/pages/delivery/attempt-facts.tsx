@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+import type { Attempt } from "../../api/attempts.ts";
+import { answerPhrases } from "../../lib/health-words.ts";
+import { formatMs } from "../../lib/numbers.ts";
+import { exactLocal, exactUtc } from "../../lib/time.ts";
+import { Ident } from "../../ui/ident.tsx";
+import { Outcome } from "../../ui/outcome.tsx";
+import classes from "./delivery.module.css";
+
+/** What is known of the attempt in figures. */
+export function AttemptFacts({ attempt }: { attempt: Attempt }) {
+	return (
+		<dl className={classes.facts}>
+			<Fact name="Outcome">
+				<Outcome kind={attempt.status} />
+			</Fact>
+			<Fact name="Answer">{answerPhrases(attempt).short}</Fact>
+			<Fact name="Took">{formatMs(attempt.response_ms)}</Fact>
+			<Fact name="Began">
+				<Exact at={attempt.started_at} />
+			</Fact>
+			<Fact name="Next retry">{attempt.next_retry_at === null ? "none" : <Exact at={attempt.next_retry_at} />}</Fact>
+			<Fact name="Attempt id">
+				<Ident id={attempt.id} />
+			</Fact>
+		</dl>
+	);
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+	return (
+		<div>
+			<dt>{name}</dt>
+			<dd>{children}</dd>
+		</div>
+	);
+}
+
+/** A time to the millisecond, where one is and in UTC. */
+function Exact({ at }: { at: string }) {
+	const ms = Date.parse(at);
+	return (
+		<time dateTime={at}>
+			{exactLocal(ms)}
+			<span className={classes.utc}>{exactUtc(ms)}</span>
+		</time>
+	);
+}

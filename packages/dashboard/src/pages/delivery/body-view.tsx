@@ -1,0 +1,83 @@
+import { Box, Button, Group, SegmentedControl, Text } from "@mantine/core";
+import { Fragment, useMemo, useState } from "react";
+import { jsonLines, prettyJson } from "../../lib/json-text.ts";
+import { inertText } from "../../lib/json-text-inert.ts";
+import { formatBytes } from "../../lib/numbers.ts";
+import { Copy } from "../../ui/copy.tsx";
+import classes from "./body-view.module.css";
+
+interface BodyViewProps {
+	body: string;
+	/** What it is, in lower case: "request body". */
+	label: string;
+}
+
+/** Characters and lines that are shown unless asked for all: what is longer makes the page slow. */
+const SHOWN = 100_000;
+/** Lines whose keys are coloured; the rest is plain text. */
+const COLOURED_LINES = 1_500;
+
+type Form = "pretty" | "raw";
+
+/** A body as text and nothing but text: JSON with its lines broken, or exactly as it is. */
+export function BodyView({ body, label }: BodyViewProps) {
+	const pretty = useMemo(() => prettyJson(body), [body]);
+	const [chosen, setChosen] = useState<Form>("pretty");
+	const [all, setAll] = useState(false);
+	const form: Form = pretty === null ? "raw" : chosen;
+	const text = form === "pretty" ? (pretty ?? body) : body;
+	const cut = !all && text.length > SHOWN;
+	const shown = useMemo(() => inertText(cut ? text.slice(0, SHOWN) : text), [text, cut]);
+	const size = useMemo(() => new TextEncoder().encode(body).length, [body]);
+	return (
+		<div className={classes.body}>
+			<div className={classes.head}>
+				<span>Body, {formatBytes(size)}</span>
+				<Group gap={6} wrap="nowrap">
+					{pretty === null ? null : (
+						<SegmentedControl
+							size="xs"
+							aria-label={`How to show the ${label}`}
+							value={form}
+							onChange={setChosen}
+							data={[
+								{ value: "pretty", label: "Pretty" },
+								{ value: "raw", label: "Raw" },
+							]}
+						/>
+					)}
+					<Copy text={body} label={`Copy ${label}`} />
+				</Group>
+			</div>
+			<Box component="pre" className={classes.text} tabIndex={0} role="region" aria-label={label}>
+				{form === "pretty" ? <Coloured text={shown} /> : shown}
+			</Box>
+			{cut ? (
+				<Group className={classes.foot} gap="xs">
+					<Text size="xs">The first {formatBytes(SHOWN)} are shown.</Text>
+					<Button size="compact-xs" variant="default" onClick={() => setAll(true)}>
+						Show all
+					</Button>
+				</Group>
+			) : null}
+		</div>
+	);
+}
+
+function Coloured({ text }: { text: string }) {
+	const lines = jsonLines(text);
+	const plain = lines.slice(COLOURED_LINES).map(({ indent, key, rest }) => indent + key + rest);
+	return (
+		<>
+			{lines.slice(0, COLOURED_LINES).map(({ number, indent, key, rest }) => (
+				<Fragment key={number}>
+					{indent}
+					<span className={classes.key}>{key}</span>
+					{rest}
+					{"\n"}
+				</Fragment>
+			))}
+			{plain.join("\n")}
+		</>
+	);
+}

@@ -1,0 +1,140 @@
+import { Anchor, Button, Group, Stack, Title, Tooltip } from "@mantine/core";
+import { IconReload } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Attempt } from "../../api/attempts.ts";
+import type { Delivery } from "../../api/deliveries.ts";
+import type { Webhook } from "../../api/webhooks.ts";
+import { webhookName } from "../../lib/health.ts";
+import { buildTrack } from "../../lib/track.ts";
+import { ForRole } from "../../ui/for-role.tsx";
+import { Ident } from "../../ui/ident.tsx";
+import { Track } from "../../ui/track.tsx";
+import type { LogsSearch } from "../logs/search.ts";
+import { AttemptFacts } from "./attempt-facts.tsx";
+import classes from "./delivery.module.css";
+import type { StandingState } from "./delivery-state.ts";
+import { RequestSection } from "./request-section.tsx";
+import { ResponseSection } from "./response-section.tsx";
+import { Verdict } from "./verdict.tsx";
+
+interface DeliveryViewProps {
+	projectId: string;
+	attempt: Attempt;
+	/** Null when it is gone: then the attempt is all there is. */
+	delivery: Delivery | null;
+	state: StandingState;
+	/** Undefined when it was deleted. */
+	webhook: Webhook | undefined;
+	/** The list's filters, which stay in the address bar. */
+	search: LogsSearch;
+	onReplay: () => void;
+	replaying: boolean;
+}
+
+/** The inside of the drawer. */
+export function DeliveryView(props: DeliveryViewProps) {
+	const { projectId, attempt, delivery, state, webhook, search, onReplay, replaying } = props;
+	const lines = useMemo(() => buildTrack(delivery?.attempts ?? [attempt], delivery), [attempt, delivery]);
+	const line = lines.find(({ replay }) => replay === attempt.replay);
+	return (
+		<Stack gap="xl">
+			<Group gap="xs" justify="space-between">
+				<dl className={classes.about}>
+					<div>
+						<dt>Webhook</dt>
+						<dd>
+							{webhook === undefined ? (
+								<>
+									deleted (<Ident id={attempt.webhook_id} />)
+								</>
+							) : (
+								<Anchor
+									size="sm"
+									renderRoot={(rest) => (
+										<Link
+											{...rest}
+											to="/p/$projectId/webhooks/$webhookId"
+											params={{ projectId, webhookId: webhook.id }}
+										/>
+									)}
+								>
+									{webhookName(webhook)}
+								</Anchor>
+							)}
+						</dd>
+					</div>
+					<div>
+						<dt>Event</dt>
+						<dd>
+							<Ident id={attempt.event_id} />
+							<Anchor
+								size="sm"
+								renderRoot={(rest) => (
+									<Link
+										{...rest}
+										to="/p/$projectId/logs"
+										params={{ projectId }}
+										search={{ event_id: attempt.event_id }}
+									/>
+								)}
+							>
+								All its attempts
+							</Anchor>
+						</dd>
+					</div>
+				</dl>
+				<ReplayButton over={state.over && delivery !== null} busy={replaying} onReplay={onReplay} />
+			</Group>
+			<Track
+				lines={lines}
+				selected={attempt.id}
+				link={(attemptId, rest) => (
+					<Link
+						{...rest}
+						to="/p/$projectId/logs/$attemptId"
+						params={{ projectId, attemptId }}
+						search={search}
+						replace
+						resetScroll={false}
+					/>
+				)}
+			/>
+			<Verdict
+				attempt={attempt}
+				state={state}
+				isNewest={attempt.id === lines.at(-1)?.stations.findLast(({ attemptId }) => attemptId !== null)?.attemptId}
+			/>
+			<section aria-labelledby="attempt">
+				<Title order={3} size="h5" id="attempt" mb="sm">
+					Attempt {attempt.attempt} of {line?.total}
+					{attempt.replay === 0 ? "" : `, replay ${attempt.replay}`}
+				</Title>
+				<AttemptFacts attempt={attempt} />
+			</section>
+			<RequestSection attempt={attempt} />
+			<ResponseSection attempt={attempt} />
+		</Stack>
+	);
+}
+
+function ReplayButton({ over, busy, onReplay }: { over: boolean; busy: boolean; onReplay: () => void }) {
+	return (
+		<ForRole needs="developer">
+			{(disabled) => (
+				<Tooltip label="It is still being attempted. It can be replayed once that is over." disabled={disabled || over}>
+					<span>
+						<Button
+							leftSection={<IconReload size={16} aria-hidden />}
+							disabled={disabled || !over}
+							loading={busy}
+							onClick={onReplay}
+						>
+							Replay
+						</Button>
+					</span>
+				</Tooltip>
+			)}
+		</ForRole>
+	);
+}

@@ -1,0 +1,77 @@
+import { Button, Group, Text, Title } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { IconCheck, IconTerminal2 } from "@tabler/icons-react";
+import type { Attempt } from "../../api/attempts.ts";
+import { curlCommand } from "../../lib/curl.ts";
+import { inertText } from "../../lib/json-text-inert.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { requestOf, signatureWords } from "../logs/copy-curl.ts";
+import { BodyView } from "./body-view.tsx";
+import classes from "./delivery.module.css";
+
+/** What was sent, to the byte. */
+export function RequestSection({ attempt }: { attempt: Attempt }) {
+	const request = requestOf(attempt);
+	const { copy, copied } = useClipboard({ timeout: 1_500 });
+	const now = useNow(Date.parse(attempt.started_at));
+	return (
+		<section aria-labelledby="request">
+			<Group justify="space-between" gap="xs" mb="sm">
+				<Title order={3} size="h5" id="request">
+					Request
+				</Title>
+				{request === null ? null : (
+					<Button
+						size="compact-sm"
+						variant="default"
+						leftSection={copied ? <IconCheck size={15} aria-hidden /> : <IconTerminal2 size={15} aria-hidden />}
+						onClick={() => copy(curlCommand(request))}
+					>
+						<span aria-live="polite">{copied ? "Copied" : "Copy as curl"}</span>
+					</Button>
+				)}
+			</Group>
+			{request === null ? (
+				<Text size="sm" c="dimmed">
+					No request was made: the delivery was closed before. This is what would have been sent to{" "}
+					<span className={classes.url}>{inertText(attempt.url)}</span>.
+				</Text>
+			) : (
+				<>
+					<p className={classes.line}>
+						<strong>{request.method}</strong> <span className={classes.url}>{inertText(request.url)}</span>
+						<Copy text={request.url} label="Copy URL" size="xs" />
+					</p>
+					<Text size="xs" c="dimmed" mb="sm">
+						The curl command is the whole request, signature included. {signatureWords(request, now)} A replay signs
+						anew.
+					</Text>
+					<Headers headers={request.headers} />
+				</>
+			)}
+			<BodyView body={attempt.request_body} label="request body" />
+		</section>
+	);
+}
+
+function Headers({ headers }: { headers: Attempt["request_headers"] }) {
+	const text = Object.entries(headers)
+		.map(([name, value]) => `${name}: ${value}`)
+		.join("\n");
+	return (
+		<div className={classes.headers}>
+			<table aria-label="Request headers">
+				<tbody>
+					{Object.entries(headers).map(([name, value]) => (
+						<tr key={name}>
+							<th scope="row">{name}</th>
+							<td>{inertText(value)}</td>
+						</tr>
+					))}
+				</tbody>
+			</table>
+			<Copy text={text} label="Copy headers" />
+		</div>
+	);
+}

@@ -1,0 +1,74 @@
+import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { type ReactElement, useState } from "react";
+import { type DeliveryId, replayDelivery } from "../../api/deliveries.ts";
+import { useRole } from "../../api/session.ts";
+import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
+import type { StandingState } from "./delivery-state.ts";
+
+interface ReplayOptions {
+	projectId: string;
+	/** Undefined until it is known. */
+	delivery: DeliveryId | undefined;
+	state: StandingState | null;
+	/** What to call the webhook. */
+	name: string;
+}
+
+export interface Replay {
+	/** Replays, or asks first where the event was delivered already. */
+	readonly ask: () => void;
+	readonly asking: boolean;
+	readonly busy: boolean;
+	readonly dialog: ReactElement;
+}
+
+/** Sends the open delivery again: at once where it failed; after a question where it was delivered already. */
+export function useReplay({ projectId, delivery, state, name }: ReplayOptions): Replay {
+	const { may } = useRole();
+	const [asking, setAsking] = useState(false);
+	const [busy, setBusy] = useState(false);
+	const run = async () => {
+		if (delivery === undefined) return;
+		setAsking(false);
+		setBusy(true);
+		try {
+			const { webhook_id, event_id } = delivery;
+			await replayDelivery(projectId, { webhook_id, event_id });
+			notifyDone(`On its way to ${name} again.`);
+		} catch (error) {
+			notifyProblem(error);
+		} finally {
+			setBusy(false);
+		}
+	};
+	const ask = () => {
+		if (busy || state === null) return;
+		if (!may("developer")) return notifyUndone("Only developers and owners of the project can replay.");
+		if (!state.over) return notifyUndone("It is still being attempted. It can be replayed once that is over.");
+		if (state.outcome === "delivered") setAsking(true);
+		else void run();
+	};
+	return {
+		ask,
+		asking,
+		busy,
+		dialog: (
+			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it a second time?">
+				<Stack>
+					<Text size="sm">
+						This event was delivered already. A replay sends it to {name} again under the same event id: a receiver that
+						keeps count of ids answers 2xx and does nothing; another one does its work twice.
+					</Text>
+					<Group justify="flex-end" gap="xs">
+						<Button variant="default" onClick={() => setAsking(false)}>
+							Cancel
+						</Button>
+						<Button onClick={() => void run()} data-autofocus>
+							Replay
+						</Button>
+					</Group>
+				</Stack>
+			</Modal>
+		),
+	};
+}

@@ -1,0 +1,62 @@
+import { IconAlertTriangle, IconCheck, IconRefresh } from "@tabler/icons-react";
+import type { Attempt } from "../../api/attempts.ts";
+import { adviceFor } from "../../lib/advice.ts";
+import { headline, wasSent } from "../../lib/attempt-words.ts";
+import { When } from "../../ui/when.tsx";
+import classes from "./delivery.module.css";
+import type { StandingState } from "./delivery-state.ts";
+
+interface VerdictProps {
+	attempt: Attempt;
+	state: StandingState;
+	/** Whether it is the delivery's last attempt so far. */
+	isNewest: boolean;
+}
+
+const ICONS = { delivered: IconCheck, retrying: IconRefresh, failed: IconAlertTriangle } as const;
+
+/** What happened in plain words, why, what follows, and what to try. */
+export function Verdict({ attempt, state, isNewest }: VerdictProps) {
+	const { why, tries } = adviceFor(attempt);
+	const Icon = ICONS[attempt.status];
+	return (
+		<section className={classes.verdict} data-tone={attempt.status} aria-label="What happened" aria-live="polite">
+			<Icon size={20} stroke={2} aria-hidden />
+			<div>
+				<p className={classes.headline}>{headline(attempt)}</p>
+				<p>
+					{why} <Outlook attempt={attempt} state={state} isNewest={isNewest} />
+				</p>
+				{tries.length === 0 ? null : (
+					<>
+						<p className={classes.tryTitle}>What to try</p>
+						<ul className={classes.tries}>
+							{tries.map((one) => (
+								<li key={one}>{one}</li>
+							))}
+						</ul>
+					</>
+				)}
+			</div>
+		</section>
+	);
+}
+
+/** What follows, or what came of it since. */
+function Outlook({ attempt, state, isNewest }: VerdictProps) {
+	if (!isNewest) {
+		if (attempt.status === "delivered") return state.outcome === "delivered" ? null : "It was replayed since.";
+		return state.outcome === "delivered" ? "A later attempt delivered it." : "Later attempts were made: see the track.";
+	}
+	if (!state.over) {
+		return state.nextAt === null ? (
+			"The next attempt is under way."
+		) : (
+			<>
+				It is tried again by itself <When at={state.nextAt} />.
+			</>
+		);
+	}
+	if (attempt.status !== "failed" || !wasSent(attempt)) return null;
+	return "All attempts are used up, so it is not tried again by itself: replay it once the cause is mended.";
+}
