@@ -13,10 +13,10 @@ test("a short run prints one JSON object, with every delivery there and in order
 	const results = JSON.parse(stdout) as Results;
 	expect(results.limit_per_s).toBeGreaterThan(0);
 	expect(results.runs).toHaveLength(1);
-	expect(results.runs[0]).toMatchObject({ engine: "sqlite", webhooks: 1, fanout: 1, out_of_order: 0, missing: 0 });
-	expect(results.runs[0]!.deliveries).toBeGreaterThan(0);
-	expect(results.runs[0]!.per_s).toBeGreaterThan(0);
-	expect(results.runs[0]!.ratio).toBeGreaterThan(0);
+	expect(results.runs![0]).toMatchObject({ engine: "sqlite", webhooks: 1, fanout: 1, out_of_order: 0, missing: 0 });
+	expect(results.runs![0]!.deliveries).toBeGreaterThan(0);
+	expect(results.runs![0]!.per_s).toBeGreaterThan(0);
+	expect(results.runs![0]!.ratio).toBeGreaterThan(0);
 	expect(results.latency_ms!.p50).toBeGreaterThan(0);
 	expect(results.latency_ms!.p99).toBeGreaterThanOrEqual(results.latency_ms!.p50);
 	expect(results.machine.cpus).toBeGreaterThan(0);

@@ -4,6 +4,7 @@
  */
 import { measureLatency } from "./latency.ts";
 import { measureLimit } from "./limit.ts";
+import { measureLogPages } from "./log-pages.ts";
 import { describeMachine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
@@ -27,10 +28,9 @@ async function main(args: readonly string[]): Promise<number> {
 	process.once("exit", () => workspace.dispose());
 	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 	try {
-		const receiver = await Receiver.start(workspace);
-		const results = await measure(workspace, receiver, options).finally(() => receiver.close());
+		const results = await measure(workspace, options);
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));
-		return results.runs.every((run) => run.out_of_order === 0 && run.missing === 0) ? 0 : 1;
+		return (results.runs ?? []).every((run) => run.out_of_order === 0 && run.missing === 0) ? 0 : 1;
 	} catch (error) {
 		process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
 		return 1;
@@ -53,8 +53,22 @@ function readArguments(args: readonly string[]): Options | number {
 	}
 }
 
-async function measure(workspace: Workspace, receiver: Receiver, options: Options): Promise<Results> {
+async function measure(workspace: Workspace, options: Options): Promise<Results> {
 	const progress = new Progress();
+	const machine = describeMachine();
+	const pages = async () => ({ log_pages: await measureLogPages(progress) });
+	if (options.log === "only") return { machine, ...(await pages()) };
+	const receiver = await Receiver.start(workspace);
+	const deliveries = await measureDeliveries(workspace, receiver, options, progress).finally(() => receiver.close());
+	return { ...deliveries, ...(options.log === "too" ? await pages() : {}), machine };
+}
+
+async function measureDeliveries(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: Options,
+	progress: Progress,
+): Promise<Omit<Results, "machine">> {
 	const { seconds } = options;
 	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder };
 	const limit = await measureLimit(workspace, receiver, seconds * LIMIT_SHARE, progress);
@@ -69,6 +83,5 @@ async function measure(workspace: Workspace, receiver: Receiver, options: Option
 		runs,
 		latency_ms: latency,
 		...(memory === null ? {} : { memory_mb: memory }),
-		machine: describeMachine(),
 	};
 }

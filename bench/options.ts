@@ -10,7 +10,8 @@ Usage: npm run bench -- [options]
   --seconds N      about how long each measurement takes (default 12)
   --quick          short measurements, 2 seconds each
   --memory         also the memory with a million events waiting
-  --all            everything, memory too
+  --log            only pages of a log with a million attempts, beside an empty one
+  --all            everything, memory and log too
   --database NAME  the engine; only sqlite so far
   --profile DIR    also write CPU profiles of the service's threads to DIR (this slows it down)
   --json           print one JSON object instead of the table
@@ -29,6 +30,7 @@ export interface Options {
 	readonly help: boolean;
 	readonly json: boolean;
 	readonly memory: boolean;
+	readonly log: "none" | "too" | "only";
 	readonly seconds: number;
 	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
 	readonly profileFolder: string | null;
@@ -53,6 +55,7 @@ export function readOptions(args: readonly string[]): Options {
 		help: values.help ?? false,
 		json: values.json ?? false,
 		memory: (values.memory ?? false) || (values.all ?? false),
+		log: values.log ? "only" : values.all ? "too" : "none",
 		seconds: readSeconds(values.seconds, values.quick ?? false),
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
@@ -71,6 +74,7 @@ function parse(args: readonly string[]) {
 				seconds: text,
 				quick: flag,
 				memory: flag,
+				log: flag,
 				all: flag,
 				database: text,
 				profile: text,

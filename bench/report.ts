@@ -1,14 +1,15 @@
 import pc from "picocolors";
-import type { Results, ThroughputRun } from "./results.ts";
+import type { LogPages, Results, ThroughputRun } from "./results.ts";
 
 /** The results as a text for people. */
 export function formatReport(results: Results): string {
-	const { limit_per_s, latency_ms, memory_mb, machine } = results;
+	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, machine } = results;
 	const parts = [
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
-		`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored`,
-		table(results.runs),
 	];
+	if (limit_per_s !== undefined)
+		parts.push(`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored`);
+	if (runs !== undefined) parts.push(table(COLUMNS, runs));
 	if (latency_ms !== undefined) {
 		const { p50, p99, bare } = latency_ms;
 		parts.push(
@@ -21,10 +22,19 @@ export function formatReport(results: Results): string {
 			`Resident memory: ${idle} MB idle, ${million_waiting} MB with a million events waiting, ${draining} MB draining`,
 		);
 	}
+	if (log_pages !== undefined) {
+		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, beside an empty one:`);
+		parts.push(table(PAGE_COLUMNS, log_pages.pages));
+	}
 	return `${parts.join("\n\n")}\n`;
 }
 
-const COLUMNS: readonly { readonly title: string; readonly cell: (run: ThroughputRun) => string }[] = [
+interface Column<Row> {
+	readonly title: string;
+	readonly cell: (row: Row) => string;
+}
+
+const COLUMNS: readonly Column<ThroughputRun>[] = [
 	{ title: "engine", cell: (run) => run.engine },
 	{ title: "webhooks", cell: (run) => count(run.webhooks) },
 	{ title: "one event to", cell: (run) => count(run.fanout) },
@@ -35,13 +45,21 @@ const COLUMNS: readonly { readonly title: string; readonly cell: (run: Throughpu
 	{ title: "missing", cell: (run) => count(run.missing) },
 ];
 
-function table(runs: readonly ThroughputRun[]): string {
-	const rows = runs.map((run) => COLUMNS.map(({ cell }) => cell(run)));
-	const widths = COLUMNS.map(({ title }, column) =>
-		Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
+	{ title: "filter", cell: ({ filter }) => filter },
+	{ title: "end", cell: ({ end }) => end },
+	{ title: "a page", cell: (page) => ms(page.ms) },
+	{ title: "empty", cell: (page) => ms(page.empty_ms) },
+	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+];
+
+function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+	const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+	const widths = columns.map(({ title }, column) =>
+		Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
 	);
-	const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("  ");
-	return [pc.bold(line(COLUMNS.map(({ title }) => title))), ...rows.map(line)].join("\n");
+	const line = (row: readonly string[]) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("  ");
+	return [pc.bold(line(columns.map(({ title }) => title))), ...cells.map(line)].join("\n");
 }
 
 function count(value: number): string {

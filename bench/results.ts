@@ -1,10 +1,11 @@
 /** What a run of the benchmarks measured, as `--json` prints it. */
 export interface Results {
 	/** Signed 1 KB POSTs per second of undici `dispatch` alone, nothing stored: what the rest is compared with. */
-	readonly limit_per_s: number;
-	readonly runs: readonly ThroughputRun[];
+	readonly limit_per_s?: number;
+	readonly runs?: readonly ThroughputRun[];
 	readonly latency_ms?: Latency;
 	readonly memory_mb?: Memory;
+	readonly log_pages?: LogPages;
 	readonly machine: Machine;
 }
 
@@ -41,6 +42,20 @@ export interface Memory {
 	readonly million_waiting: number;
 	/** The most that was seen while the events that waited were being delivered. */
 	readonly draining: number;
+}
+
+/** Pages of the delivery log, of a project with so many attempts beside one without any. */
+export interface LogPages {
+	readonly attempts: number;
+	readonly pages: {
+		readonly filter: string;
+		/** Of the log. */
+		readonly end: "newest" | "oldest";
+		readonly ms: number;
+		readonly empty_ms: number;
+		/** `ms` over `empty_ms`. */
+		readonly ratio: number;
+	}[];
 }
 
 export interface Machine {

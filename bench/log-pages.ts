@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { type PastAttempt, writePast } from "../e2e/past.ts";
+import { Shop } from "../e2e/shop.ts";
+import type { Progress } from "./progress.ts";
+import type { LogPages } from "./results.ts";
+
+const ATTEMPTS = 1_000_000;
+const WEBHOOKS = 10;
+/** Over this long, milliseconds: within the log's retention. */
+const SPAN_MS = 20 * 86_400_000;
+/** Of each kind of page; their median counts. */
+const REQUESTS = 60;
+const WARM_UP = 20;
+const LIMIT = 50;
+
+/** How much longer a filtered page of a log of a million attempts takes than one of an empty log, on both of its ends. */
+export async function measureLogPages(progress: Progress): Promise<LogPages> {
+	progress.start("pages of a log with a million attempts");
+	await using shop = await Shop.open({ POSTHORN_LOG_LEVEL: "error" });
+	const full = shop.projectId;
+	const empty: string = (await shop.post("/v1/projects", { name: "Empty" })).body.id;
+	const since = Date.now() - SPAN_MS;
+	const events = EVENT_TYPES.map(({ type }) => type);
+	const webhooks = [];
+	for (let i = 0; i < WEBHOOKS; i++) {
+		const url = `https://example.com/${i}`;
+		const { id } = await shop.webhook(url, { events });
+		webhooks.push({ id, url, events, attemptsOf });
+	}
+	await shop.service.stop();
+	// Most deliveries have one attempt: there are a few more attempts than deliveries.
+	const count = ATTEMPTS / WEBHOOKS;
+	const times = Array.from({ length: count }, (_, n) => since + Math.floor((n * SPAN_MS) / count));
+	await writePast({
+		path: join(shop.folder, "posthorn.db"),
+		projectId: full,
+		webhooks,
+		times,
+		onProgress: (done) => progress.update(done, count),
+	});
+	await shop.start();
+
+	const oldest = `until=${new Date(since + 3_600_000).toISOString()}`;
+	const cursor = (await shop.get(`/v1/projects/${full}/attempts/summaries?${oldest}&limit=${LIMIT}`)).body.next_cursor;
+	const event = (await shop.get(`/v1/projects/${full}/attempts/summaries?limit=1`)).body.data[0].event_id;
+	const { id } = webhooks[3]!;
+	const filters = {
+		none: "",
+		webhook: `webhook_id=${id}`,
+		type: "type=purchase.completed",
+		status: "status=failed",
+		event: `event_id=${event}`,
+		time: `since=${new Date(since).toISOString()}`,
+		all: `webhook_id=${id}&type=purchase.completed&status=failed&since=${new Date(since).toISOString()}`,
+	};
+	const pages: LogPages["pages"] = [];
+	for (const [filter, query] of Object.entries(filters))
+		for (const end of ["newest", "oldest"] as const) {
+			const place = end === "newest" ? "" : `&cursor=${cursor}`;
+			const path = `/attempts/summaries?limit=${LIMIT}&${query}${place}`;
+			const [fullMs, emptyMs] = await sideBySide(
+				() => shop.get(`/v1/projects/${full}${path}`),
+				() => shop.get(`/v1/projects/${empty}${path}`),
+			);
+			pages.push({ filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
+		}
+	const worst = Math.max(...pages.map(({ ratio }) => ratio));
+	progress.finish(`at most ${worst} times an empty one`);
+	return { attempts: ATTEMPTS, pages };
+}
+
+/** Every hundredth delivery is retried, every thousandth dead-lettered. */
+function attemptsOf(n: number): PastAttempt[] {
+	const failed = { statusCode: 500, responseMs: 40 };
+	if (n % 1_000 === 7) return Array.from({ length: 8 }, () => failed);
+	const delivered = { statusCode: 200, responseMs: 20 + (n % 50) };
+	return n % 100 === 3 ? [failed, delivered] : [delivered];
+}
+
+/** The medians of both in milliseconds, one of each in turn. */
+async function sideBySide(one: () => Promise<unknown>, other: () => Promise<unknown>): Promise<[number, number]> {
+	const times: [number[], number[]] = [[], []];
+	for (let i = 0; i < WARM_UP + REQUESTS; i++)
+		for (const [side, call] of [one, other].entries()) {
+			const begun = performance.now();
+			await call();
+			if (i >= WARM_UP) times[side]!.push(performance.now() - begun);
+		}
+	const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+	return [median(times[0]), median(times[1])];
+}
+
+const round = (value: number) => Number(value.toFixed(2));
