@@ -132,7 +132,6 @@ try {
 	if (retried) await take(wide, `${project}/logs/${retried.id}`, "delivery");
 	const dark = await open(browser, shop, "dark", WIDE);
 	await take(dark, project, "overview-dark");
-	await take(dark, `${project}/logs`, "logs-dark");
 	const narrow = await open(browser, shop, "light", NARROW);
 	await take(narrow, project, "overview-narrow");
 	await take(narrow, `${project}/webhooks/${failing}`, "webhook-narrow");

@@ -12,8 +12,9 @@ interface BodyViewProps {
 	label: string;
 }
 
-/** Characters and lines that are shown unless asked for all: what is longer makes the page slow. */
+/** Characters that are shown at first, and at most: browsers take ever longer to lay long lines out. */
 const SHOWN = 100_000;
+const MOST_SHOWN = 400_000;
 /** Lines whose keys are coloured; the rest is plain text. */
 const COLOURED_LINES = 1_500;
 
@@ -23,11 +24,11 @@ type Form = "pretty" | "raw";
 export function BodyView({ body, label }: BodyViewProps) {
 	const pretty = useMemo(() => prettyJson(body), [body]);
 	const [chosen, setChosen] = useState<Form>("pretty");
-	const [all, setAll] = useState(false);
+	const [more, setMore] = useState(false);
 	const form: Form = pretty === null ? "raw" : chosen;
 	const text = form === "pretty" ? (pretty ?? body) : body;
-	const cut = !all && text.length > SHOWN;
-	const shown = useMemo(() => inertText(cut ? text.slice(0, SHOWN) : text), [text, cut]);
+	const limit = more ? MOST_SHOWN : SHOWN;
+	const shown = useMemo(() => inertText(text.slice(0, limit)), [text, limit]);
 	const size = useMemo(() => new TextEncoder().encode(body).length, [body]);
 	return (
 		<div className={classes.body}>
@@ -52,14 +53,16 @@ export function BodyView({ body, label }: BodyViewProps) {
 			<Box component="pre" className={classes.text} tabIndex={0} role="region" aria-label={label}>
 				{form === "pretty" ? <Coloured text={shown} /> : shown}
 			</Box>
-			{cut ? (
+			{text.length <= limit ? null : (
 				<Group className={classes.foot} gap="xs">
-					<Text size="xs">The first {formatBytes(SHOWN)} are shown.</Text>
-					<Button size="compact-xs" variant="default" onClick={() => setAll(true)}>
-						Show all
-					</Button>
+					<Text size="xs">{more ? "This is the beginning; copying takes all of it." : "This is the beginning."}</Text>
+					{more ? null : (
+						<Button size="compact-xs" variant="default" onClick={() => setMore(true)}>
+							Show more
+						</Button>
+					)}
 				</Group>
-			) : null}
+			)}
 		</div>
 	);
 }

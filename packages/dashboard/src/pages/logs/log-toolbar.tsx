@@ -49,7 +49,7 @@ export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 					</Button>
 				</Group>
 			) : (
-				<TailButton />
+				<TailButton still={log.still} />
 			)}
 		</div>
 	);
@@ -80,7 +80,7 @@ const TAIL = {
 } as const;
 
 /** Whether the list follows what happens. */
-function TailButton() {
+function TailButton({ still }: { still: boolean }) {
 	const { state, pause, resume } = useLive();
 	const { label, verb } = TAIL[state];
 	const paused = state === "paused";
@@ -88,7 +88,7 @@ function TailButton() {
 	return (
 		<Group gap={8} wrap="nowrap">
 			<span className={classes.state} data-state={state}>
-				{label}
+				{state === "live" && still ? "Holding still" : label}
 			</span>
 			<Button
 				size="compact-sm"

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Box, Button, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -113,7 +113,7 @@ export function LogsPage() {
 				}
 			>
 				{log.count === undefined
-					? log.error === null && <Skeleton height={16} width={300} maw="100%" my={4} />
+					? log.error === null && <SentenceSkeleton />
 					: logSentence(search, log.count, nameOf, now)}
 			</PageHeader>
 			{nothing && !isFiltered(search) ? null : (
@@ -155,3 +155,10 @@ export function LogsPage() {
 		</Page>
 	);
 }
+
+/** As high as the sentence that comes. */
+const SentenceSkeleton = () => (
+	<Box display="flow-root">
+		<Skeleton height={15} width={300} maw="100%" my={4} />
+	</Box>
+);

@@ -23,6 +23,8 @@ export interface Log {
 	readonly outdated: boolean;
 	/** Whether a row came in while one was looking. */
 	readonly isNew: (row: AttemptSummary) => boolean;
+	/** Whether the list holds still although pages follow what happens. */
+	readonly still: boolean;
 	/** Newer entries that are not shown yet, while the list holds still; as many as a page at most. */
 	readonly waiting: number;
 	/** Shows the newest entries. */
@@ -41,10 +43,11 @@ export function useLog(projectId: string, search: LogsSearch, held: boolean): Lo
 	const { state } = useLive();
 	const options = attemptsQuery(projectId, search);
 	const known = queryClient.getQueryData(options.queryKey);
-	const still = held || state === "paused" || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
+	const paused = state === "paused";
+	const still = held || (known?.pages.length ?? 0) > MAX_FOLLOWED_PAGES;
 	const list = useInfiniteQuery({
 		...options,
-		enabled: !still || known === undefined,
+		enabled: known === undefined || !(still || paused),
 		placeholderData: keepPreviousData,
 	});
 	const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
@@ -58,9 +61,9 @@ export function useLog(projectId: string, search: LogsSearch, held: boolean): Lo
 	const newest = rows?.[0]?.id ?? "";
 	const ahead = useQuery({
 		...newestAttemptsQuery(projectId, search),
-		enabled: still && known !== undefined && state !== "paused",
+		enabled: known !== undefined && still && !paused,
 	});
-	const counted = useQuery(attemptCountQuery(projectId, search, state !== "paused"));
+	const counted = useQuery(attemptCountQuery(projectId, search, !paused));
 	const hasMore = list.hasNextPage && !outdated;
 	const everything = rows !== undefined && !outdated && !list.hasNextPage;
 
@@ -72,7 +75,8 @@ export function useLog(projectId: string, search: LogsSearch, held: boolean): Lo
 		retry: list.refetch,
 		outdated,
 		isNew: ({ id }) => firstLook.view === view && id > firstLook.newest,
-		waiting: still && !outdated ? (ahead.data?.filter(({ id }) => id > newest).length ?? 0) : 0,
+		still: still && !paused,
+		waiting: still && !paused && !outdated ? (ahead.data?.filter(({ id }) => id > newest).length ?? 0) : 0,
 		showNewest: () => {
 			queryClient.setQueryData(options.queryKey, (data) =>
 				data === undefined ? data : { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) },

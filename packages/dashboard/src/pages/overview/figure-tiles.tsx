@@ -15,7 +15,7 @@ export function FigureTiles({ stats }: { stats: Stats | undefined }) {
 			<Tile name={<Outcome kind="retrying" plain />} value={total && compactCount(total.retrying)} />
 			<Tile name={<Outcome kind="failed" plain />} value={total && compactCount(total.failed)} />
 			<Tile name="Success rate" value={total && formatRate(total.success_rate)} />
-			<Tile name="95% answered within" value={total && (total.p95_ms === null ? "–" : formatMs(total.p95_ms))} />
+			<Tile name="95 % within" value={total && (total.p95_ms === null ? "–" : formatMs(total.p95_ms))} />
 		</dl>
 	);
 }
