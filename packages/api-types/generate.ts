@@ -12,7 +12,11 @@ const FILE = fileURLToPath(new URL("src/api.d.ts", import.meta.url));
 const HEAD =
 	"/** The HTTP API's types. Generated from its OpenAPI document: run `npm run docs` after changing a route. */\n\n";
 
-const ast = await openapiTS(JSON.stringify(documentedApi()), { alphabetize: false, immutable: true });
+const ast = await openapiTS(JSON.stringify(documentedApi()), {
+	alphabetize: false,
+	immutable: true,
+	defaultNonNullable: false,
+});
 const types = HEAD + astToString(ast);
 if (!process.argv.includes("--check")) {
 	mkdirSync(dirname(FILE), { recursive: true });

@@ -1371,7 +1371,7 @@ export interface components {
              * @description First attempts that may be under way at once. With 1, they start in the order of the log.
              * @default 1
              */
-            readonly max_in_flight: number;
+            readonly max_in_flight?: number;
         };
         readonly CreatedWebhook: {
             /**
@@ -1527,7 +1527,7 @@ export interface components {
              * @description First attempts that may be under way at once. With 1, they start in the order of the log.
              * @default 1
              */
-            readonly max_in_flight: number;
+            readonly max_in_flight?: number;
             /**
              * @description Paused: nothing is sent and events wait.
              * @enum {string}

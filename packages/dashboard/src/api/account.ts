@@ -1,24 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
-import type { Page } from "./model.ts";
+import type { Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 import { refreshSession } from "./session.ts";
 
-export interface AccountSession {
-	readonly id: string;
-	readonly created_at: string;
-	readonly last_seen_at: string;
-	readonly user_agent: string | null;
-	readonly address: string | null;
-	/** Whether it is the session that asks. */
-	readonly current: boolean;
-}
+export type AccountSession = Schemas["SessionInfo"];
 
 const SESSIONS = "/v1/account/sessions";
 
 export const accountSessionsQuery = queryOptions({
 	queryKey: ["account", "sessions"],
-	queryFn: ({ signal }) => api.get<Page<AccountSession>>(SESSIONS, { signal }),
+	queryFn: ({ signal }) => api.get(SESSIONS, { signal }),
 });
 
 const refreshSessions = () => queryClient.invalidateQueries({ queryKey: accountSessionsQuery.queryKey });

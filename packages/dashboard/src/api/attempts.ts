@@ -1,40 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
-import type { Page } from "./model.ts";
+import type { EventType } from "./model.ts";
+import type { Schemas } from "./operation.ts";
 import { pagedQuery } from "./pages.ts";
 
 export const ATTEMPT_STATUSES = ["delivered", "retrying", "failed"] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
 /** An attempt without its headers and bodies. */
-export interface AttemptSummary {
-	readonly id: string;
-	readonly webhook_id: string;
-	readonly event_id: string;
-	readonly event_type: string;
-	/** Its number in its series, from 1 on. */
-	readonly attempt: number;
-	/** 0 for the first series, then 1, 2 … for each replay. */
-	readonly replay: number;
-	readonly method: string;
-	readonly url: string;
-	readonly status_code: number | null;
-	readonly error_code: string | null;
-	readonly error: string | null;
-	readonly response_ms: number;
-	readonly status: AttemptStatus;
-	readonly next_retry_at: string | null;
-	readonly started_at: string;
-}
-
-export interface Attempt extends AttemptSummary {
-	/** Empty when no request was made. */
-	readonly request_headers: Readonly<Record<string, string>>;
-	readonly request_body: string;
-	readonly response_body: string;
-	readonly response_truncated: boolean;
-}
+export type AttemptSummary = Schemas["AttemptSummary"];
+export type Attempt = Schemas["Attempt"];
 
 /** Spans of time that end now, in milliseconds. */
 export const SPANS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
@@ -45,7 +21,7 @@ export const isSpan = (value: unknown): value is Span => typeof value === "strin
 /** What entries of the log are chosen by, as the API takes it. */
 export interface AttemptFilter {
 	readonly webhook_id?: string;
-	readonly type?: string;
+	readonly type?: EventType;
 	readonly status?: AttemptStatus;
 	readonly event_id?: string;
 	/** From this time on, and before this time, in ISO 8601. */
@@ -77,7 +53,7 @@ const asked = (projectId: string, filter: LogFilter, limit?: number) => ({
 
 /** The log, newest first, page by page. */
 export const attemptsQuery = (projectId: string, filter: LogFilter) =>
-	pagedQuery<AttemptSummary>(
+	pagedQuery(
 		projectKey(projectId, "attempts", "list", filter),
 		`${ATTEMPTS}/summaries`,
 		asked(projectId, filter, ROWS),
@@ -88,21 +64,16 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "newest", filter, limit),
 		queryFn: async ({ signal }) =>
-			(await api.get<Page<AttemptSummary>>(`${ATTEMPTS}/summaries`, { ...asked(projectId, filter, limit), signal }))
-				.data,
+			(await api.get(`${ATTEMPTS}/summaries`, { ...asked(projectId, filter, limit), signal })).data,
 	});
 
-export interface AttemptCount {
-	readonly count: number;
-	/** Whether there are more than were counted. */
-	readonly capped: boolean;
-}
+export type AttemptCount = Schemas["AttemptCount"];
 
 /** How many entries a filter finds; no hint takes it anew, but time does while `live`. */
 export const attemptCountQuery = (projectId: string, filter: LogFilter, live: boolean) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "count", filter),
-		queryFn: ({ signal }) => api.get<AttemptCount>(`${ATTEMPTS}/count`, { ...asked(projectId, filter), signal }),
+		queryFn: ({ signal }) => api.get(`${ATTEMPTS}/count`, { ...asked(projectId, filter), signal }),
 		staleTime: "static",
 		refetchInterval: live ? RECOUNT_MS : false,
 	});
@@ -112,7 +83,7 @@ export const attemptQuery = (projectId: string, attemptId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "one", attemptId),
 		queryFn: ({ signal }) =>
-			api.get<Attempt>(`${ATTEMPTS}/{attempt_id}`, {
+			api.get(`${ATTEMPTS}/{attempt_id}`, {
 				path: { project_id: projectId, attempt_id: attemptId },
 				signal,
 			}),

@@ -1,4 +1,3 @@
-import type { AuditEntry } from "../lib/audit.ts";
 import { projectKey } from "./keys.ts";
 import { pagedQuery } from "./pages.ts";
 
@@ -6,7 +5,7 @@ const ROWS = 50;
 
 /** The project's audit log, newest first. */
 export const auditQuery = (projectId: string) =>
-	pagedQuery<AuditEntry>(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", {
+	pagedQuery(projectKey(projectId, "audit"), "/v1/projects/{project_id}/audit", {
 		path: { project_id: projectId },
 		query: { limit: ROWS },
 	});

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { api, callUrl } from "./client.ts";
+import { callApi, callUrl } from "./client.ts";
 import { ApiError } from "./error.ts";
 import type { Session } from "./model.ts";
 import { queryClient } from "./query-client.ts";
@@ -61,9 +61,9 @@ it("sends the CSRF token with what changes something, and never with what reads"
 		response.writeHead(204).end();
 	};
 	rememberSession(SESSION);
-	await api.get(`${origin}/v1/a`);
-	await api.post(`${origin}/v1/a`, { body: { a: 1 } });
-	await api.delete(`${origin}/v1/a`);
+	await callApi("GET", `${origin}/v1/a`);
+	await callApi("POST", `${origin}/v1/a`, { body: { a: 1 } });
+	await callApi("DELETE", `${origin}/v1/a`);
 	expect(seen).toEqual([undefined, "token-1", "token-1"]);
 });
 
@@ -80,7 +80,7 @@ it("throws the problem that was answered", async () => {
 			}),
 		);
 	};
-	const error = await problem(api.get(`${origin}/v1/a`));
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
 	expect(error).toMatchObject({
 		code: "too-many-requests",
 		status: 429,
@@ -93,14 +93,14 @@ it("throws the problem that was answered", async () => {
 
 it("makes a problem of an answer that is none, as a proxy gives", async () => {
 	answer = (_, response) => response.writeHead(502).end("<h1>Bad gateway</h1>");
-	const error = await problem(api.get(`${origin}/v1/a`));
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
 	expect(error.status).toBe(502);
 	expect(error.detail).toContain("502");
 });
 
 it("says so when nothing answers", async () => {
 	answer = (request) => request.socket.destroy();
-	const error = await problem(api.get(`${origin}/v1/a`));
+	const error = await problem(callApi("GET", `${origin}/v1/a`));
 	expect(error).toMatchObject({ status: 0, code: "unreachable" });
 });
 
@@ -108,7 +108,7 @@ it("forgets the session and what it saw when it has ended", async () => {
 	rememberSession(SESSION);
 	queryClient.setQueryData(["project", "proj_1", "webhooks"], ["seen"]);
 	answer = (_, response) => response.writeHead(401).end();
-	await problem(api.get(`${origin}/v1/a`));
+	await problem(callApi("GET", `${origin}/v1/a`));
 	expect(queryClient.getQueryData(SESSION_KEY)).toBeNull();
 	expect(queryClient.getQueryData(["project", "proj_1", "webhooks"])).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { ApiError, type Fault, type ProblemBody, UNREACHABLE } from "./error.ts";
+import type { AnswerOf, Arguments, PathWith, Verb } from "./operation.ts";
 import { csrfToken, forgetSession } from "./session-cache.ts";
 
 type Scalar = string | number | boolean;
@@ -32,7 +33,7 @@ export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOp
  * One call of the API with the session's cookie, and with its CSRF token when it changes something. Answers the JSON
  * body, or undefined for 204. Throws {@link ApiError} for anything but success; a 401 ends the session here, too.
  */
-async function call<Answer>(method: Method, template: string, options: CallOptions = {}): Promise<Answer> {
+export async function callApi<Answer>(method: Method, template: string, options: CallOptions = {}): Promise<Answer> {
 	const headers = new Headers({ accept: "application/json" });
 	const token = method === "GET" ? null : csrfToken();
 	if (token !== null) headers.set("x-csrf-token", token);
@@ -98,11 +99,21 @@ const isFault = (value: unknown): value is Fault =>
 	typeof (value as Fault).pointer === "string" &&
 	typeof (value as Fault).detail === "string";
 
-/** The API by method: `api.get<Webhook>("/v1/projects/{project_id}/webhooks/{webhook_id}", { path: {…} })`. */
+type Caller<V extends Verb> = <P extends PathWith<V>>(
+	template: P,
+	...options: Arguments<P, V>
+) => Promise<AnswerOf<P, V>>;
+
+const caller =
+	<V extends Verb>(verb: V): Caller<V> =>
+	(template, ...[options]) =>
+		callApi(verb.toUpperCase() as Method, template, options as CallOptions | undefined);
+
+/** The API by method, typed by its OpenAPI document: `api.get("/v1/projects/{project_id}", { path: { project_id } })`. */
 export const api = {
-	get: <Answer>(template: string, options?: Omit<CallOptions, "body">) => call<Answer>("GET", template, options),
-	post: <Answer>(template: string, options?: CallOptions) => call<Answer>("POST", template, options),
-	put: <Answer>(template: string, options?: CallOptions) => call<Answer>("PUT", template, options),
-	patch: <Answer>(template: string, options?: CallOptions) => call<Answer>("PATCH", template, options),
-	delete: <Answer = void>(template: string, options?: CallOptions) => call<Answer>("DELETE", template, options),
+	get: caller("get"),
+	post: caller("post"),
+	put: caller("put"),
+	patch: caller("patch"),
+	delete: caller("delete"),
 };

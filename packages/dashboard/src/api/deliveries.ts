@@ -1,20 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Attempt, type AttemptFilter, attemptQuery } from "./attempts.ts";
+import { type AttemptFilter, attemptQuery } from "./attempts.ts";
 import { api } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { projectKey, type Resource } from "./keys.ts";
+import type { Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 
 /** An event on its way to a webhook. */
-export interface Delivery {
-	readonly state: "attempting" | "delivered" | "dead_lettered";
-	/** The attempt that is due or under way, or the last one made. */
-	readonly attempt: number;
-	readonly replay: number;
-	readonly next_retry_at: string | null;
-	/** Of all series, in the order in which they were made; the newest 200 at most. */
-	readonly attempts: readonly Attempt[];
-}
+export type Delivery = Schemas["Delivery"];
 
 /** What tells one delivery from another. */
 export interface DeliveryId {
@@ -43,7 +36,7 @@ export const deliveryQuery = (projectId: string, id: DeliveryId) =>
 		queryKey: projectKey(projectId, "deliveries", id.webhook_id, id.event_id),
 		queryFn: async ({ signal }) => {
 			try {
-				const delivery = await api.get<Delivery>(DELIVERY, { path: pathOf(projectId, id), signal });
+				const delivery = await api.get(DELIVERY, { path: pathOf(projectId, id), signal });
 				for (const attempt of delivery.attempts) {
 					queryClient.setQueryData(attemptQuery(projectId, attempt.id).queryKey, attempt);
 				}
@@ -82,15 +75,10 @@ export interface Replayed {
 
 /** Begins new series of 1 to {@link MAX_NAMED} deliveries; those that cannot be replayed are left alone. */
 export async function replayDeliveries(projectId: string, deliveries: readonly DeliveryId[]): Promise<Replayed> {
-	const replayed = await api.post<Replayed>(REPLAYS, { path: { project_id: projectId }, body: { deliveries } });
+	const path = { project_id: projectId };
+	const { count, skipped = 0 } = await api.post(REPLAYS, { path, body: { deliveries } });
 	refresh(projectId);
-	return replayed;
-}
-
-interface ReplayStep {
-	readonly count: number;
-	readonly next_cursor: string | null;
-	readonly before: string;
+	return { count, skipped };
 }
 
 interface ReplayOptions {
@@ -115,7 +103,7 @@ export async function replayMatching(
 	let next: { readonly cursor: string; readonly before: string } | null = null;
 	try {
 		do {
-			const step: ReplayStep = await api.post<ReplayStep>(REPLAYS, {
+			const step: Schemas["Replays"] = await api.post(REPLAYS, {
 				path: { project_id: projectId },
 				body: { filter, ...(dryRun ? { dry_run: true } : {}), ...next },
 				// A step that was begun goes on in the service: its answer says how far it came.
@@ -123,7 +111,8 @@ export async function replayMatching(
 			});
 			count += step.count;
 			onStep?.(count);
-			next = step.next_cursor === null ? null : { cursor: step.next_cursor, before: step.before };
+			const { next_cursor = null, before } = step;
+			next = next_cursor === null || before === undefined ? null : { cursor: next_cursor, before };
 		} while (next !== null && !signal.aborted);
 	} finally {
 		if (!dryRun) refresh(projectId);

@@ -1,22 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import { DEFAULT_BRAND } from "../lib/snippets/parts.ts";
-import { api } from "./client.ts";
+import { api, callApi } from "./client.ts";
+import type { Schemas } from "./operation.ts";
 
 /** What the catalogue says of an event type. */
-export interface EventTypeEntry {
-	readonly type: string;
-	/** When it fires. */
-	readonly description: string;
-	/** Announced, and not yet made by every store platform. */
-	readonly future: boolean;
-	/** The event's data as it may look. */
-	readonly sample: Readonly<Record<string, unknown>>;
-}
+export type EventTypeEntry = Schemas["EventTypeEntry"];
 
 /** The catalogue; it changes with the service's version alone. */
 export const eventTypesQuery = queryOptions({
 	queryKey: ["event-types"],
-	queryFn: ({ signal }) => api.get<readonly EventTypeEntry[]>("/v1/event-types", { signal }),
+	queryFn: ({ signal }) => api.get("/v1/event-types", { signal }),
 	staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -30,7 +23,7 @@ interface ReceiverDocument {
 export const brandQuery = queryOptions({
 	queryKey: ["brand"],
 	queryFn: async ({ signal }) => {
-		const { webhooks = {} } = await api.get<ReceiverDocument>("/openapi.json", { signal });
+		const { webhooks = {} } = await callApi<ReceiverDocument>("GET", "/openapi.json", { signal });
 		const names = Object.values(webhooks).flatMap(({ post }) => post?.parameters?.map(({ name }) => name ?? "") ?? []);
 		const brands = names.map((name) => /^X-(.+)-Signature$/i.exec(name)?.[1]);
 		return brands.find((brand) => brand !== undefined) ?? DEFAULT_BRAND;

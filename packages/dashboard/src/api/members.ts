@@ -2,25 +2,17 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Role } from "../lib/roles.ts";
 import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
-import type { Page } from "./model.ts";
+import type { Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 
-export interface Member {
-	readonly account_id: string;
-	readonly email: string;
-	readonly name: string;
-	readonly role: Role;
-	readonly operator: boolean;
-	readonly added_at: string;
-}
+export type Member = Schemas["Member"];
 
 const MEMBERS = "/v1/projects/{project_id}/members";
 
 export const membersQuery = (projectId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "members"),
-		queryFn: ({ signal }) =>
-			api.get<Page<Member>>(MEMBERS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
+		queryFn: ({ signal }) => api.get(MEMBERS, { path: { project_id: projectId }, query: { limit: 200 }, signal }),
 	});
 
 const refresh = (projectId: string) => queryClient.invalidateQueries({ queryKey: projectKey(projectId, "members") });

@@ -1,40 +1,9 @@
-import type { Role } from "../lib/roles.ts";
+import type { Schemas } from "./operation.ts";
 
-/** A page of a list. */
-export interface Page<Item> {
-	readonly data: readonly Item[];
-	readonly next_cursor: string | null;
-}
-
-export type AppName = "developer";
-
-export interface Project {
-	readonly id: string;
-	readonly name: string;
-	readonly apps: readonly AppName[];
-	readonly created_at: string;
-}
-
+export type EventType = Schemas["EventType"];
+export type Project = Schemas["Project"];
+export type AppName = Project["apps"][number];
+export type Account = Schemas["Account"];
+export type Session = Schemas["Session"];
 /** A project as the session sees it. */
-export interface SessionProject {
-	readonly id: string;
-	readonly name: string;
-	readonly apps: readonly AppName[];
-	readonly role: Role;
-}
-
-export interface Account {
-	readonly id: string;
-	readonly email: string;
-	readonly name: string;
-	readonly operator: boolean;
-	readonly created_at: string;
-}
-
-export interface Session {
-	readonly account: Account;
-	readonly csrf_token: string;
-	/** Whether it began with a link of the operator's rather than with the password. */
-	readonly by_link: boolean;
-	readonly projects: readonly SessionProject[];
-}
+export type SessionProject = Session["projects"][number];

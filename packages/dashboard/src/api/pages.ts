@@ -1,13 +1,34 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
-import { api, type CallOptions } from "./client.ts";
-import type { Page } from "./model.ts";
+import { type CallOptions, callApi } from "./client.ts";
+import type { AnswerOf, CallOf, PathWith } from "./operation.ts";
 
-/** A list that is read page by page: `useInfiniteQuery(pagedQuery<Attempt>(key, template, { path, query }))`. */
-export const pagedQuery = <Item>(queryKey: QueryKey, template: string, options: Pick<CallOptions, "path" | "query">) =>
+/** The paths that answer a page of a list and take the place to go on from. */
+type ListPath = {
+	[P in PathWith<"get">]: "cursor" extends keyof NonNullable<CallOf<P, "get">["query"]> ? P : never;
+}[PathWith<"get">];
+
+/** An item of the list at a path. */
+type ItemOf<P extends ListPath> = AnswerOf<P, "get"> extends { readonly data: readonly (infer Item)[] } ? Item : never;
+
+interface Page<Item> {
+	readonly data: readonly Item[];
+	readonly next_cursor: string | null;
+}
+
+/** A list that is read page by page: `useInfiniteQuery(pagedQuery(key, template, { path, query }))`. */
+export const pagedQuery = <P extends ListPath>(
+	queryKey: QueryKey,
+	template: P,
+	{ path, query }: Pick<CallOf<P, "get">, "path" | "query">,
+) =>
 	infiniteQueryOptions({
 		queryKey,
 		queryFn: ({ pageParam, signal }) =>
-			api.get<Page<Item>>(template, { ...options, query: { ...options.query, cursor: pageParam }, signal }),
+			callApi<Page<ItemOf<P>>>("GET", template, {
+				...(path === undefined ? {} : { path }),
+				query: { ...(query as CallOptions["query"]), cursor: pageParam },
+				signal,
+			}),
 		initialPageParam: null as string | null,
 		getNextPageParam: (page) => page.next_cursor,
 	});

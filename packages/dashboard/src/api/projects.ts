@@ -1,16 +1,16 @@
 import { api } from "./client.ts";
-import type { AppName, Project } from "./model.ts";
+import type { Project } from "./model.ts";
 import { pagedQuery } from "./pages.ts";
 import { refreshSession } from "./session.ts";
 
 const PROJECT = "/v1/projects/{project_id}";
 
 /** Every project of the instance, newest first; the operator's alone. */
-export const projectsQuery = pagedQuery<Project>(["projects"], "/v1/projects", { query: { limit: 100 } });
+export const projectsQuery = pagedQuery(["projects"], "/v1/projects", { query: { limit: 100 } });
 
 /** A project that has no app yet. */
 export async function createProject(name: string): Promise<Project> {
-	const project = await api.post<Project>("/v1/projects", { body: { name, apps: [] } });
+	const project = await api.post("/v1/projects", { body: { name, apps: [] } });
 	await refreshSession();
 	return project;
 }
@@ -20,14 +20,14 @@ export async function renameProject(projectId: string, name: string): Promise<vo
 	await refreshSession();
 }
 
-export async function installApp(projectId: string, app: AppName): Promise<void> {
-	await api.put(`${PROJECT}/apps/{app}`, { path: { project_id: projectId, app } });
+export async function installDeveloperApp(projectId: string): Promise<void> {
+	await api.put(`${PROJECT}/apps/developer`, { path: { project_id: projectId } });
 	await refreshSession();
 }
 
-/** Takes the app off. With the Developer app every webhook is paused. */
-export async function removeApp(projectId: string, app: AppName): Promise<void> {
-	await api.delete(`${PROJECT}/apps/{app}`, { path: { project_id: projectId, app } });
+/** Takes the Developer app off, which pauses every webhook. */
+export async function removeDeveloperApp(projectId: string): Promise<void> {
+	await api.delete(`${PROJECT}/apps/developer`, { path: { project_id: projectId } });
 	await refreshSession();
 }
 
@@ -37,4 +37,4 @@ export interface SignInLink {
 }
 
 /** A link that signs the account with this e-mail in, once, within 15 minutes; the operator's alone. */
-export const createSignInLink = (email: string) => api.post<SignInLink>("/v1/sign-in-links", { body: { email } });
+export const createSignInLink = (email: string) => api.post("/v1/sign-in-links", { body: { email } });

@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import { mayAct, type Role } from "../lib/roles.ts";
 import { api } from "./client.ts";
 import { isStatus } from "./error.ts";
-import type { Project, Session, SessionProject } from "./model.ts";
+import type { Session, SessionProject } from "./model.ts";
 import { queryClient } from "./query-client.ts";
 import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
 
@@ -12,7 +12,7 @@ export const sessionQuery = queryOptions<Session | null>({
 	queryKey: SESSION_KEY,
 	queryFn: async ({ signal }) => {
 		try {
-			return keepVisited(await api.get<Session>("/v1/session", { signal }));
+			return keepVisited(await api.get("/v1/session", { signal }));
 		} catch (error) {
 			if (isStatus(error, 401)) return null;
 			throw error;
@@ -36,7 +36,7 @@ function keepVisited(session: Session): Session {
 export async function visitProject(session: Session, projectId: string): Promise<boolean> {
 	if (!session.account.operator) return false;
 	try {
-		const { id, name, apps } = await api.get<Project>("/v1/projects/{project_id}", { path: { project_id: projectId } });
+		const { id, name, apps } = await api.get("/v1/projects/{project_id}", { path: { project_id: projectId } });
 		const visited: SessionProject = { id, name, apps, role: "owner" };
 		rememberSession({ ...session, projects: [...session.projects, visited] });
 		return true;
@@ -46,19 +46,19 @@ export async function visitProject(session: Session, projectId: string): Promise
 	}
 }
 
-export const setupNeeded = async () => (await api.get<{ needed: boolean }>("/v1/setup")).needed;
+export const setupNeeded = async () => (await api.get("/v1/setup")).needed;
 
 /** Asks for the session anew: after projects, apps or roles changed. */
 export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });
 
 export async function signIn(proof: { email: string; password: string } | { token: string }): Promise<Session> {
-	const session = await api.post<Session>("/v1/session", { body: proof });
+	const session = await api.post("/v1/session", { body: proof });
 	rememberSession(session);
 	return session;
 }
 
 export async function setUp(body: { token: string; email: string; name: string; password: string }): Promise<Session> {
-	const session = await api.post<Session>("/v1/setup", { body });
+	const session = await api.post("/v1/setup", { body });
 	rememberSession(session);
 	return session;
 }

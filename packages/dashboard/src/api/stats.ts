@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
+import type { Schemas } from "./operation.ts";
 
 /** How far back figures reach: 60 minutes, 24 hours or 30 days. */
 export const STATS_RANGES = ["hour", "day", "month"] as const;
@@ -8,30 +9,8 @@ export type StatsRange = (typeof STATS_RANGES)[number];
 
 export const isStatsRange = (value: unknown): value is StatsRange => STATS_RANGES.some((range) => range === value);
 
-interface Figures {
-	/** Events published; 0 where the figures are of one webhook. */
-	readonly events: number;
-	/** Attempts by how they ended. */
-	readonly delivered: number;
-	readonly retrying: number;
-	readonly failed: number;
-	/** Response times in milliseconds; null without an attempt. */
-	readonly p50_ms: number | null;
-	readonly p95_ms: number | null;
-}
-
-export interface StatsBucket extends Figures {
-	readonly at: string;
-}
-
-export interface Stats {
-	readonly range: StatsRange;
-	readonly step_ms: number;
-	readonly since: string;
-	readonly until: string;
-	readonly buckets: readonly StatsBucket[];
-	readonly total: Figures & { readonly success_rate: number | null };
-}
+export type Stats = Schemas["Stats"];
+export type StatsBucket = Stats["buckets"][number];
 
 /** Time moves on without any hint: ask again, in milliseconds. */
 const REFRESH_MS = 60_000;
@@ -41,7 +20,7 @@ export const statsQuery = (projectId: string, { range, webhookId }: { range: Sta
 	queryOptions({
 		queryKey: projectKey(projectId, "stats", webhookId ?? null, range),
 		queryFn: ({ signal }) =>
-			api.get<Stats>("/v1/projects/{project_id}/stats", {
+			api.get("/v1/projects/{project_id}/stats", {
 				path: { project_id: projectId },
 				query: { range, webhook_id: webhookId },
 				signal,

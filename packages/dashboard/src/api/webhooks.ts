@@ -1,53 +1,25 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
-import type { Page } from "./model.ts";
+import type { EventType } from "./model.ts";
+import type { AnswerOf, Schemas } from "./operation.ts";
 import { queryClient } from "./query-client.ts";
 
-export type WebhookStatus = "active" | "paused";
-
+export type Webhook = Schemas["Webhook"];
+/** With its secret, which is shown this once. */
+export type CreatedWebhook = Schemas["CreatedWebhook"];
+export type NewWebhook = Schemas["NewWebhook"];
+export type WebhookPatch = Schemas["WebhookPatch"];
+export type WebhookStatus = Webhook["status"];
 /** Where a resumed webhook goes on: with what waited, or with what comes from now on. */
-export type ResumeFrom = "backlog" | "now";
-
-export interface Webhook {
-	readonly id: string;
-	readonly url: string;
-	readonly description: string;
-	readonly events: readonly string[];
-	readonly status: WebhookStatus;
-	/** First attempts that may be under way at once. */
-	readonly max_in_flight: number;
-	readonly created_at: string;
-	/** What waits for its first attempt. */
-	readonly backlog: { readonly events: number; readonly oldest_at: string | null };
-}
-
-export interface CreatedWebhook extends Webhook {
-	/** Shown this once. */
-	readonly secret: string;
-}
-
-export interface NewWebhook {
-	readonly url: string;
-	readonly description: string;
-	readonly events: readonly string[];
-}
-
-export type WebhookPatch = Partial<Pick<Webhook, "url" | "description" | "events" | "max_in_flight" | "status">> & {
-	readonly from?: ResumeFrom;
-};
-
-export type UrlCheckName = "https" | "reachable_name" | "public_address";
-export type UrlCheckState = "ok" | "failed" | "unknown";
-
+export type ResumeFrom = NonNullable<WebhookPatch["from"]>;
 /** What is known of a URL before anything is sent there. */
-export interface UrlCheck {
-	readonly ok: boolean;
-	readonly checks: readonly { readonly name: UrlCheckName; readonly state: UrlCheckState; readonly detail: string }[];
-}
+export type UrlCheck = Schemas["UrlCheck"];
+export type UrlCheckName = UrlCheck["checks"][number]["name"];
+export type UrlCheckState = UrlCheck["checks"][number]["state"];
 
 const WEBHOOKS = "/v1/projects/{project_id}/webhooks";
-const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+const WEBHOOK = `${WEBHOOKS}/{webhook_id}` as const;
 
 const pathOf = (projectId: string, webhookId: string) => ({ project_id: projectId, webhook_id: webhookId });
 
@@ -59,7 +31,7 @@ export const webhooksQuery = (projectId: string) =>
 			const webhooks: Webhook[] = [];
 			let cursor: string | null = null;
 			do {
-				const page: Page<Webhook> = await api.get(WEBHOOKS, {
+				const page: AnswerOf<typeof WEBHOOKS, "get"> = await api.get(WEBHOOKS, {
 					path: { project_id: projectId },
 					query: { limit: 200, cursor },
 					signal,
@@ -74,7 +46,7 @@ export const webhooksQuery = (projectId: string) =>
 export const webhookQuery = (projectId: string, webhookId: string) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "webhooks", webhookId),
-		queryFn: ({ signal }) => api.get<Webhook>(WEBHOOK, { path: pathOf(projectId, webhookId), signal }),
+		queryFn: ({ signal }) => api.get(WEBHOOK, { path: pathOf(projectId, webhookId), signal }),
 	});
 
 /** Asks again for what a change of webhooks touches. */
@@ -86,13 +58,13 @@ async function refresh(projectId: string): Promise<void> {
 }
 
 export async function createWebhook(projectId: string, body: NewWebhook): Promise<CreatedWebhook> {
-	const created = await api.post<CreatedWebhook>(WEBHOOKS, { path: { project_id: projectId }, body });
+	const created = await api.post(WEBHOOKS, { path: { project_id: projectId }, body });
 	await refresh(projectId);
 	return created;
 }
 
 export async function changeWebhook(projectId: string, webhookId: string, body: WebhookPatch): Promise<Webhook> {
-	const webhook = await api.patch<Webhook>(WEBHOOK, { path: pathOf(projectId, webhookId), body });
+	const webhook = await api.patch(WEBHOOK, { path: pathOf(projectId, webhookId), body });
 	queryClient.setQueryData(webhookQuery(projectId, webhookId).queryKey, webhook);
 	await refresh(projectId);
 	return webhook;
@@ -109,15 +81,15 @@ export const refreshWebhooks = refresh;
 
 /** A new secret; the old one signs nothing from then on. */
 export async function rotateSecret(projectId: string, webhookId: string): Promise<string> {
-	const { secret } = await api.post<{ secret: string }>(`${WEBHOOK}/rotate-secret`, {
+	const { secret } = await api.post(`${WEBHOOK}/rotate-secret`, {
 		path: pathOf(projectId, webhookId),
 	});
 	return secret;
 }
 
 /** Sends a sample event to this webhook alone; answers the event's id. */
-export async function sendTest(projectId: string, webhookId: string, type: string): Promise<string> {
-	const { event_id } = await api.post<{ event_id: string }>(`${WEBHOOK}/test`, {
+export async function sendTest(projectId: string, webhookId: string, type: EventType): Promise<string> {
+	const { event_id } = await api.post(`${WEBHOOK}/test`, {
 		path: pathOf(projectId, webhookId),
 		body: { type },
 	});
@@ -129,7 +101,7 @@ export const urlCheckQuery = (projectId: string, url: string) =>
 	queryOptions({
 		queryKey: ["url-check", projectId, url] as const,
 		queryFn: ({ signal }) =>
-			api.post<UrlCheck>(`${WEBHOOKS}/check-url`, {
+			api.post(`${WEBHOOKS}/check-url`, {
 				path: { project_id: projectId },
 				body: { url },
 				signal,

@@ -27,18 +27,18 @@ export class PasswordsBusy extends Error {
 export class Passwords {
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
-	#decoy: string | null = null;
+	/** Nobody's hash, to work on where there is none. */
+	readonly #decoy = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
 	/** The hash in PHC string form, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. @throws PasswordsBusy */
 	async hash(password: string): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
 		const hash = await this.#derive(password, { salt, memory: MEMORY_KIB, passes: PASSES, lanes: LANES });
-		return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(salt)}$${base64(hash)}`;
+		return phc(salt, hash);
 	}
 
 	/** Whether the password is the one that was hashed. Without a hash it is not, after as much work. @throws PasswordsBusy */
 	async verify(password: string, hash: string | null): Promise<boolean> {
-		this.#decoy ??= await this.hash(randomBytes(SALT_BYTES).toString("hex"));
 		const { expected, ...parameters } = parse(hash ?? this.#decoy);
 		const derived = await this.#derive(password, parameters);
 		return timingSafeEqual(derived, expected) && hash !== null;
@@ -82,8 +82,12 @@ interface Parameters {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-function parse(phc: string): Parameters & { expected: Buffer } {
-	const match = PHC.exec(phc);
+function phc(salt: Buffer, hash: Buffer): string {
+	return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(salt)}$${base64(hash)}`;
+}
+
+function parse(text: string): Parameters & { expected: Buffer } {
+	const match = PHC.exec(text);
 	if (match === null) throw new Error("A stored password hash is not in the form that this version knows.");
 	const [memory, passes, lanes] = match.slice(1, 4).map(Number) as [number, number, number];
 	return {

@@ -50,6 +50,7 @@ export interface Json {
 	readonly at: string;
 	readonly action: string;
 	readonly actor: { readonly kind: string; readonly id: string | null; readonly name: string };
+	readonly invited_by: { readonly kind: string; readonly id: string | null; readonly name: string };
 	readonly target: { readonly kind: string; readonly id: string; readonly name: string } | null;
 	readonly count: number;
 	readonly before: string;
@@ -64,6 +65,12 @@ export interface Json {
 	readonly failing_since: Json | null;
 	readonly started_at: string;
 	readonly due_at: string;
+	readonly ok: boolean;
+	readonly capped: boolean;
+	readonly success_rate: number | null;
+	readonly p50_ms: number | null;
+	readonly skipped: number;
+	readonly response_ms: number;
 	readonly checks: readonly { readonly name: string; readonly state: string; readonly detail: string }[];
 }
 

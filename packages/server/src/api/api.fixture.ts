@@ -49,8 +49,6 @@ export interface TestApiOptions {
 	/** Where people reach the dashboard; {@link PUBLIC_URL} unless said. */
 	readonly publicUrl?: string;
 	readonly changes?: Changes;
-	/** Name servers that URLs are checked with; those of the machine unless said. */
-	readonly nameServers?: readonly string[];
 	readonly maxEventBytes?: number;
 	readonly maxWebhooksPerProject?: number;
 	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
@@ -138,7 +136,6 @@ export class TestApi {
 		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
 		const own = { storage, engine, clock, ids, logger };
 		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock });
-		const { nameServers: servers } = options;
 		const parts: ApiParts = {
 			...own,
 			...accounts,
@@ -148,12 +145,7 @@ export class TestApi {
 			metrics,
 			projects: new Projects(own),
 			webhooks: new Webhooks({ ...own, guard, seal, limits }),
-			urlCheck: new UrlCheck({
-				guard,
-				resolver: createResolver({ guard, clock, ...(servers && { servers }) }),
-				clock,
-				limits,
-			}),
+			urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits }),
 			dashboardFolder: null,
 			changes,
 			apiKeys: new ApiKeys({ ...own, operatorKeyHash: keyHash(OPERATOR_KEY) }),

@@ -66,7 +66,9 @@ export function checkBody(route: Route, body: unknown): void {
 	const faults = faultsBySchema(route.body, body);
 	if (route.faults && isObject(body)) {
 		const found: readonly Fault[] = route.faults(wellTyped(body, faults) as never);
-		faults.push(...found.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
+		// Nothing can be said of the whole while parts of it were left out.
+		const known = faults.length === 0 ? found : found.filter(({ pointer }) => pointer !== "");
+		faults.push(...known.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
 	}
 	if (faults.length > 0) throw invalid(faults);
 }

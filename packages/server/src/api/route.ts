@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import type { AuditNote, Principal } from "../accounts/index.ts";
 import type { Fault } from "../registry/index.ts";
-import type { Role } from "../storage/port.ts";
+import type { Actor, Role } from "../storage/port.ts";
 import type { ProblemKind } from "./problem.ts";
 
 /** Who may call a route. Where a path names a project, whoever has nothing to do with it gets 404. */
@@ -53,8 +53,11 @@ export interface Call<Q, B> {
 	readonly reply: FastifyReply;
 	/** Who calls. @throws Error on open routes, which nobody in particular calls */
 	readonly principal: Principal;
-	/** Has the audit log say so: who did it is known. Written when the handler is done, before the answer goes out. */
-	audit(note: AuditNote): void;
+	/**
+	 * Has the audit log say so. Who did it is the caller unless said, as open routes have to. Written when the handler is
+	 * done, before the answer goes out.
+	 */
+	audit(note: AuditNote, by?: Actor): void;
 	/** Whether the caller may still do this: for answers that take long. */
 	isStillAllowed(): Promise<boolean>;
 }

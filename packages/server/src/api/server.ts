@@ -2,6 +2,7 @@ import cookie from "@fastify/cookie";
 import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from "fastify";
 import { type AuditNote, actorOf } from "../accounts/index.ts";
+import type { Actor } from "../storage/port.ts";
 import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MINUTE } from "./auth.ts";
 import { BODY_LIMIT, checkBody, readJsonBodies } from "./body.ts";
 import { EVENT_STREAM } from "./changes.ts";
@@ -96,17 +97,21 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	return app;
 }
 
+interface Noted {
+	readonly by: Actor;
+	readonly note: AuditNote;
+}
+
 function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger }: ApiParts): RouteOptions {
 	const { success } = route;
 
 	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
-	async function record(notes: readonly AuditNote[], request: FastifyRequest): Promise<void> {
-		const actor = actorOf(principalOf(request));
-		for (const { projectId, action } of notes) if (action.startsWith("webhook.")) changes.note(projectId, "webhooks");
+	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
+		for (const { note } of notes) if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
 		try {
-			for (const note of notes) await auditLog.record(actor, note);
+			for (const { by, note } of notes) await auditLog.record(by, note);
 		} catch (error) {
-			logger.error({ err: error, actor, notes, requestId: request.id }, "the audit log could not be written");
+			logger.error({ err: error, notes, requestId: request.id }, "the audit log could not be written");
 		}
 	}
 
@@ -126,7 +131,7 @@ function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger
 			// Whoever checks health or scrapes may add what they like.
 			if (!query.ok && route.access !== "open") throw invalid(query.faults);
 			const { params, body } = request;
-			const notes: AuditNote[] = [];
+			const notes: Noted[] = [];
 			const answer = await route.handler({
 				params,
 				query: query.ok ? query.value : {},
@@ -136,7 +141,7 @@ function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger
 				get principal() {
 					return principalOf(request);
 				},
-				audit: (note: AuditNote) => notes.push(note),
+				audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 				isStillAllowed: () => isStillAllowed(request, route, auth),
 			} as never);
 			if (notes.length > 0) await record(notes, request);

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconActivity, IconArrowRight, IconCode, IconKey, IconWebhook } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { installApp } from "../../api/projects.ts";
+import { installDeveloperApp } from "../../api/projects.ts";
 import { useProject } from "../../api/session.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import { notifyDone, notifyProblem } from "../../ui/notify.tsx";
@@ -34,7 +34,7 @@ export function DeveloperCard() {
 	const install = async () => {
 		setBusy(true);
 		try {
-			await installApp(id, "developer");
+			await installDeveloperApp(id);
 			notifyDone("Developer is installed. Create your first webhook next.");
 		} catch (error) {
 			notifyProblem(error);

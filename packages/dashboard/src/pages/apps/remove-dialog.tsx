@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { removeApp } from "../../api/projects.ts";
+import { removeDeveloperApp } from "../../api/projects.ts";
 import { useProject } from "../../api/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { notifyDone } from "../../ui/notify.tsx";
@@ -8,7 +8,7 @@ import { notifyDone } from "../../ui/notify.tsx";
 export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 	const { id } = useProject();
 	const remove = async () => {
-		await removeApp(id, "developer");
+		await removeDeveloperApp(id);
 		notifyDone("Developer is removed, and every webhook is paused.");
 	};
 	return (

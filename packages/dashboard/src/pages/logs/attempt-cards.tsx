@@ -1,3 +1,5 @@
+import { memo } from "react";
+import type { AttemptSummary } from "../../api/attempts.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { Outcome } from "../../ui/outcome.tsx";
@@ -5,9 +7,10 @@ import { SkeletonRows } from "../../ui/states.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { useListKeys } from "../../ui/use-list-keys.ts";
 import { When } from "../../ui/when.tsx";
-import { EventCell, NameCell } from "./attempt-cells.tsx";
+import { EventCell, NameCell, NextRetryCell, SelectBox } from "./attempt-cells.tsx";
 import classes from "./attempts.module.css";
-import { type AttemptsProps, SelectBox } from "./attempts-table.tsx";
+import type { AttemptsProps } from "./attempts-table.tsx";
+import type { Selection } from "./use-selection.ts";
 
 const SKELETONS = 6;
 const CARD_HEIGHT = 118;
@@ -26,30 +29,44 @@ export function AttemptCards({ rows, nameOf, selection, openId, isNew, onOpen, k
 					data-open={row.id === openId || undefined}
 					{...rowProps(index)}
 				>
-					<div className={classes.cardHead}>
-						<SelectBox row={row} selection={selection} />
-						<Outcome kind={row.status} />
-						<span className={classes.cardTime}>
-							<When at={row.started_at} />
-						</span>
-					</div>
-					<EventCell attempt={row} />
-					<div className={classes.cardLine}>
-						<NameCell name={nameOf(row.webhook_id)} />
-						<span className={classes.quiet}>
-							{answerPhrases(row).short}, {formatMs(row.response_ms)}
-						</span>
-					</div>
-					<div className={classes.cardLine}>
-						<TrackMini attempt={row} />
-						{row.next_retry_at === null ? null : (
-							<span className={classes.quiet}>
-								next <When at={row.next_retry_at} />
-							</span>
-						)}
-					</div>
+					<CardBody row={row} name={nameOf(row.webhook_id)} checked={selection.has(row.id)} onSet={selection.set} />
 				</li>
 			))}
 		</ul>
 	);
 }
+
+interface CardBodyProps {
+	row: AttemptSummary;
+	name: string;
+	checked: boolean;
+	onSet: Selection["set"];
+}
+
+/** Rendered anew only when what it shows is another: lists get long. */
+const CardBody = memo(function CardBody({ row, name, checked, onSet }: CardBodyProps) {
+	return (
+		<>
+			<div className={classes.cardHead}>
+				<span className={classes.cardSelect}>
+					<SelectBox row={row} checked={checked} onSet={onSet} />
+				</span>
+				<Outcome kind={row.status} />
+				<span className={classes.cardTime}>
+					<When at={row.started_at} />
+				</span>
+			</div>
+			<EventCell attempt={row} />
+			<div className={classes.cardLine}>
+				<NameCell name={name} />
+				<span className={classes.quiet}>
+					{answerPhrases(row).short}, {formatMs(row.response_ms)}
+				</span>
+			</div>
+			<div className={classes.cardLine}>
+				<TrackMini attempt={row} />
+				{row.next_retry_at === null ? null : <NextRetryCell at={row.next_retry_at} label="next" />}
+			</div>
+		</>
+	);
+});

@@ -1,10 +1,30 @@
+import { Checkbox } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
+import { memo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId } from "../../api/session.ts";
 import { formatMs } from "../../lib/numbers.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./attempts.module.css";
+import type { Selection } from "./use-selection.ts";
+
+interface SelectBoxProps {
+	row: AttemptSummary;
+	checked: boolean;
+	onSet: Selection["set"];
+}
+
+export const SelectBox = memo(function SelectBox({ row, checked, onSet }: SelectBoxProps) {
+	return (
+		<Checkbox
+			size="xs"
+			aria-label={`Select ${row.event_type}, attempt ${row.attempt}`}
+			checked={checked}
+			onChange={(event) => onSet(row, event.currentTarget.checked)}
+		/>
+	);
+});
 
 /** The event's type, which leads to the attempt. */
 export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSummary }) {
@@ -35,11 +55,21 @@ export const TookCell = ({ attempt: { response_ms } }: { attempt: AttemptSummary
 	<span className={classes.took}>{formatMs(response_ms)}</span>
 );
 
-/** When it is tried again; once that time is past, that it was. */
-export function NextRetryCell({ at }: { at: string | null }) {
+interface NextRetryProps {
+	at: string | null;
+	/** Before the time, where no header says what it is. */
+	label?: string;
+}
+
+/** When it is tried again; once that time is past, that it was due. */
+export function NextRetryCell({ at, label }: NextRetryProps) {
 	const ms = at === null ? 0 : Date.parse(at);
 	const now = useNow(ms);
 	if (at === null) return <span className={classes.quiet}>–</span>;
-	if (ms < now) return <span className={classes.quiet}>was due</span>;
-	return <When at={at} />;
+	if (ms < now) return <span className={classes.quiet}>{label === undefined ? "was due" : "retry was due"}</span>;
+	return (
+		<span>
+			{label} <When at={at} />
+		</span>
+	);
 }

@@ -1,11 +1,12 @@
 import { Checkbox } from "@mantine/core";
+import { useMemo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { TrackMini } from "../../ui/track-mini.tsx";
 import { When } from "../../ui/when.tsx";
-import { EventCell, NameCell, NextRetryCell, TookCell } from "./attempt-cells.tsx";
+import { EventCell, NameCell, NextRetryCell, SelectBox, TookCell } from "./attempt-cells.tsx";
 import type { NameOf } from "./filter-words.ts";
 import type { Selection } from "./use-selection.ts";
 
@@ -28,10 +29,11 @@ const MIN_WIDTH = 900;
 
 /** The log as a table, for screens that are wide enough. */
 export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, keys }: AttemptsProps) {
+	const stable = useMemo(() => columnsOf(nameOf), [nameOf]);
 	return (
 		<DataTable
 			label="Attempts"
-			columns={columnsOf(rows ?? [], nameOf, selection)}
+			columns={[selectColumn(rows ?? [], selection), ...stable]}
 			rows={rows}
 			rowKey={({ id }) => id}
 			openKey={openId}
@@ -45,25 +47,23 @@ export function AttemptsTable({ rows, nameOf, selection, openId, isNew, onOpen, 
 	);
 }
 
-const columnsOf = (
-	rows: readonly AttemptSummary[],
-	nameOf: NameOf,
-	selection: Selection,
-): readonly Column<AttemptSummary>[] => [
-	{
-		key: "select",
-		header: (
-			<Checkbox
-				size="xs"
-				aria-label="Select all that are shown"
-				checked={rows.length > 0 && selection.size >= rows.length}
-				indeterminate={selection.size > 0 && selection.size < rows.length}
-				onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}
-			/>
-		),
-		render: (row) => <SelectBox row={row} selection={selection} />,
-		width: 44,
-	},
+const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Column<AttemptSummary> => ({
+	key: "select",
+	header: (
+		<Checkbox
+			size="xs"
+			aria-label="Select all that are shown"
+			checked={rows.length > 0 && selection.size >= rows.length}
+			indeterminate={selection.size > 0 && selection.size < rows.length}
+			onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}
+		/>
+	),
+	render: (row) => <SelectBox row={row} checked={selection.has(row.id)} onSet={selection.set} />,
+	width: 44,
+});
+
+/** All but the one for selecting, which changes far more often. */
+const columnsOf = (nameOf: NameOf): readonly Column<AttemptSummary>[] => [
 	{ key: "time", header: "Time", render: ({ started_at }) => <When at={started_at} />, width: 92 },
 	{ key: "outcome", header: "Outcome", render: ({ status }) => <Outcome kind={status} />, width: 112 },
 	{ key: "event", header: "Event", render: (attempt) => <EventCell attempt={attempt} /> },
@@ -83,14 +83,3 @@ const columnsOf = (
 		width: 94,
 	},
 ];
-
-export function SelectBox({ row, selection }: { row: AttemptSummary; selection: Selection }) {
-	return (
-		<Checkbox
-			size="xs"
-			aria-label={`Select ${row.event_type}, attempt ${row.attempt}`}
-			checked={selection.has(row.id)}
-			onChange={(event) => selection.set(row, event.currentTarget.checked)}
-		/>
-	);
-}

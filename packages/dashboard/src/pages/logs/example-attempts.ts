@@ -1,4 +1,5 @@
 import type { AttemptStatus, AttemptSummary } from "../../api/attempts.ts";
+import type { EventType } from "../../api/model.ts";
 
 const NOW = Date.now();
 const MINUTE_MS = 60_000;
@@ -6,7 +7,7 @@ const ago = (ms: number) => new Date(NOW - ms).toISOString();
 
 const example = (
 	number: number,
-	event_type: string,
+	event_type: EventType,
 	status: AttemptStatus,
 	more: Partial<AttemptSummary>,
 ): AttemptSummary => ({

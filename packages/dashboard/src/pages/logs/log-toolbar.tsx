@@ -2,7 +2,7 @@ import { Button, Group } from "@mantine/core";
 import { IconArrowUp, IconPlayerPause, IconPlayerPlay, IconReload } from "@tabler/icons-react";
 import { MAX_NAMED } from "../../api/deliveries.ts";
 import { useLive } from "../../api/live.tsx";
-import { plural } from "../../lib/numbers.ts";
+import { formatCount, plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
 import classes from "./log-toolbar.module.css";
 import type { Log } from "./use-log.ts";
@@ -23,7 +23,8 @@ export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 			<div className={classes.words} aria-live="polite">
 				{size > 0 ? (
 					<>
-						{plural(size, "attempt")} of {plural(deliveries.length, "delivery", "deliveries")} selected
+						{formatCount(size)} selected
+						{deliveries.length === size ? "" : `, of ${plural(deliveries.length, "delivery", "deliveries")}`}
 						{tooMany ? `: ${MAX_NAMED} at most can be replayed at once` : ""}
 					</>
 				) : (

@@ -3,7 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
 import { useProjectId, useRole } from "../../api/session.ts";
@@ -18,6 +18,7 @@ import { ErrorState } from "../../ui/states.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { useScrolled } from "../../ui/use-scrolled.ts";
 import { AttemptCards } from "./attempt-cards.tsx";
+import classes from "./attempts.module.css";
 import { type AttemptsProps, AttemptsTable } from "./attempts-table.tsx";
 import { copyCurl } from "./copy-curl.ts";
 import { logSentence } from "./filter-words.ts";
@@ -58,11 +59,14 @@ export function LogsPage() {
 	const { rows, loadMore } = log;
 	const list = useMemo(() => ({ rows: rows ?? [], loadMore: () => void loadMore() }), [rows, loadMore]);
 
-	const nameOf = (id: string) => {
-		const webhook = webhooks?.find((one) => one.id === id);
-		if (webhook !== undefined) return webhookName(webhook);
-		return webhooks === undefined ? "…" : "a deleted webhook";
-	};
+	const nameOf = useCallback(
+		(id: string) => {
+			const webhook = webhooks?.find((one) => one.id === id);
+			if (webhook !== undefined) return webhookName(webhook);
+			return webhooks === undefined ? "…" : "a deleted webhook";
+		},
+		[webhooks],
+	);
 	const filter = (next: LogsSearch) =>
 		void navigate({ to: "/p/$projectId/logs", params: { projectId }, search: next, resetScroll: false });
 	const open = (id: string) =>
@@ -127,7 +131,7 @@ export function LogsPage() {
 					<NothingYet projectId={projectId} narrow={narrow} />
 				)
 			) : (
-				<div>
+				<div className={classes.list} data-outdated={log.outdated || undefined}>
 					<LogToolbar log={log} selection={selection} onReplay={replaySelected} />
 					{narrow ? (
 						<AttemptCards {...attempts} />

@@ -1,10 +1,9 @@
+import { isEventType } from "@posthorn/protocol";
 import { ATTEMPT_STATUSES, isSpan, type LogFilter } from "../../api/attempts.ts";
 
 /** What the address bar says about the log: its filters, under the names of the API. */
 export type LogsSearch = LogFilter;
 
-/** `purchase.completed` and its like; the longest that is looked at. */
-const EVENT_TYPE = /^[a-z][a-z_]*(?:\.[a-z_]+)+$/;
 const ID = /^[a-z]+_[\w-]+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const MAX_LENGTH = 100;
@@ -27,7 +26,7 @@ export function validateLogsSearch(search: Record<string, unknown>): LogsSearch 
 	const [since, until] = [timeOf(search.since), timeOf(search.until)];
 	return {
 		...(matches(webhook_id, ID) ? { webhook_id } : {}),
-		...(matches(type, EVENT_TYPE) ? { type } : {}),
+		...(typeof type === "string" && isEventType(type) ? { type } : {}),
 		...(status === undefined ? {} : { status }),
 		...(matches(event_id, ID) ? { event_id } : {}),
 		...(isSpan(span) ? { span } : { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }),

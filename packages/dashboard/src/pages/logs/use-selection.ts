@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
 
@@ -12,26 +12,37 @@ export interface Selection {
 	readonly setAll: (rows: readonly AttemptSummary[]) => void;
 }
 
+interface Chosen {
+	readonly view: string;
+	readonly rows: ReadonlyMap<string, AttemptSummary>;
+}
+
+const NONE: Chosen["rows"] = new Map();
+
 /** The rows that are selected; those of another `view` are forgotten. */
 export function useSelection(view: string): Selection {
-	const [chosen, setChosen] = useState<{ view: string; rows: ReadonlyMap<string, AttemptSummary> }>({
-		view,
-		rows: new Map(),
-	});
-	const rows: ReadonlyMap<string, AttemptSummary> = chosen.view === view ? chosen.rows : new Map();
-	const byDelivery = new Map(
-		[...rows.values()].map(({ webhook_id, event_id }) => [`${webhook_id} ${event_id}`, { webhook_id, event_id }]),
+	const [chosen, setChosen] = useState<Chosen>({ view, rows: NONE });
+	const rows = chosen.view === view ? chosen.rows : NONE;
+	const set = useCallback(
+		(row: AttemptSummary, selected: boolean) =>
+			setChosen((before) => {
+				const next = new Map(before.view === view ? before.rows : NONE);
+				if (selected) next.set(row.id, row);
+				else next.delete(row.id);
+				return { view, rows: next };
+			}),
+		[view],
 	);
-	return {
-		size: rows.size,
-		deliveries: [...byDelivery.values()],
-		has: (attemptId) => rows.has(attemptId),
-		set: (row, selected) => {
-			const next = new Map(rows);
-			if (selected) next.set(row.id, row);
-			else next.delete(row.id);
-			setChosen({ view, rows: next });
-		},
-		setAll: (all) => setChosen({ view, rows: new Map(all.map((row) => [row.id, row])) }),
-	};
+	return useMemo(() => {
+		const byDelivery = new Map(
+			[...rows.values()].map(({ webhook_id, event_id }) => [`${webhook_id} ${event_id}`, { webhook_id, event_id }]),
+		);
+		return {
+			size: rows.size,
+			deliveries: [...byDelivery.values()],
+			has: (attemptId) => rows.has(attemptId),
+			set,
+			setAll: (all) => setChosen({ view, rows: new Map(all.map((row) => [row.id, row])) }),
+		};
+	}, [rows, set, view]);
 }

@@ -23,5 +23,7 @@ export function groupEventTypes<Type extends Entry>(entries: readonly Type[]): r
 }
 
 /** The chosen types in the catalogue's order, so that the same choice is always the same list. */
-export const inCatalogueOrder = (entries: readonly Entry[], chosen: ReadonlySet<string>) =>
-	entries.map(({ type }) => type).filter((type) => chosen.has(type));
+export const inCatalogueOrder = <Type extends string>(
+	entries: readonly { readonly type: Type }[],
+	chosen: ReadonlySet<string>,
+): Type[] => entries.map(({ type }) => type).filter((type) => chosen.has(type));

@@ -2,6 +2,7 @@ import { Badge, Button, Checkbox, Input, Skeleton, Text, Tooltip } from "@mantin
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { type EventTypeEntry, eventTypesQuery } from "../../api/event-types.ts";
+import type { EventType } from "../../api/model.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { InlineCode } from "../../ui/inline-code.tsx";
 import { ErrorState } from "../../ui/states.tsx";
@@ -10,11 +11,11 @@ import classes from "./event-picker.module.css";
 
 interface EventPickerProps {
 	value: readonly string[];
-	onChange: (types: string[]) => void;
+	onChange: (types: EventType[]) => void;
 	error?: ReactNode;
 	disabled?: boolean;
 	/** Told whose sample somebody looks at. */
-	onLook?: (type: string) => void;
+	onLook?: (type: EventType) => void;
 }
 
 /** Which events a webhook receives: in groups, each with when it fires and what it carries. */
@@ -24,7 +25,7 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 	const errorId = useId();
 	const chosen = new Set(value);
 	const choose = (types: ReadonlySet<string>) => onChange(inCatalogueOrder(entries ?? [], types));
-	const toggle = (type: string, on: boolean) => {
+	const toggle = (type: EventType, on: boolean) => {
 		const types = new Set(chosen);
 		if (on) types.add(type);
 		else types.delete(type);

@@ -2,6 +2,7 @@ import { Button, Grid, Group, Stack, Text, TextInput, Title } from "@mantine/cor
 import { useForm } from "@mantine/form";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { EventType } from "../../api/model.ts";
 import { useProjectId } from "../../api/session.ts";
 import { type CreatedWebhook, createWebhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
@@ -33,9 +34,9 @@ export function NewWebhookPage() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
 	const [created, setCreated] = useState<CreatedWebhook | null>(null);
-	const [looked, setLooked] = useState<string | null>(null);
+	const [looked, setLooked] = useState<EventType | null>(null);
 	const form = useForm({
-		initialValues: { url: "", description: "", events: [] as string[] },
+		initialValues: { url: "", description: "", events: [] as EventType[] },
 		validate: { url: urlFault, description: descriptionFault, events: eventsFault },
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ url, description, events }) => {

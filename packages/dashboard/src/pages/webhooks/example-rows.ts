@@ -1,3 +1,4 @@
+import type { EventType } from "../../api/model.ts";
 import type { WebhookRow } from "./webhook-cells.tsx";
 
 const NOW = Date.now();
@@ -7,7 +8,7 @@ function example(
 	id: string,
 	description: string,
 	url: string,
-	events: string[],
+	events: EventType[],
 	delivered: readonly number[],
 ): WebhookRow {
 	const hours = delivered.map((count, index) => ({

@@ -25,7 +25,9 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				schema: Type.String(),
 				contentType: "text/event-stream",
 			},
-			handler({ params: { project_id }, principal, isStillAllowed }) {
+			handler({ params: { project_id }, principal, request, isStillAllowed }) {
+				// Nobody would listen to it, or close it.
+				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
 				const stream = changes.listen(project_id, listenerOf(principal), isStillAllowed);
 				if (!stream) throw tooMany(RETRY_AFTER_S, `${MAX_STREAMS} streams are open already.`);
 				// Proxies must not gather what is meant to arrive at once.

@@ -18,15 +18,12 @@ import {
 import { beginSession, presentSession, withPassword } from "../sign-in.ts";
 import { formatTime } from "../time.ts";
 
-type InvitationParts = Pick<
-	ApiParts,
-	"people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "auditLog"
->;
+type InvitationParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl">;
 
 const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
 
 export function invitationRoutes(parts: InvitationParts): Route[] {
-	const { people, members, projects, publicUrl, auditLog } = parts;
+	const { people, members, projects, publicUrl } = parts;
 	const tag = "Members";
 	const path = "/v1/projects/{project_id}/invitations";
 
@@ -157,19 +154,17 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				conflict: "There is an account with this address.",
 				"too-many-requests": "Too many wrong tokens, or too many people at once.",
 			},
-			async handler({ body, request, reply }) {
+			async handler({ body, request, reply, audit }) {
 				const { invitation } = await holding(body.token, request.ip);
 				const person = await authenticateCookie(request, parts);
 				const account = person?.account ?? (await newAccount(body));
-				if (!(await members.accept(body.token, account.id))) throw new Problem("not-found", OVER);
-				const session = person
-					? await presentSession(person, parts)
-					: await beginSession(account, false, request, reply, parts);
-				await auditLog.record(
+				const membership = await members.accept(body.token, account.id);
+				if (!membership) throw new Problem("not-found", OVER);
+				audit(
+					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },
 					{ kind: "account", id: account.id, name: account.name },
-					{ projectId: invitation.projectId, action: "member.joined", detail: { role: invitation.role } },
 				);
-				return session;
+				return person ? presentSession(person, parts) : beginSession(account, false, request, reply, parts);
 			},
 		}),
 	];

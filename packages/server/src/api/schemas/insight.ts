@@ -10,7 +10,7 @@ const outcomes = {
 	failed: count("Attempts that failed for good."),
 };
 const milliseconds = (description: string) =>
-	Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+	Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
 		description: `${description}, in milliseconds, to a tenth or a millisecond; null where nothing was sent.`,
 	});
 const SuccessRate = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {

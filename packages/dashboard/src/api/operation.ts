@@ -1,0 +1,45 @@
+import type { components, paths } from "@posthorn/api-types";
+
+/** The API's shapes by name, as its OpenAPI document has them. */
+export type Schemas = components["schemas"];
+
+export type Verb = "get" | "post" | "put" | "patch" | "delete";
+
+/** The paths that take a method. */
+export type PathWith<V extends Verb> = {
+	[P in keyof paths]: paths[P][V] extends { readonly responses: unknown } ? P : never;
+}[keyof paths];
+
+type JsonOf<Content> = Content extends { readonly content: { readonly "application/json": infer Json } }
+	? Json
+	: undefined;
+
+/** What a call answers when it succeeds. */
+export type AnswerOf<P extends PathWith<V>, V extends Verb> = paths[P][V] extends {
+	readonly responses: infer Responses;
+}
+	? JsonOf<Responses[Extract<keyof Responses, 200 | 201 | 202 | 204>]>
+	: never;
+
+type PathOf<Operation> = Operation extends { readonly parameters: { readonly path: infer Names } }
+	? { readonly path: Names }
+	: { readonly path?: undefined };
+
+type QueryOf<Operation> = Operation extends { readonly parameters: { readonly query?: infer Query } }
+	? { readonly query?: { readonly [K in keyof Query]?: Query[K] | null | undefined } }
+	: { readonly query?: undefined };
+
+type BodyOf<Operation> = Operation extends {
+	readonly requestBody: { readonly content: { readonly "application/json": infer Json } };
+}
+	? { readonly body: Json }
+	: { readonly body?: undefined };
+
+/** What a call takes; undefined, null and empty values of the query are left out. */
+export type CallOf<P extends PathWith<V>, V extends Verb> = PathOf<paths[P][V]> &
+	QueryOf<paths[P][V]> &
+	BodyOf<paths[P][V]> & { readonly signal?: AbortSignal };
+
+/** The options may be left out where nothing is needed. */
+export type Arguments<P extends PathWith<V>, V extends Verb> =
+	Record<never, never> extends CallOf<P, V> ? [options?: CallOf<P, V>] : [options: CallOf<P, V>];

@@ -1,0 +1,80 @@
+import { argon2Sync } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { Passwords, PasswordsBusy } from "./password.ts";
+
+const PASSWORD = "correct horse battery staple";
+const PHC = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+let passwords: Passwords;
+let hash: string;
+beforeAll(async () => {
+	passwords = new Passwords();
+	hash = await passwords.hash(PASSWORD);
+});
+
+test("a hash says how it was made, and is argon2id of the password with a salt of its own", async () => {
+	const [, salt = "", digest = ""] = PHC.exec(hash) ?? [];
+	const expected = argon2Sync("argon2id", {
+		message: Buffer.from(PASSWORD),
+		nonce: Buffer.from(salt, "base64"),
+		memory: 19_456,
+		passes: 2,
+		parallelism: 1,
+		tagLength: 32,
+	});
+	expect(Buffer.from(digest, "base64")).toEqual(expected);
+	expect(await passwords.hash(PASSWORD)).not.toBe(hash);
+});
+
+test("the right password is known, and no other", async () => {
+	expect(await passwords.verify(PASSWORD, hash)).toBe(true);
+	for (const wrong of ["", ` ${PASSWORD}`, PASSWORD.toUpperCase(), `${PASSWORD}\0`, PASSWORD.slice(0, -1)])
+		expect(await passwords.verify(wrong, hash), wrong).toBe(false);
+});
+
+test("letters count as the same however a keyboard composes them", async () => {
+	const composed = await passwords.hash("caf\u00e9 au lait");
+	expect(await passwords.verify("cafe\u0301 au lait", composed)).toBe(true);
+	expect(await passwords.verify("cafe au lait", composed)).toBe(false);
+});
+
+test("without a hash no password is right, not even the one that is worked on instead", async () => {
+	expect(await passwords.verify(PASSWORD, null)).toBe(false);
+	expect(await passwords.verify("", null)).toBe(false);
+});
+
+test("a hash made with other parameters is still checked by its own", async () => {
+	const salt = Buffer.alloc(16, 1);
+	const parameters = {
+		message: Buffer.from(PASSWORD),
+		nonce: salt,
+		memory: 64,
+		passes: 3,
+		parallelism: 2,
+		tagLength: 16,
+	};
+	const text = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
+	const digest = text(argon2Sync("argon2id", { ...parameters, tagLength: 32 }));
+	const old = `$argon2id$v=19$m=64,t=3,p=2$${text(salt)}$${digest}`;
+	expect(await passwords.verify(PASSWORD, old)).toBe(true);
+	expect(await passwords.verify("wrong password", old)).toBe(false);
+});
+
+test("a hash that is none is a fault, and no password", async () => {
+	for (const broken of ["", "x", hash.slice(0, -1).replace("argon2id", "argon2i"), hash.replace("v=19", "v=16")])
+		await expect(passwords.verify(PASSWORD, broken)).rejects.toThrow(/not in the form/);
+});
+
+test("so many wait for their turn; beyond, it is said that it is busy; and all have their turn again", async () => {
+	const many = new Passwords();
+	const asked = Array.from({ length: 70 }, (_, i) => many.verify(i % 2 === 0 ? PASSWORD : "wrong password", hash));
+	const results = await Promise.allSettled(asked);
+	// Two are at work, and 64 wait.
+	for (const [i, result] of results.entries())
+		expect(result).toEqual(
+			i < 66
+				? { status: "fulfilled", value: i % 2 === 0 }
+				: { status: "rejected", reason: expect.any(PasswordsBusy) as PasswordsBusy },
+		);
+	expect(await many.verify(PASSWORD, hash)).toBe(true);
+});

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTestStorage, type TestStorage } from "./accounts.fixture.ts";
+import { Passwords, PasswordsBusy } from "./password.ts";
+import { People, WRONG_FOR_ACCOUNT, WRONG_FROM_ADDRESS } from "./people.ts";
+
+const ADA = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
+const ADDRESS = "192.0.2.1";
+
+/** As when very many sign in at once, for as long as that is wanted. */
+class BusyPasswords extends Passwords {
+	isBusy = false;
+
+	override async verify(password: string, hash: string | null): Promise<boolean> {
+		if (this.isBusy) throw new PasswordsBusy();
+		return super.verify(password, hash);
+	}
+}
+
+let rig: TestStorage;
+let passwords: BusyPasswords;
+let people: People;
+beforeEach(async () => {
+	rig = await openTestStorage();
+	passwords = new BusyPasswords();
+	people = new People({ ...rig, passwords });
+	await people.create(ADA);
+});
+afterEach(() => rig.close());
+
+test("an address is compared without regard to case, blanks around it and how its letters are composed", async () => {
+	await people.create({ ...ADA, email: " Ren\u00e9@Example.com " });
+	for (const email of ["ren\u00e9@example.com", "RENE\u0301@EXAMPLE.COM", "\tren\u00e9@example.com\n"])
+		expect(await people.signIn(email, ADA.password, ADDRESS), email).toMatchObject({
+			kind: "signed_in",
+			account: { email: "Ren\u00e9@Example.com" },
+		});
+	expect(await people.create({ ...ADA, email: "ADA@EXAMPLE.COM" })).toEqual({ kind: "taken" });
+});
+
+test("a try that could not be made, because too many were, is none of the wrong ones", async () => {
+	passwords.isBusy = true;
+	for (let i = 0; i < 2 * WRONG_FROM_ADDRESS; i++)
+		await expect(people.signIn(ADA.email, ADA.password, ADDRESS)).rejects.toThrow(PasswordsBusy);
+	passwords.isBusy = false;
+	expect(await people.signIn(ADA.email, "wrong password", ADDRESS)).toEqual({ kind: "wrong" });
+	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
+});
+
+test("of tries at once no more are made than one after the other", async () => {
+	const tries = Array.from({ length: WRONG_FOR_ACCOUNT + 5 }, () =>
+		people.signIn(ADA.email, "wrong password", ADDRESS),
+	);
+	const kinds = (await Promise.all(tries)).map(({ kind }) => kind);
+	expect(kinds).toEqual([...Array<string>(WRONG_FOR_ACCOUNT).fill("wrong"), ...Array<string>(5).fill("throttled")]);
+});
+
+test("wrong passwords are forgotten after a quarter of an hour", async () => {
+	for (let i = 0; i < WRONG_FOR_ACCOUNT; i++) await people.signIn(ADA.email, "wrong password", ADDRESS);
+	rig.clock.advance(1_000);
+	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toEqual({ kind: "throttled", wait: 899 });
+	rig.clock.advance(899_000);
+	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
+});

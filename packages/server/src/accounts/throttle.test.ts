@@ -1,0 +1,70 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { beforeEach, expect, test } from "vitest";
+import { Throttle } from "./throttle.ts";
+
+const WINDOW_MS = 60_000;
+
+let clock: VirtualClock;
+let throttle: Throttle;
+beforeEach(() => {
+	clock = new VirtualClock();
+	throttle = new Throttle(clock, 3, WINDOW_MS);
+});
+
+function fail(name: string, times: number): void {
+	for (let i = 0; i < times; i++) throttle.failed(name);
+}
+
+test("so many failures are free, each name for itself", () => {
+	fail("a", 2);
+	expect(throttle.wait("a")).toBeNull();
+	fail("a", 1);
+	expect(throttle.wait("a")).toBe(60);
+	expect(throttle.wait("b")).toBeNull();
+});
+
+test("the wait ends with the window, which begins with the first failure and is not prolonged by others", () => {
+	fail("a", 1);
+	clock.advance(30_000);
+	fail("a", 5);
+	expect(throttle.wait("a")).toBe(30);
+	clock.advance(29_001);
+	expect(throttle.wait("a")).toBe(1);
+	clock.advance(998);
+	expect(throttle.wait("a")).toBe(1);
+	clock.advance(1);
+	expect(throttle.wait("a")).toBeNull();
+	fail("a", 2);
+	expect(throttle.wait("a")).toBeNull();
+});
+
+test("what was no failure is taken back, and a name is forgotten", () => {
+	fail("a", 3);
+	throttle.takeBack("a");
+	expect(throttle.wait("a")).toBeNull();
+	fail("a", 1);
+	expect(throttle.wait("a")).toBe(60);
+	throttle.forget("a");
+	expect(throttle.wait("a")).toBeNull();
+	fail("a", 2);
+	expect(throttle.wait("a")).toBeNull();
+});
+
+test("taking back after the window, or what never failed, gives no credit", () => {
+	fail("a", 1);
+	clock.advance(WINDOW_MS);
+	throttle.takeBack("a");
+	throttle.takeBack("b");
+	for (const name of ["a", "b"]) {
+		fail(name, 3);
+		expect(throttle.wait(name)).toBe(60);
+	}
+});
+
+test("very many names are not kept for ever: the earliest goes first", () => {
+	fail("first", 3);
+	fail("second", 3);
+	for (let i = 0; i < 9_999; i++) fail(`other ${i}`, 1);
+	expect(throttle.wait("first")).toBeNull();
+	expect(throttle.wait("second")).toBe(60);
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AUDIT_ACTIONS } from "../accounts/audit.ts";
+import { answered } from "../engine/send/receiver.fixture.ts";
+import type { Answer, Json } from "./answer.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+import { type Browser, invite, member, setUp } from "./browser.fixture.ts";
+
+let api: TestApi;
+let operator: Browser;
+let people = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+	operator = await setUp(api);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+const auditOf = async (project: string, query = ""): Promise<Json> =>
+	(await operator.call("GET", `${project}/audit${query}`)).json;
+
+/** Newest first: action, target and detail. */
+async function noted(project: string): Promise<unknown[]> {
+	return (await auditOf(project)).data.map(({ action, target, detail }) => [action, target, detail]);
+}
+
+test("each action is noted, once it was done: what was done to what", async () => {
+	const receiver = api.receiver.url();
+	const created = await operator.call("POST", "/v1/projects", { body: { name: "Store" } });
+	const project = `/v1/projects/${created.json.id}`;
+	const seen = new Set<string>();
+	let entries = 0;
+	/** Does it, and answers with what was noted for it. */
+	async function notes(doing: Promise<Answer>): Promise<unknown[]> {
+		const { status, text } = await doing;
+		expect(status, text).toBeLessThan(300);
+		const all = await noted(project);
+		const fresh = all.slice(0, all.length - entries).toReversed();
+		entries = all.length;
+		for (const [action] of fresh as [string][]) seen.add(action);
+		return fresh;
+	}
+	const call = (method: string, path: string, body?: unknown) => operator.call(method, project + path, { body });
+
+	const self = { kind: "project", id: created.json.id, name: "Store" };
+	expect(await notes(Promise.resolve(created))).toEqual([["project.created", self, {}]]);
+	const renamed = await notes(call("PATCH", "", { name: "Shop" }));
+	expect(renamed).toEqual([["project.renamed", { ...self, name: "Shop" }, {}]]);
+	const app = { kind: "app", id: "developer", name: "Developer" };
+	expect(await notes(call("DELETE", "/apps/developer"))).toEqual([["app.removed", app, {}]]);
+	expect(await notes(call("PUT", "/apps/developer"))).toEqual([["app.installed", app, {}]]);
+
+	const posted = await call("POST", "/webhooks", { url: receiver, events: ["delivery.success"] });
+	const { id, secret } = posted.json;
+	const nameless = { kind: "webhook", id, name: receiver };
+	const webhook = { ...nameless, name: "Accounting" };
+	expect(await notes(Promise.resolve(posted))).toEqual([["webhook.created", nameless, {}]]);
+	const patch = (body: object) => notes(call("PATCH", `/webhooks/${id}`, body));
+	expect(await patch({ description: "Accounting", max_in_flight: 2 })).toEqual([
+		["webhook.changed", webhook, { fields: ["description", "max_in_flight"] }],
+	]);
+	expect(await patch({ status: "paused" })).toEqual([["webhook.paused", webhook, {}]]);
+	expect(await patch({ status: "active", from: "now" })).toEqual([["webhook.resumed", webhook, { from: "now" }]]);
+	await patch({ status: "paused" });
+	expect(await patch({ status: "active", max_in_flight: 1 })).toEqual([
+		["webhook.changed", webhook, { fields: ["max_in_flight"] }],
+		["webhook.resumed", webhook, { from: "backlog" }],
+	]);
+	const rotated = await call("POST", `/webhooks/${id}/rotate-secret`);
+	expect(await notes(Promise.resolve(rotated))).toEqual([["webhook.secret_rotated", webhook, {}]]);
+	expect(await notes(call("POST", `/webhooks/${id}/test`, { type: "purchase.completed" }))).toEqual([
+		["webhook.tested", webhook, { type: "purchase.completed" }],
+	]);
+	await api.attempted(1);
+
+	api.receiver.answer = answered(500);
+	const event = await api.publish(project);
+	await api.attempted(2);
+	api.receiver.answer = answered(200);
+	const replayed = await notes(call("POST", `/webhooks/${id}/deliveries/${event}/replay`));
+	expect(replayed).toEqual([["delivery.replayed", { kind: "event", id: event, name: event }, { webhook_id: id }]]);
+	await api.attempted(3);
+	expect(await notes(call("POST", `/webhooks/${id}/replay`, { status: "failed" }))).toEqual([
+		["deliveries.replayed", webhook, { filter: { status: "failed" }, count: 0 }],
+	]);
+	const filter = { event_id: event, status: "delivered" };
+	expect(await notes(call("POST", "/replays", { filter, dry_run: true }))).toEqual([]);
+	expect(await notes(call("POST", "/replays", { filter }))).toEqual([
+		["deliveries.replayed", null, { filter, count: 1 }],
+	]);
+	await api.attempted(4);
+	expect(await notes(call("POST", "/replays", { deliveries: [{ webhook_id: id, event_id: event }] }))).toEqual([
+		["deliveries.replayed", null, { count: 1 }],
+	]);
+	await api.attempted(5);
+	expect(await notes(call("DELETE", `/webhooks/${id}`))).toEqual([["webhook.deleted", webhook, {}]]);
+
+	const keyed = await call("POST", "/api-keys", { name: "Till" });
+	const key = { kind: "api_key", id: keyed.json.id, name: "Till" };
+	expect(await notes(Promise.resolve(keyed))).toEqual([["api_key.created", key, {}]]);
+	expect(await notes(call("DELETE", `/api-keys/${keyed.json.id}`))).toEqual([["api_key.revoked", key, {}]]);
+
+	const invited = await call("POST", "/invitations", { role: "viewer", email: "bob@example.com" });
+	const invitation = { kind: "invitation", id: invited.json.id, name: "bob@example.com" };
+	expect(await notes(Promise.resolve(invited))).toEqual([["member.invited", invitation, { role: "viewer" }]]);
+	const revoked = await notes(call("DELETE", `/invitations/${invited.json.id}`));
+	expect(revoked).toEqual([["invitation.revoked", invitation, {}]]);
+	const link = await call("POST", "/invitations", { role: "owner" });
+	const anyone = { kind: "invitation", id: link.json.id, name: "a link" };
+	expect(await notes(Promise.resolve(link))).toEqual([["member.invited", anyone, { role: "owner" }]]);
+
+	const bob = await member(api, project, "developer", "bob");
+	const joined = await notes(bob.call("GET", project));
+	expect(joined.slice(1)).toEqual([["member.joined", null, { role: "developer" }]]);
+	const account = { kind: "account", id: bob.accountId, name: "bob" };
+	expect(await notes(call("PATCH", `/members/${bob.accountId}`, { role: "viewer" }))).toEqual([
+		["member.role_changed", account, { from: "developer", to: "viewer" }],
+	]);
+	expect(await notes(bob.call("DELETE", `${project}/members/${bob.accountId}`))).toEqual([
+		["member.removed", account, {}],
+	]);
+
+	expect([...seen].toSorted()).toEqual([...AUDIT_ACTIONS].toSorted());
+	const { text } = await operator.call("GET", `${project}/audit?limit=200`);
+	const secrets = [secret, rotated.json.secret, keyed.json.key, link.json.url.split("#")[1], operator.token, bob.token];
+	for (const hidden of secrets) expect(text).not.toContain(String(hidden).slice(-30));
+});
+
+test("who did it is told as he was called then: people, keys, and the operator's key", async () => {
+	const project = await api.project();
+	const owner = await member(api, project, "owner", `owner${++people}`);
+	const keyId = (await owner.call("POST", `${project}/api-keys`, { body: { name: "Till" } })).json;
+	await api.call("POST", `${project}/webhooks`, {
+		key: keyId.key,
+		body: { url: "https://example.com/", events: ["delivery.success"] },
+	});
+	await owner.call("PATCH", "/v1/account", { body: { name: "Renamed" } });
+	await owner.call("PATCH", project, { body: { name: "Shop" } });
+	const { data } = (await owner.call("GET", `${project}/audit`)).json;
+	const ada = { kind: "account", id: owner.accountId, name: `owner${people}` };
+	const theOperator = { kind: "operator_key", id: null, name: "The operator's key" };
+	expect(data.map(({ action, actor }) => [action, actor])).toEqual([
+		["project.renamed", { ...ada, name: "Renamed" }],
+		["webhook.created", { kind: "api_key", id: keyId.id, name: "Till" }],
+		["api_key.created", ada],
+		["member.joined", ada],
+		["member.invited", theOperator],
+		["project.created", theOperator],
+	]);
+});
+
+test("who joins with less than he has already is noted with what he has", async () => {
+	const project = await api.project();
+	const owner = await member(api, project, "owner", `owner${++people}`);
+	const token = await invite(api, project, "viewer");
+	await owner.call("POST", "/v1/invitations/accept", { body: { token } });
+	expect((await auditOf(project)).data[0]).toMatchObject({ action: "member.joined", detail: { role: "owner" } });
+});
+
+test("what was refused or changed nothing is not noted", async () => {
+	const project = await api.project();
+	const viewer = await member(api, project, "viewer", `viewer${++people}`);
+	const webhook = await api.webhook(project);
+	const before = await noted(project);
+	for (const [method, path, body] of [
+		["PATCH", webhook, { url: "http://example.com/" }],
+		["PATCH", webhook, { max_in_flight: 0 }],
+		["DELETE", `${project}/webhooks/wh_01kbjh6mrxe3q8z1v2t4w5y6a7`, undefined],
+		["DELETE", `${project}/api-keys/key_01kbjh6mrxe3q8z1v2t4w5y6a7`, undefined],
+		["POST", `${webhook}/deliveries/evt_none/replay`, undefined],
+		["POST", `${project}/replays`, { filter: {} }],
+		["POST", `${project}/webhooks/check-url`, { url: "https://localhost/" }],
+	] as const) {
+		await operator.call(method, path, { body });
+		await viewer.call(method, path, { body });
+	}
+	await operator.call("PATCH", webhook, { body: {} });
+	expect(await noted(project)).toEqual(before);
+});
+
+test("pages go from the newest to the oldest, each entry once", async () => {
+	const project = await api.project();
+	for (const name of ["a", "b", "c", "d"]) await api.call("PATCH", project, { body: { name } });
+	const whole = await auditOf(project);
+	expect(whole.data.map(({ target }) => target?.name)).toEqual(["d", "c", "b", "a", "Store"]);
+	expect(whole.next_cursor).toBeNull();
+	const times = whole.data.map(({ at }) => at);
+	expect(times).toEqual(times.toSorted().toReversed());
+	const paged: Json[] = [];
+	let cursor: string | null = null;
+	do {
+		const page: Json = await auditOf(project, `?limit=2${cursor === null ? "" : `&cursor=${cursor}`}`);
+		paged.push(...page.data);
+		cursor = page.next_cursor;
+	} while (cursor !== null);
+	expect(paged).toEqual(whole.data);
+	const other = await api.project();
+	expect((await auditOf(other, `?cursor=${Buffer.from(whole.data[0]!.id).toString("base64url")}`)).data).toEqual([]);
+	expect((await operator.call("GET", `${project}/audit?cursor=x`)).status).toBe(422);
+	expect(idOf(project)).not.toBe(idOf(other));
+});
+
+test("an audit log that cannot be written is told to the operator, and stops nobody", async () => {
+	const broken = await TestApi.start({
+		parts: ({ auditLog }) => ({
+			auditLog: Object.assign(Object.create(auditLog) as typeof auditLog, {
+				record: () => Promise.reject(new Error("full")),
+			}),
+		}),
+	});
+	const { status } = await broken.call("POST", "/v1/projects", { body: { name: "Store" } });
+	expect(status).toBe(201);
+	expect(broken.logs.filter((line) => line.includes("audit log could not be written"))).toHaveLength(1);
+	await broken.close();
+});

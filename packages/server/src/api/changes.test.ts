@@ -1,0 +1,259 @@
+import { once } from "node:events";
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
+import { Browser, member, setUp } from "./browser.fixture.ts";
+import { Changes, COMMENT_MS, GAP_MS, MAX_STREAMS } from "./changes.ts";
+
+let api: TestApi;
+let clock: VirtualClock;
+let project: string;
+let ada: Browser;
+let opened: ClientRequest[];
+beforeEach(async () => {
+	clock = new VirtualClock();
+	opened = [];
+	api = await TestApi.start({ changes: new Changes(clock) });
+	await setUp(api);
+	project = await api.project();
+	ada = await member(api, project, "viewer", "ada");
+	await api.app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterEach(async () => {
+	for (const request of opened) request.destroy();
+	await api.close();
+});
+
+const key = (value: string) => ({ authorization: `Bearer ${value}` });
+
+interface AskOptions {
+	readonly of?: string;
+	readonly method?: string;
+	readonly agent?: Agent;
+}
+
+/** Asks for a stream over a connection of its own. */
+async function ask(headers: Record<string, string>, { of = project, method = "GET", agent }: AskOptions = {}) {
+	const { port } = api.app.server.address() as AddressInfo;
+	const target = { port, host: "127.0.0.1", path: `${of}/changes`, method, headers };
+	const request = httpRequest({ ...target, agent: agent ?? new Agent() });
+	opened.push(request);
+	request.end();
+	const [response] = (await once(request, "response")) as [IncomingMessage];
+	return { request, response };
+}
+
+/** What a stream says, as it comes. */
+class Listening {
+	readonly response: IncomingMessage;
+	readonly #request: ClientRequest;
+	#text = "";
+	#ended = false;
+	#heard: () => void = () => {};
+
+	constructor({ request, response }: { request: ClientRequest; response: IncomingMessage }) {
+		this.#request = request;
+		this.response = response;
+		response.setEncoding("utf8");
+		response.on("data", (text: string) => {
+			this.#text += text;
+			this.#heard();
+		});
+		response.on("end", () => {
+			this.#ended = true;
+			this.#heard();
+		});
+		response.on("error", () => this.#heard());
+	}
+
+	/** Everything said until it holds this text; then it is forgotten. */
+	async until(text: string): Promise<string> {
+		while (!this.#text.includes(text)) {
+			if (this.#ended) throw new Error(`The stream ended; it said: ${this.#text}`);
+			await this.#more();
+		}
+		const said = this.#text;
+		this.#text = "";
+		return said;
+	}
+
+	/** Everything said until the service ended it. */
+	async end(): Promise<string> {
+		while (!this.#ended) await this.#more();
+		return this.#text;
+	}
+
+	leave(): void {
+		this.#request.destroy();
+	}
+
+	#more(): Promise<void> {
+		return new Promise((resolve) => {
+			this.#heard = resolve;
+		});
+	}
+}
+
+async function listen(headers = ada.headersFor("GET"), of = project): Promise<Listening> {
+	const listening = new Listening(await ask(headers, { of }));
+	expect(listening.response.statusCode).toBe(200);
+	await listening.until(": listening\n\n");
+	return listening;
+}
+
+const ATTEMPTS = "event: attempts\ndata: {}\n\n";
+const WEBHOOKS = "event: webhooks\ndata: {}\n\n";
+
+test("changes of webhooks, events and attempts are hinted at as they happen", async () => {
+	const stream = await listen();
+	expect(stream.response.headers).toMatchObject({
+		"content-type": "text/event-stream; charset=utf-8",
+		"cache-control": "no-store",
+		"x-accel-buffering": "no",
+	});
+	const webhook = await api.webhook(project);
+	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+	clock.advance(GAP_MS);
+	await api.publish(project);
+	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+	await api.attempted(1);
+	clock.advance(GAP_MS);
+	expect(await stream.until(ATTEMPTS)).toBe(ATTEMPTS);
+	for (const body of [{ status: "paused" }, { description: "x" }]) {
+		clock.advance(GAP_MS);
+		await api.call("PATCH", webhook, { body });
+		expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+	}
+	clock.advance(GAP_MS);
+	await api.call("DELETE", webhook);
+	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+});
+
+test("however much happens, each is said at most twice a second, and the last is not lost", async () => {
+	const stream = await listen();
+	const id = project.split("/").at(-1)!;
+	const { changes } = api.parts;
+	for (let i = 0; i < 100; i++) changes.note(id, "attempts");
+	clock.advance(GAP_MS - 1);
+	for (let i = 0; i < 100; i++) changes.note(id, i % 2 === 0 ? "webhooks" : "attempts");
+	expect(await stream.until(ATTEMPTS)).toBe(ATTEMPTS);
+	clock.advance(1);
+	expect(await stream.until(WEBHOOKS)).toBe(ATTEMPTS + WEBHOOKS);
+	// Nothing was noted since, so nothing is said before the next.
+	clock.advance(10 * GAP_MS);
+	changes.note(id, "webhooks");
+	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+});
+
+test("a project's listeners hear of it alone, all of them, by cookie and by key", async () => {
+	const other = await api.project("Other");
+	const streams = [await listen(), await listen(key(await api.keyOf(project))), await listen(key(OPERATOR_KEY))];
+	const elsewhere = await listen(key(OPERATOR_KEY), other);
+	await api.webhook(project);
+	for (const stream of streams) expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+	clock.advance(GAP_MS);
+	await api.webhook(other);
+	expect(await elsewhere.until(WEBHOOKS)).toBe(WEBHOOKS);
+	await api.webhook(project);
+	for (const stream of streams) expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
+});
+
+test("who may not see the project does not hear of it", async () => {
+	const stranger = await member(api, await api.project(), "owner", "stranger");
+	for (const [headers, status] of [
+		[{}, 401],
+		[key("wrong"), 401],
+		[stranger.headersFor("GET"), 404],
+	] as const)
+		expect((await ask(headers)).response.statusCode).toBe(status);
+});
+
+test("twenty streams of one session at most; others have their own, and what is closed counts no more", async () => {
+	const streams = [];
+	for (let i = 0; i < MAX_STREAMS; i++) streams.push(await listen());
+	const { response } = await ask(ada.headersFor("GET"));
+	expect(response.statusCode).toBe(429);
+	expect(response.headers["retry-after"]).toBe("30");
+	expect(response.headers["content-type"]).toMatch(/^application\/problem\+json/);
+	const other = new Browser(api);
+	await other.signIn("ada@example.com");
+	await listen(other.headersFor("GET"));
+	await listen(key(await api.keyOf(project)));
+	streams[0]!.leave();
+	let status: number | undefined;
+	do {
+		const again = await ask(ada.headersFor("GET"));
+		status = again.response.statusCode;
+		again.response.resume();
+	} while (status === 429);
+	expect(status).toBe(200);
+});
+
+test("asking for the head alone opens no stream", async () => {
+	for (let i = 0; i <= MAX_STREAMS; i++) {
+		const { response } = await ask(ada.headersFor("GET"), { method: "HEAD" });
+		expect(response.statusCode).toBe(200);
+		expect(response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+	}
+	await listen();
+});
+
+test("a quiet stream says something now and then, and ends with the session", async () => {
+	const phone = new Browser(api);
+	await phone.signIn("ada@example.com");
+	const mine = await listen();
+	const stream = await listen(phone.headersFor("GET"));
+	clock.advance(COMMENT_MS);
+	expect(await stream.until(":\n\n")).toBe(":\n\n");
+	expect(await mine.until(":\n\n")).toBe(":\n\n");
+	await phone.call("DELETE", "/v1/session");
+	clock.advance(COMMENT_MS);
+	expect(await stream.end()).toBe("");
+	expect(await mine.until(":\n\n")).toBe(":\n\n");
+});
+
+test("it ends, too, when the membership, the key or the app is gone", async () => {
+	const owner = await member(api, project, "owner", "owner");
+	const { json: made } = await owner.call("POST", `${project}/api-keys`, { body: { name: "k" } });
+	const [asMember, asKey, asOwner] = [
+		await listen(),
+		await listen(key(made.key)),
+		await listen(owner.headersFor("GET")),
+	];
+	await owner.call("DELETE", `${project}/members/${ada.accountId}`);
+	await owner.call("DELETE", `${project}/api-keys/${made.id}`);
+	clock.advance(COMMENT_MS);
+	expect(await asMember.end()).toBe("");
+	expect(await asKey.end()).toBe("");
+	expect(await asOwner.until(":\n\n")).toBe(":\n\n");
+	await owner.call("DELETE", `${project}/apps/developer`);
+	clock.advance(COMMENT_MS);
+	expect(await asOwner.end()).toBe("");
+});
+
+test("when the service closes, streams end, and closing does not wait for them", async () => {
+	const streams = [await listen(), await listen(key(OPERATOR_KEY))];
+	await api.app.close();
+	for (const stream of streams) expect(await stream.end()).toBe("");
+});
+
+test("a stream that is asked for while the service closes ends at once", async () => {
+	const changes = new Changes(clock);
+	changes.close();
+	const stream = changes.listen("proj_1", "ses_1", async () => true);
+	expect(Buffer.concat(await stream!.toArray()).toString()).toBe(": listening\n\n");
+	expect(clock.nextAt).toBeNull();
+});
+
+test("when storage is away the stream breaks off, and leaves nothing behind", async () => {
+	const changes = new Changes(clock);
+	const stream = changes.listen("proj_1", "ses_1", () => Promise.reject(new Error("away")))!;
+	changes.note("proj_1", "attempts");
+	const broken = once(stream, "close");
+	clock.advance(COMMENT_MS);
+	await expect(broken).rejects.toThrow("away");
+	expect(stream.destroyed).toBe(true);
+	expect(clock.nextAt).toBeNull();
+});

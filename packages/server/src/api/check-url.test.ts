@@ -1,0 +1,114 @@
+import { once } from "node:events";
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createGuard } from "../engine/send/guard.ts";
+import { createResolver } from "../engine/send/resolver.ts";
+import { UrlCheck } from "../registry/index.ts";
+import { TestApi } from "./api.fixture.ts";
+import { NameServer } from "./name-server.fixture.ts";
+
+let api: TestApi;
+let names: NameServer;
+/** What the check's patience goes by. */
+const patience = new VirtualClock();
+let project: string;
+beforeAll(async () => {
+	names = new NameServer();
+	const servers = [await names.listen()];
+	names.addresses["hooks.example.com"] = "93.184.215.14";
+	names.addresses["inside.example.com"] = "10.1.2.3";
+	names.addresses["metadata.example.com"] = "169.254.169.254";
+	names.failing.add("broken.example.com");
+	names.silent.add("silent.example.com");
+	api = await TestApi.start({
+		// As it is where nothing was let through.
+		parts: ({ clock, config }) => {
+			const guard = createGuard({ allow: [] });
+			const limits = { maxUrlLength: config.maxUrlLength };
+			const resolver = createResolver({ guard, clock, servers });
+			return { urlCheck: new UrlCheck({ guard, resolver, clock: patience, limits }) };
+		},
+	});
+	project = await api.project();
+});
+afterAll(async () => {
+	await api.close();
+	await names.close();
+});
+
+async function check(url: string) {
+	const { status, json } = await api.call("POST", `${project}/webhooks/check-url`, { body: { url } });
+	expect(status).toBe(200);
+	expect(json.checks.map(({ name }) => name)).toEqual(["https", "reachable_name", "public_address"]);
+	return json;
+}
+
+test.each([
+	["https://hooks.example.com/webhooks?a=b", true, ["ok", "ok", "ok"]],
+	["https://93.184.215.14/", true, ["ok", "ok", "ok"]],
+	["https://HOOKS.example.com:8443/#part", true, ["ok", "ok", "ok"]],
+	["http://hooks.example.com/", false, ["failed", "unknown", "unknown"]],
+	["ftp://hooks.example.com/", false, ["failed", "unknown", "unknown"]],
+	["hooks.example.com", false, ["failed", "unknown", "unknown"]],
+	["", false, ["failed", "unknown", "unknown"]],
+	["https://user:password@hooks.example.com/", false, ["failed", "unknown", "unknown"]],
+	["https://localhost/", false, ["ok", "ok", "failed"]],
+	["https://127.0.0.1/", false, ["ok", "ok", "failed"]],
+	["https://[::1]/", false, ["ok", "ok", "failed"]],
+	["https://10.0.0.8/", false, ["ok", "ok", "failed"]],
+	["https://0x7f.1/", false, ["ok", "ok", "failed"]],
+	["https://printer.local/", false, ["ok", "failed", "unknown"]],
+	["https://nowhere.invalid/", false, ["ok", "failed", "unknown"]],
+	["https://inside.example.com/", false, ["ok", "ok", "failed"]],
+	["https://metadata.example.com/", false, ["ok", "ok", "failed"]],
+] as const)("%s", async (url, ok, states) => {
+	const { ok: found, checks } = await check(url);
+	expect(checks.map(({ state }) => state)).toEqual(states);
+	expect(found).toBe(ok);
+});
+
+test("what is wrong is told in words, and no internal address that was not given", async () => {
+	const inside = await check("https://inside.example.com/");
+	expect(inside.checks[2]!.detail).toBe("inside.example.com has no public address, so nothing can be delivered there.");
+	expect(JSON.stringify(inside)).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
+	const nowhere = await check("https://nowhere.invalid/");
+	expect(nowhere.checks[1]!.detail).toMatch(/^There is no host named nowhere\.invalid\./);
+	const local = await check("https://localhost/");
+	expect(local.checks[2]!.detail).toMatch(/use a tunnel/);
+	const plain = await check("http://localhost/");
+	expect(plain.checks[0]!.detail).toMatch(/must begin with https:\/\//);
+});
+
+test("a name that cannot be looked up just now is not known, which is no fault of the URL", async () => {
+	const broken = await check("https://broken.example.com/");
+	expect(broken.checks[1]!.detail).toBe(
+		"broken.example.com could not be resolved just now. It may when an event is sent.",
+	);
+	const asked = once(names, "asked");
+	const checking = check("https://silent.example.com/");
+	expect(await asked).toEqual(["silent.example.com"]);
+	patience.advance(3_000);
+	const silent = await checking;
+	expect(silent.checks[1]!.detail).toMatch(/^silent\.example\.com did not resolve within 3 seconds\./);
+	for (const { checks, ...rest } of [broken, silent]) {
+		expect(rest).toEqual({ ok: true });
+		expect(checks.map(({ state }) => state)).toEqual(["ok", "unknown", "unknown"]);
+	}
+});
+
+test("nothing is sent to the URL, and what the check says a registration says, too", async () => {
+	const { tcpConnections } = api.receiver;
+	await api.call("POST", `${project}/webhooks/check-url`, { body: { url: api.receiver.url() } });
+	expect(api.receiver.tcpConnections).toBe(tcpConnections);
+	const long = `https://hooks.example.com/${"x".repeat(2_048)}`;
+	for (const url of ["http://hooks.example.com/", "https://10.0.0.8/", "https://printer.local/", long]) {
+		const { checks } = await check(url);
+		const body = { url, events: ["delivery.success"] };
+		const { json } = await api.call("POST", `${project}/webhooks`, { body });
+		expect(json.errors).toEqual([{ pointer: "/url", detail: checks.find(({ state }) => state === "failed")?.detail }]);
+	}
+});
+
+test.each([[{}], [{ url: 1 }], [{ url: "https://example.com/", x: 1 }]])("%j is no URL to check", async (body) => {
+	expect((await api.call("POST", `${project}/webhooks/check-url`, { body })).status).toBe(422);
+});

@@ -1,0 +1,138 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+
+const PAGE = `<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__"><script src="/assets/app-1a2b.js"></script>`;
+const SCRIPT = "console.log(1);\n";
+/** As browsers ask for a page. */
+const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+const JSON_TYPE = { accept: "application/json" };
+
+let folder: string;
+let api: TestApi;
+beforeAll(async () => {
+	folder = mkdtempSync(join(tmpdir(), "posthorn-dashboard-"));
+	mkdirSync(join(folder, "assets"));
+	writeFileSync(join(folder, "index.html"), PAGE);
+	writeFileSync(join(folder, "assets", "app-1a2b.js"), SCRIPT);
+	writeFileSync(join(folder, "secret.txt"), "findable");
+	api = await TestApi.start({ parts: () => ({ dashboardFolder: folder }) });
+});
+afterAll(async () => {
+	await api.close();
+	rmSync(folder, { recursive: true });
+});
+
+const get = (url: string, headers: Record<string, string> = HTML, method: "GET" | "HEAD" | "POST" = "GET") =>
+	api.app.inject({ method, url, headers });
+
+test("every path that a browser opens is the page, which finds by its address what to show", async () => {
+	for (const url of [
+		"/",
+		"/?a=1",
+		"/sign-in",
+		"/setup",
+		"/projects/proj_1/webhooks/wh_1?tab=log",
+		"/v1projects",
+		"/documents",
+		"/assets-of-mine",
+		"/no/such/page.html",
+	]) {
+		const { statusCode, headers, payload } = await get(url);
+		expect(statusCode, url).toBe(200);
+		expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+		expect(headers["cache-control"]).toBe("no-cache");
+		expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" });
+		expect(payload).toContain("/assets/app-1a2b.js");
+	}
+	const head = await get("/", HTML, "HEAD");
+	expect(head.statusCode).toBe(200);
+	expect(head.payload).toBe("");
+});
+
+test("each page has a policy of its own with a fresh nonce, which stands in the page", async () => {
+	const nonces = new Set<string>();
+	for (let i = 0; i < 5; i++) {
+		const { headers, payload } = await get("/");
+		const policy = String(headers["content-security-policy"]);
+		const nonce = /'nonce-([\w-]{24})'/.exec(policy)?.[1] ?? "";
+		expect(policy).toBe(
+			`default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+		);
+		expect(payload).toBe(PAGE.replace("__CSP_NONCE__", nonce));
+		nonces.add(nonce);
+	}
+	expect(nonces.size).toBe(5);
+});
+
+test("assets are kept for good by browsers, since another content has another name", async () => {
+	const { statusCode, headers, payload } = await get("/assets/app-1a2b.js", { accept: "*/*" });
+	expect(statusCode).toBe(200);
+	expect(payload).toBe(SCRIPT);
+	expect(headers["content-type"]).toBe("application/javascript; charset=utf-8");
+	expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+	expect(headers["x-content-type-options"]).toBe("nosniff");
+	const again = await get("/assets/app-1a2b.js", { "if-none-match": String(headers.etag) });
+	expect(again.statusCode).toBe(304);
+});
+
+test("what is not there is a problem for whoever does not ask for a page, and never the page for an asset", async () => {
+	for (const [url, headers] of [
+		["/", JSON_TYPE],
+		["/sign-in", JSON_TYPE],
+		["/sign-in", {}],
+		["/sign-in", { accept: "*/*" }],
+		["/assets/app-0000.js", HTML],
+		["/assets", HTML],
+		["/v1", HTML],
+		["/v1/nothing", HTML],
+		["/v1?x", HTML],
+		["/docs/nothing", HTML],
+		["/healthz/x", HTML],
+	] as const) {
+		const { statusCode, headers: answered, payload } = await get(url, headers);
+		expect(statusCode, url).toBe(404);
+		expect(answered["content-type"]).toMatch(/^application\/problem\+json/);
+		expect(answered["cache-control"]).toBe("no-store");
+		expect(JSON.parse(payload)).toMatchObject({ type: "/problems/not-found", status: 404 });
+	}
+	expect((await get("/sign-in", HTML, "POST")).statusCode).toBe(404);
+	expect((await get("/v1/event-types", HTML)).statusCode).toBe(401);
+	expect((await get("/healthz", HTML)).json()).toEqual({ status: "ok" });
+});
+
+test("nothing but the assets is served from disk", async () => {
+	for (const url of [
+		"/assets/../secret.txt",
+		"/assets/..%2fsecret.txt",
+		"/assets/%2e%2e/secret.txt",
+		"/assets/..%5csecret.txt",
+		"/assets//../../secret.txt",
+		"/assets/%00",
+		"/assets/",
+		"/assets/../index.html",
+		"/secret.txt",
+		"/index.html",
+	])
+		for (const headers of [HTML, JSON_TYPE]) {
+			const { statusCode, payload } = await get(url, headers);
+			expect(payload, url).not.toContain("findable");
+			expect([200, 400, 403, 404], url).toContain(statusCode);
+			if (statusCode !== 200) expect(JSON.parse(payload), url).toMatchObject({ status: statusCode });
+		}
+});
+
+test("where it was not built, the page says how to, and the API goes on", async () => {
+	const bare = await TestApi.start();
+	const { statusCode, headers, payload } = await bare.app.inject({ url: "/", headers: HTML });
+	expect(statusCode).toBe(503);
+	expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+	expect(headers["content-security-policy"]).toMatch(/^default-src 'none'/);
+	expect(payload).toContain("The dashboard is not built");
+	expect(payload).toContain("npm run setup");
+	expect((await bare.app.inject({ url: "/assets/x.js", headers: HTML })).statusCode).toBe(404);
+	expect((await bare.call("GET", "/v1/projects")).status).toBe(200);
+	await bare.close();
+});

@@ -1,0 +1,177 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { answered } from "../engine/send/receiver.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+
+const HOUR_MS = 3_600_000;
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+const health = async (project: string, of = api) => (await of.call("GET", `${project}/webhooks/health`)).json.data;
+const summaries = async (project: string, of = api) =>
+	(await of.call("GET", `${project}/attempts/summaries`)).json.data.toReversed();
+
+async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
+	const events: string[] = [];
+	for (const status of statuses) {
+		api.receiver.answer = answered(status);
+		events.push(await api.publish(project));
+		await api.attempted(++attempts);
+	}
+	return events;
+}
+
+test("a webhook is idle until its first attempt", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project, { events: ["purchase.refunded"] });
+	await api.publish(project);
+	const [idle, ...others] = await health(project);
+	expect(others).toEqual([]);
+	expect(idle).toMatchObject({
+		webhook_id: idOf(webhook),
+		state: "idle",
+		last_attempt: null,
+		failing_since: null,
+		last_delivered_at: null,
+		waiting: { count: 0, next_at: null },
+		dead_letters: 0,
+		backlog: { events: 0, oldest_at: null },
+		day: { delivered: 0, retrying: 0, failed: 0, success_rate: null, p95_ms: null },
+	});
+});
+
+test("it is healthy after a delivery, failing since the first failure after it, and healthy again after the next", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await deliver(project, 500, 200);
+	const [, delivered] = await summaries(project);
+	expect(await health(project)).toEqual([
+		expect.objectContaining({
+			state: "healthy",
+			last_attempt: delivered,
+			failing_since: null,
+			last_delivered_at: delivered!.started_at,
+			dead_letters: 1,
+		}),
+	]);
+	await deliver(project, 500, 503);
+	const [, , first, last] = await summaries(project);
+	expect((await health(project))[0]).toMatchObject({
+		state: "failing",
+		last_attempt: last,
+		failing_since: first,
+		last_delivered_at: delivered!.started_at,
+		dead_letters: 3,
+		day: { delivered: 1, retrying: 0, failed: 3, success_rate: 0.25, p95_ms: expect.any(Number) },
+	});
+	await deliver(project, 200);
+	expect((await health(project))[0]).toMatchObject({ state: "healthy", failing_since: null, dead_letters: 3 });
+});
+
+test("the day is told by the hour, the last one under way", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await deliver(project, 200, 500);
+	const before = Date.now();
+	const [{ hours }] = (await health(project)) as unknown as [{ hours: Record<"at" | "delivered" | "failed", never>[] }];
+	const after = Date.now();
+	const times = hours.map(({ at }) => Date.parse(at));
+	expect(times).toEqual(Array.from({ length: 24 }, (_, i) => times[0]! + i * HOUR_MS));
+	expect(times[23]).toBeLessThanOrEqual(after);
+	expect(times[23]! + HOUR_MS).toBeGreaterThan(before);
+	const sum = (name: "delivered" | "failed") => hours.reduce((all, hour) => all + hour[name], 0);
+	expect([sum("delivered"), sum("failed")]).toEqual([1, 1]);
+});
+
+test("a paused webhook is paused, whatever came before, and says what waits for it", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await deliver(project, 500);
+	await api.call("PATCH", webhook, { body: { status: "paused" } });
+	const event = await api.publish(project);
+	await api.publish(project);
+	const { created_at } = (await api.call("GET", `${project}/events/${event}`)).json;
+	expect((await health(project))[0]).toMatchObject({
+		state: "paused",
+		failing_since: { status: "failed" },
+		backlog: { events: 2, oldest_at: created_at },
+	});
+});
+
+test("every webhook of the project is told, oldest first, and no deleted one", async () => {
+	const project = await api.project();
+	await api.webhook(await api.project());
+	const webhooks = [];
+	for (let i = 0; i < 3; i++) webhooks.push(await api.webhook(project));
+	await api.call("DELETE", webhooks[1]!);
+	const ids = (await health(project)).map(({ webhook_id }) => webhook_id);
+	expect(ids).toEqual([webhooks[0], webhooks[2]].map((path) => idOf(path!)));
+});
+
+test("replaying what was dead-lettered makes it so no more", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await deliver(project, 500, 500);
+	api.receiver.answer = answered(200);
+	await api.call("POST", `${webhook}/deliveries/${event}/replay`);
+	await api.attempted(++attempts);
+	expect((await health(project))[0]).toMatchObject({ state: "healthy", dead_letters: 1 });
+});
+
+test("what waits for its next attempt is told, soonest first, with when that is", async () => {
+	const patient = await TestApi.start({ retryDelaysMs: [HOUR_MS, HOUR_MS] });
+	const project = await patient.project();
+	const webhook = await patient.webhook(project);
+	const other = await patient.webhook(project, { events: ["purchase.refunded"] });
+	patient.receiver.answer = answered(500);
+	const events = [];
+	for (let i = 1; i <= 3; i++) {
+		events.push(await patient.publish(project));
+		await patient.attempted(i);
+	}
+	await patient.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
+	await patient.attempted(4);
+	const waiting = async (query = "") => (await patient.call("GET", `${project}/waiting${query}`)).json.data;
+
+	const logged = await summaries(project, patient);
+	const due = (logged as unknown as { next_retry_at: string }[]).map(({ next_retry_at }) => next_retry_at);
+	expect(await waiting()).toEqual(
+		logged.map(({ webhook_id, event_id }, i) => ({
+			webhook_id,
+			event_id,
+			event_type: i < 3 ? "delivery.success" : "purchase.refunded",
+			queue: "retry",
+			attempt: 2,
+			replay: 0,
+			due_at: due[i],
+		})),
+	);
+	expect(due).toEqual(due.toSorted());
+	expect((await waiting("?limit=2")).map(({ event_id }) => event_id)).toEqual(events.slice(0, 2));
+	expect((await waiting(`?webhook_id=${idOf(webhook)}`)).map(({ event_id }) => event_id)).toEqual(events);
+	expect(await waiting("?webhook_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7")).toEqual([]);
+	expect((await patient.call("GET", `${project}/waiting?webhook_id=x`)).status).toBe(404);
+	expect((await patient.call("GET", `${project}/waiting?limit=0`)).status).toBe(422);
+	expect((await patient.call("GET", `${await patient.project()}/waiting`)).json.data).toEqual([]);
+	expect(await health(project, patient)).toMatchObject([
+		{ state: "failing", waiting: { count: 3, next_at: due[0] }, dead_letters: 0, day: { retrying: 3 } },
+		{ state: "failing", waiting: { count: 1, next_at: due[3] } },
+	]);
+
+	// A paused webhook's replays wait, too: nothing is sent meanwhile.
+	patient.receiver.answer = answered(200);
+	const replayable = await patient.publish(project);
+	await patient.attempted(5);
+	await patient.call("PATCH", webhook, { body: { status: "paused" } });
+	expect((await patient.call("POST", `${webhook}/deliveries/${replayable}/replay`)).status).toBe(202);
+	expect((await waiting())[0]).toMatchObject({ event_id: replayable, queue: "replay", attempt: 1, replay: 1 });
+	await patient.close();
+});

@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { answered } from "../engine/send/receiver.fixture.ts";
+import type { Json } from "./answer.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start({ maxWebhooksPerProject: 101 });
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+const get = async (path: string): Promise<Json> => (await api.call("GET", path)).json;
+
+/** Waits for so many more attempts. */
+async function more(count: number): Promise<void> {
+	attempts += count;
+	await api.attempted(attempts);
+}
+
+/** Publishes an event for each status, one after the other, and has the receiver answer so. */
+async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
+	const events: string[] = [];
+	for (const status of statuses) {
+		api.receiver.answer = answered(status, "an answer");
+		events.push(await api.publish(project, { note: "findable" }));
+		await more(1);
+	}
+	return events;
+}
+
+const BODIES = ["request_headers", "request_body", "response_body", "response_truncated"];
+
+test("summaries are the attempts without their headers and bodies, by the same filters and pages", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await deliver(project, 200, 503, 200);
+	const since = new Date().toISOString();
+	for (const query of [
+		"",
+		"?status=failed",
+		`?webhook_id=${idOf(webhook)}`,
+		"?type=purchase.refunded",
+		`?since=${since}`,
+	]) {
+		const full = (await get(`${project}/attempts${query}`)).data;
+		const { data, next_cursor } = await get(`${project}/attempts/summaries${query}`);
+		expect(data).toEqual(
+			full.map((attempt) => Object.fromEntries(Object.entries(attempt).filter(([name]) => !BODIES.includes(name)))),
+		);
+		expect(next_cursor).toBeNull();
+	}
+	const { text } = await api.call("GET", `${project}/attempts/summaries`);
+	expect(text).not.toMatch(/findable|an answer/);
+
+	const whole = (await get(`${project}/attempts/summaries`)).data.map(({ id }) => id);
+	expect(whole).toHaveLength(3);
+	const first = await get(`${project}/attempts/summaries?limit=2`);
+	const rest = await get(`${project}/attempts/summaries?limit=2&cursor=${first.next_cursor}`);
+	expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(whole);
+	expect(rest.next_cursor).toBeNull();
+	expect((await api.call("GET", `${project}/attempts/summaries?cursor=x`)).status).toBe(422);
+});
+
+test("attempts are counted by the same filters", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await deliver(project, 200, 503, 200);
+	const until = new Date(0).toISOString();
+	for (const [query, count] of [
+		["", 3],
+		["?status=delivered", 2],
+		["?status=failed", 1],
+		["?status=retrying", 0],
+		[`?webhook_id=${idOf(webhook)}`, 3],
+		["?webhook_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7", 0],
+		[`?event_id=${event}`, 1],
+		["?type=delivery.success&status=delivered", 2],
+		[`?until=${until}`, 0],
+	] as const)
+		expect(await get(`${project}/attempts/count${query}`), query).toEqual({ count, capped: false });
+	for (const query of ["?limit=1", "?cursor=x", "?status=lost", "?since=x"])
+		expect((await api.call("GET", `${project}/attempts/count${query}`)).status, query).toBe(422);
+});
+
+test("no more than ten thousand are counted, and it is said that there are more", async () => {
+	const project = await api.project();
+	const fields = { url: "https://localhost:1/", max_in_flight: 10 };
+	const webhooks = await Promise.all(Array.from({ length: 100 }, () => api.webhook(project, fields)));
+	const events = Array.from({ length: 100 }, (_, n) => ({ type: "delivery.success", data: { n } }));
+	await api.call("POST", `${project}/events`, { body: { events } });
+	await more(10_000);
+	const count = () => get(`${project}/attempts/count`);
+	expect(await count()).toEqual({ count: 10_000, capped: false });
+	await api.call("POST", `${webhooks[0]}/test`, { body: { type: "delivery.success" } });
+	await more(1);
+	expect(await count()).toEqual({ count: 10_000, capped: true });
+	expect(await get(`${project}/attempts/count?webhook_id=${idOf(webhooks[0]!)}`)).toEqual({
+		count: 101,
+		capped: false,
+	});
+}, 60_000);
+
+const RANGES = [
+	["hour", 60, 60_000],
+	["day", 24, 3_600_000],
+	["month", 30, 86_400_000],
+] as const;
+
+test.each(RANGES)("the last %s is told in %i steps, the last one under way", async (range, steps, stepMs) => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const other = await api.webhook(project, { events: ["purchase.refunded"] });
+	await deliver(project, 200, 500, 200);
+	await api.call("POST", `${other}/test`, { body: { type: "purchase.refunded" } });
+	await more(1);
+
+	const before = Date.now();
+	const stats = await get(`${project}/stats?range=${range}`);
+	const after = Date.now();
+	expect(stats).toMatchObject({ range, step_ms: stepMs });
+	const [since, until] = [Date.parse(stats.since), Date.parse(stats.until)];
+	expect(until % stepMs).toBe(0);
+	expect(until - since).toBe(steps * stepMs);
+	expect(until).toBeGreaterThan(before);
+	expect(until - stepMs).toBeLessThanOrEqual(after);
+	expect(stats.buckets.map(({ at }) => Date.parse(at))).toEqual(
+		Array.from({ length: steps }, (_, i) => since + i * stepMs),
+	);
+
+	expect(stats.total).toMatchObject({ events: 3, delivered: 3, retrying: 0, failed: 1, success_rate: 0.75 });
+	const sum = (name: "delivered" | "retrying" | "failed", { buckets } = stats) =>
+		buckets.reduce((all, bucket) => all + bucket[name], 0);
+	expect([sum("delivered"), sum("retrying"), sum("failed")]).toEqual([3, 0, 1]);
+	const times = (await get(`${project}/attempts`)).data.map(({ response_ms }) => response_ms).toSorted((a, b) => a - b);
+	const median = times[1]!;
+	expect(Math.abs(Number(stats.total.p50_ms) - median)).toBeLessThanOrEqual(Math.max(1, median / 10));
+
+	const one = await get(`${project}/stats?range=${range}&webhook_id=${idOf(webhook)}`);
+	expect(one.total).toMatchObject({ events: 0, delivered: 2, retrying: 0, failed: 1, success_rate: 2 / 3 });
+	expect(sum("delivered", one)).toBe(2);
+});
+
+test("statistics of nothing are zeros and nulls, of the last day unless said", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const nothing = { delivered: 0, retrying: 0, failed: 0, success_rate: null, p50_ms: null, p95_ms: null };
+	for (const query of ["", `?webhook_id=${idOf(webhook)}`, "?webhook_id=wh_01kbjh6mrxe3q8z1v2t4w5y6a7"]) {
+		const { range, total, buckets } = (await get(`${project}/stats${query}`)) as Json & { range: string };
+		expect(range).toBe("day");
+		expect(total).toEqual({ events: 0, ...nothing });
+		expect(buckets).toHaveLength(24);
+	}
+	for (const [query, status] of [
+		["?range=year", 422],
+		["?range=", 422],
+		["?webhook_id=x", 404],
+		["?since=2026-01-01T00:00:00Z", 422],
+	] as const)
+		expect((await api.call("GET", `${project}/stats${query}`)).status, query).toBe(status);
+});
+
+test("another project's webhook has no statistics here", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	await deliver(project, 200);
+	const { total } = await get(`${await api.project()}/stats?webhook_id=${idOf(webhook)}`);
+	expect(total).toMatchObject({ delivered: 0, success_rate: null });
+});

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type Answer, answered } from "../engine/send/receiver.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+let attempts = 0;
+beforeAll(async () => {
+	api = await TestApi.start();
+});
+afterEach(() => {
+	api.receiver.answer = answered(200);
+});
+afterAll(() => api.close());
+
+const idOf = (path: string): string => path.split("/").at(-1)!;
+
+async function more(count: number): Promise<void> {
+	attempts += count;
+	await api.attempted(attempts);
+}
+
+async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
+	const events: string[] = [];
+	for (const status of statuses) {
+		api.receiver.answer = answered(status);
+		events.push(await api.publish(project));
+		await more(1);
+	}
+	api.receiver.answer = answered(200);
+	return events;
+}
+
+async function replay(project: string, body: object) {
+	const { status, json } = await api.call("POST", `${project}/replays`, { body });
+	expect(status).toBe(202);
+	return json;
+}
+
+/** The ids of the events of the last requests. */
+const lastSent = (count: number) =>
+	api.receiver.requests.slice(-count).map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
+
+test("deliveries that are named are replayed, delivered ones too; those under way or gone are skipped", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const webhook_id = idOf(webhook);
+	const events = await deliver(project, 200, 500);
+	const held = new Promise<() => void>((resolve) => {
+		api.receiver.answer = (socket, request): void => resolve(() => (answered(200) as Answer)(socket, request));
+	});
+	const underWay = await api.publish(project);
+	const finish = await held;
+	api.receiver.answer = answered(200);
+	const deliveries = [
+		...[...events, events[0], underWay, "evt_none"].map((event_id) => ({ webhook_id, event_id })),
+		{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: events[0] },
+	];
+	expect(await replay(project, { deliveries })).toEqual({ count: 2, skipped: 4 });
+	finish();
+	await more(3);
+	for (const event of events) {
+		const { json } = await api.call("GET", `${webhook}/deliveries/${event}`);
+		expect(json).toMatchObject({ state: "delivered", replay: 1 });
+	}
+	await api.call("DELETE", webhook);
+	expect(await replay(project, { deliveries: deliveries.slice(0, 2) })).toEqual({ count: 0, skipped: 2 });
+});
+
+test("another project's deliveries are not there", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event_id] = await deliver(project, 500);
+	const other = await api.project();
+	const deliveries = [{ webhook_id: idOf(webhook), event_id }];
+	expect(await replay(other, { deliveries })).toEqual({ count: 0, skipped: 1 });
+	expect(await replay(other, { filter: { webhook_id: idOf(webhook) } })).toMatchObject({ count: 0, next_cursor: null });
+});
+
+test("a filter chooses by the newest attempt, as the list of attempts does", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const events = await deliver(project, 500, 200, 500);
+	const count = async (filter: object) => (await replay(project, { filter, dry_run: true })).count;
+	const start = new Date(Date.now() + 1_000).toISOString();
+	expect(await count({})).toBe(3);
+	expect(await count({ status: "failed" })).toBe(2);
+	expect(await count({ status: "delivered", webhook_id: idOf(webhook) })).toBe(1);
+	expect(await count({ event_id: events[0] })).toBe(1);
+	expect(await count({ type: "purchase.refunded" })).toBe(0);
+	expect(await count({ since: start })).toBe(0);
+	expect(await count({ until: "2020-01-01T00:00:00Z" })).toBe(0);
+
+	const done = await replay(project, { filter: { status: "failed" } });
+	expect(done).toEqual({ count: 2, next_cursor: null, before: expect.stringMatching(/Z$/) });
+	await more(2);
+	expect(lastSent(2)).toEqual([events[0], events[2]]);
+	expect(await count({ status: "failed" })).toBe(0);
+	expect(await count({})).toBe(3);
+});
+
+test("what is counted only is not replayed", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project);
+	const [event] = await deliver(project, 500);
+	expect(await replay(project, { filter: {}, dry_run: true })).toMatchObject({ count: 1 });
+	expect((await api.call("GET", `${webhook}/deliveries/${event}`)).json).toMatchObject({
+		state: "dead_lettered",
+		replay: 0,
+	});
+	expect(await replay(project, { filter: {}, dry_run: false })).toMatchObject({ count: 1 });
+	await more(1);
+});
+
+test("very many are replayed in steps, each delivery once, and what fails again meanwhile is left alone", async () => {
+	const project = await api.project();
+	const webhook = await api.webhook(project, { url: "https://localhost:1/", max_in_flight: 10 });
+	const total = 1_150;
+	for (const length of [1_000, 150]) {
+		const events = Array.from({ length }, (_, n) => ({ type: "delivery.success", data: { n } }));
+		await api.call("POST", `${project}/events`, { body: { events } });
+	}
+	await more(total);
+	const steps = async (dry_run: boolean) => {
+		const counts: number[] = [];
+		let next: { cursor?: string; before?: string } = {};
+		do {
+			const { count, next_cursor, before } = await replay(project, { filter: { status: "failed" }, dry_run, ...next });
+			if (!dry_run) await more(count);
+			counts.push(count);
+			if (next.before !== undefined) expect(before).toBe(next.before);
+			next = next_cursor === null ? {} : { cursor: next_cursor, before };
+		} while (next.cursor !== undefined);
+		return counts;
+	};
+	expect(await steps(true)).toEqual([1_000, 150]);
+	expect(await steps(false)).toEqual([1_000, 150]);
+	const counted = (status: string) => api.call("GET", `${project}/attempts/count?status=${status}`);
+	expect((await counted("failed")).json).toEqual({ count: 2 * total, capped: false });
+	expect((await api.call("GET", `${project}/webhooks/health`)).json.data).toMatchObject([
+		{ webhook_id: idOf(webhook), dead_letters: total, waiting: { count: 0 } },
+	]);
+}, 60_000);
+
+test.each([
+	[{}, ""],
+	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" }], filter: {} }, ""],
+	[{ deliveries: [] }, "/deliveries"],
+	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7" }] }, "/deliveries/0/event_id"],
+	[{ filter: { status: "lost" } }, "/filter/status"],
+	[{ filter: { since: "x" } }, "/filter/since"],
+	[{ filter: { limit: 1 } }, "/filter/limit"],
+	[{ filter: {}, cursor: "x" }, "?cursor"],
+	[{ filter: {}, before: "x" }, "/before"],
+	[{ filter: {}, dry_run: 1 }, "/dry_run"],
+	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" }], dry_run: true }, "/dry_run"],
+])("nothing is replayed by %j", async (body, pointer) => {
+	const { status, json } = await api.call("POST", `${await api.project()}/replays`, { body });
+	expect(status).toBe(422);
+	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
+});
+
+test("two hundred deliveries are named at most", async () => {
+	const project = await api.project();
+	const one = { webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" };
+	const named = (length: number) => ({ deliveries: Array.from({ length }, () => one) });
+	expect(await replay(project, named(200))).toEqual({ count: 0, skipped: 200 });
+	expect((await api.call("POST", `${project}/replays`, { body: named(201) })).status).toBe(422);
+});

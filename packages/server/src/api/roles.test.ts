@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+import { type Browser, invite, member, PASSWORD, setUp } from "./browser.fixture.ts";
+import { type Route, roleFor } from "./route.ts";
+import { apiRoutes } from "./routes/index.ts";
+
+/** Who may call what, at least; `people`: not with a project's key. */
+const EXPECTED = {
+	createProject: "operator",
+	listProjects: "any, people",
+	getProject: "viewer, people",
+	updateProject: "owner, people",
+	installDeveloperApp: "owner, people",
+	removeDeveloperApp: "owner, people",
+	createApiKey: "developer",
+	listApiKeys: "viewer",
+	deleteApiKey: "developer",
+	listEventTypes: "any",
+	publishEvents: "developer",
+	listEvents: "viewer",
+	getEvent: "viewer",
+	createWebhook: "developer",
+	listWebhooks: "viewer",
+	checkUrl: "developer",
+	getWebhook: "viewer",
+	updateWebhook: "developer",
+	deleteWebhook: "developer",
+	rotateWebhookSecret: "developer",
+	testWebhook: "developer",
+	listAttempts: "viewer",
+	listAttemptSummaries: "viewer",
+	countAttempts: "viewer",
+	getAttempt: "viewer",
+	getDelivery: "viewer",
+	replayDelivery: "developer",
+	replayFailed: "developer",
+	replayMany: "developer",
+	getStats: "viewer",
+	listWebhookHealth: "viewer",
+	listWaiting: "viewer",
+	listenToChanges: "viewer",
+	getSetup: "open",
+	setUp: "open",
+	signIn: "open",
+	getSession: "signed in",
+	signOut: "signed in",
+	createSignInLink: "operator",
+	updateAccount: "signed in",
+	changePassword: "signed in",
+	listSessions: "signed in",
+	endSession: "signed in",
+	signOutEverywhere: "signed in",
+	listMembers: "viewer, people",
+	updateMember: "owner, people",
+	// Of somebody else; members.test.ts shows that everybody may leave.
+	removeMember: "owner, people",
+	createInvitation: "owner, people",
+	listInvitations: "owner, people",
+	revokeInvitation: "owner, people",
+	lookAtInvitation: "open",
+	acceptInvitation: "open",
+	listAudit: "owner, people",
+	isLive: "open",
+	isReady: "open",
+	readMetrics: "open",
+	getOpenApi: "open",
+	readDocs: "open",
+	readDocsScript: "open",
+} as const;
+
+const ABSENT = "01kbjh6mrxe3q8z1v2t4w5y6a7";
+type Verdict = "may" | "401" | "403" | "404";
+
+let api: TestApi;
+let project: string;
+let routes: Route[];
+let secrets: string[];
+let ids: Record<string, string>;
+const people: Record<string, Browser> = {};
+const keys: Record<string, string | null> = {};
+
+beforeAll(async () => {
+	api = await TestApi.start();
+	people.operator = await setUp(api);
+	project = await api.project();
+	for (const role of ["viewer", "developer", "owner"]) people[role] = await member(api, project, role, role);
+	const elsewhere = await api.project("Elsewhere");
+	people.stranger = await member(api, elsewhere, "owner", "stranger");
+	keys["the project's key"] = await api.keyOf(project);
+	keys["another project's key"] = await api.keyOf(elsewhere);
+	keys.nobody = null;
+	routes = apiRoutes(api.parts, () => "");
+
+	const { json: webhook } = await api.call("POST", `${project}/webhooks`, {
+		body: { url: api.receiver.url(), events: ["delivery.success"] },
+	});
+	const { json: rotated } = await api.call("POST", `${project}/webhooks/${webhook.id}/rotate-secret`);
+	const { json: apiKey } = await api.call("POST", `${project}/api-keys`, { body: { name: "Shop" } });
+	const event = await api.publish(project);
+	await api.attempted(1);
+	const attempt = (await api.call("GET", `${project}/attempts`)).json.data[0]!.id;
+	ids = { webhook_id: webhook.id, event_id: event, attempt_id: attempt, key_id: apiKey.id };
+	secrets = [
+		webhook.secret,
+		rotated.secret,
+		apiKey.key,
+		await invite(api, project, "owner"),
+		PASSWORD,
+		"$argon2id$",
+		...Object.values(people).flatMap(({ token, csrfToken }) => [token, String(csrfToken)]),
+	];
+});
+afterAll(() => api.close());
+
+/** The call as somebody who may make it would: what it would do is to nothing that is there. */
+function urlOf({ path }: Route): string {
+	const absent: Record<string, string> = {
+		webhook_id: `wh_${ABSENT}`,
+		event_id: `evt_${ABSENT}`,
+		attempt_id: `att_${ABSENT}`,
+		key_id: `key_${ABSENT}`,
+		account_id: `acc_${ABSENT}`,
+		session_id: `ses_${ABSENT}`,
+		invitation_id: `inv_${ABSENT}`,
+	};
+	return path
+		.replace("{project_id}", project.split("/").at(-1)!)
+		.replaceAll(/\{(\w+)\}/g, (_, name: string) => absent[name]!);
+}
+
+/** What the table says somebody gets. */
+function expected(operationId: string, who: string): Verdict {
+	const [needs = "", peopleOnly] = EXPECTED[operationId as keyof typeof EXPECTED].split(", ");
+	if (needs === "open") return "may";
+	if (who === "nobody") return "401";
+	const isPerson = who in people;
+	if (needs === "signed in") return isPerson ? "may" : "403";
+	if (who === "the operator's key" || who === "operator") return "may";
+	if (needs === "operator") return "403";
+	if (needs === "any") return !isPerson && peopleOnly ? "403" : "may";
+	if (who === "stranger" || who === "another project's key") return "404";
+	if (who === "the project's key") return peopleOnly ? "403" : "may";
+	const order = ["viewer", "developer", "owner"];
+	return order.indexOf(who) >= order.indexOf(needs) ? "may" : "403";
+}
+
+const THROUGH = /^There is no such (?!project)/;
+
+async function call(route: Route, who: string): Promise<{ verdict: Verdict; detail: string }> {
+	const { method } = route;
+	const body = route.body ? {} : undefined;
+	const browser = people[who];
+	// A stream never ends: what matters is how it begins.
+	if (route.operationId === "listenToChanges") return listen(route, who);
+	const key = keys[who];
+	const answer = browser
+		? await browser.call(method, urlOf(route), { body })
+		: await api.call(method, urlOf(route), { body, ...(key !== undefined && { key }) });
+	const { status, json } = answer;
+	const detail = String(json?.detail ?? "");
+	if (status === 401) return { verdict: "401", detail };
+	if (status === 403) return { verdict: "403", detail };
+	if (status === 404 && !THROUGH.test(detail)) return { verdict: "404", detail };
+	expect(status, detail).toBeLessThan(500);
+	return { verdict: "may", detail };
+}
+
+async function listen(route: Route, who: string): Promise<{ verdict: Verdict; detail: string }> {
+	const key = keys[who];
+	const authorization = `Bearer ${key ?? "operator-key-of-32-characters-or-more"}`;
+	const headers = people[who]?.headersFor("GET") ?? (key === null ? {} : { authorization });
+	const response = await api.app.inject({ url: urlOf(route), headers, payloadAsStream: true });
+	const stream = response.stream();
+	if (response.statusCode === 200) {
+		stream.destroy();
+		return { verdict: "may", detail: "" };
+	}
+	const { detail } = JSON.parse(Buffer.concat(await stream.toArray()).toString()) as { detail: string };
+	return { verdict: String(response.statusCode) as Verdict, detail };
+}
+
+test("the table names every route, and the rows say what it says", () => {
+	const said = Object.fromEntries(
+		routes.map((route) => {
+			const { operationId, access, peopleOnly } = route;
+			const isProjects = access === "project" || access === "developer";
+			const needs = isProjects ? (operationId === "removeMember" ? "owner" : roleFor(route)) : access.replace("_", " ");
+			return [operationId, peopleOnly ? `${needs}, people` : needs];
+		}),
+	);
+	expect(said).toEqual(EXPECTED);
+});
+
+describe.each([
+	"viewer",
+	"developer",
+	"owner",
+	"stranger",
+	"operator",
+	"the operator's key",
+	"the project's key",
+	"another project's key",
+	"nobody",
+])("as %s", (who) => {
+	test("each route answers as the table says", async () => {
+		// Those that end the session come last.
+		const ends = ({ operationId }: Route) => Number(/^signOut/.test(operationId));
+		for (const route of routes.toSorted((one, other) => ends(one) - ends(other))) {
+			const { operationId } = route;
+			const { verdict, detail } = await call(route, who);
+			expect(`${operationId}: ${verdict}`, detail).toBe(`${operationId}: ${expected(operationId, who)}`);
+			if (operationId === "removeDeveloperApp") await api.call("PUT", `${project}/apps/developer`);
+			if (ends(route)) await people[who]?.signIn(`${who}@example.com`);
+		}
+	});
+});
+
+test("who may not is told in plain words what it takes, and where to get it", async () => {
+	const { viewer, developer } = people;
+	const said = async (browser: Browser | undefined, method: string, path: string) =>
+		(await browser?.call(method, project + path, { body: {} }))?.json.detail;
+	expect(await said(viewer, "POST", "/webhooks")).toBe(
+		"You are a viewer of this project; this takes a developer. An owner can change your role under Members.",
+	);
+	expect(await said(developer, "PATCH", "")).toBe(
+		"You are a developer of this project; this takes an owner. An owner can change your role under Members.",
+	);
+	expect(await said(viewer, "DELETE", `/members/acc_${ABSENT}`)).toBe("Only an owner may remove others.");
+	const { json } = await api.call("GET", `${project}/members`, { key: String(keys["the project's key"]) });
+	expect(json.detail).toMatch(/matter for people and the operator/);
+});
+
+test("a stranger cannot tell a project that is there from one that is not", async () => {
+	const absent = `/v1/projects/proj_${ABSENT}`;
+	for (const route of routes.filter(({ path }) => path.includes("{project_id}"))) {
+		const there = urlOf(route);
+		const body = route.body ? {} : undefined;
+		const answers = [there, there.replace(project, absent)].map((url) =>
+			people.stranger!.call(route.method, url, { body }),
+		);
+		const [one, other] = await Promise.all(answers);
+		expect(one!.status, route.operationId).toBe(404);
+		expect(one!.text, route.operationId).toBe(other!.text);
+	}
+});
+
+test("a viewer reads everything that there is, and no secret", async () => {
+	const viewer = people.viewer!;
+	// None is missing: "undefined" would be found nowhere.
+	for (const secret of secrets) expect(secret).toMatch(/^(?!undefined).{10}/);
+	const reads = routes.filter(
+		({ method, path, operationId, access }) =>
+			method === "GET" &&
+			access !== "open" &&
+			operationId !== "listenToChanges" &&
+			/viewer|any/.test(EXPECTED[operationId as keyof typeof EXPECTED]) &&
+			path.startsWith("/v1/"),
+	);
+	expect(reads.length).toBeGreaterThan(15);
+	for (const { path, operationId } of reads) {
+		const url = path
+			.replace("{project_id}", project.split("/").at(-1)!)
+			.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
+		const { status, text } = await viewer.call("GET", url);
+		expect(status, operationId).toBe(200);
+		for (const secret of secrets) expect(text, operationId).not.toContain(secret);
+	}
+});
