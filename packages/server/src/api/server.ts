@@ -9,6 +9,7 @@ import { EVENT_STREAM } from "./changes.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
 import { allowedMethods } from "./methods.ts";
+import { networkOf } from "./network.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { ApiParts } from "./parts.ts";
 import { invalid, Problem } from "./problem.ts";
@@ -51,7 +52,11 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	await app.register(cookie);
 	await app.register(rateLimit, { global: false });
-	const limit = app.createRateLimit({ max: WRONG_KEYS_A_MINUTE, timeWindow: MINUTE_MS });
+	const limit = app.createRateLimit({
+		max: WRONG_KEYS_A_MINUTE,
+		timeWindow: MINUTE_MS,
+		keyGenerator: ({ ip }) => networkOf(ip),
+	});
 	const auth: AuthParts = {
 		...parts,
 		async countWrongKey(request) {

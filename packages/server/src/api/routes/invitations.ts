@@ -2,6 +2,7 @@ import { accountFaults, actorOf, emailFaults } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import type { Account } from "../../storage/port.ts";
 import { authenticateCookie, tooMany } from "../auth.ts";
+import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentInvitation } from "../present-people.ts";
 import { invalid, notFound, Problem } from "../problem.ts";
@@ -125,7 +126,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				"too-many-requests": "Too many wrong tokens.",
 			},
 			async handler({ body, request }) {
-				const { invitation, project } = await holding(body.token, request.ip);
+				const { invitation, project } = await holding(body.token, networkOf(request.ip));
 				const { role, email, expiresAt, invitedBy } = invitation;
 				return {
 					project: { id: project.id, name: project.name },
@@ -155,7 +156,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				"too-many-requests": "Too many wrong tokens, or too many people at once.",
 			},
 			async handler({ body, request, reply, audit }) {
-				const { invitation } = await holding(body.token, request.ip);
+				const { invitation } = await holding(body.token, networkOf(request.ip));
 				const person = await authenticateCookie(request, parts);
 				const account = person?.account ?? (await newAccount(body));
 				const membership = await members.accept(body.token, account.id);

@@ -1,5 +1,6 @@
 import type { Person } from "../../accounts/index.ts";
 import { tooMany } from "../auth.ts";
+import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { notFound, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -33,8 +34,8 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			async handler({ body, request, reply }) {
 				const result = await withPassword(() =>
 					"token" in body
-						? people.signInByToken(body.token, request.ip)
-						: people.signIn(body.email, body.password, request.ip),
+						? people.signInByToken(body.token, networkOf(request.ip))
+						: people.signIn(body.email, body.password, networkOf(request.ip)),
 				);
 				if (result.kind === "throttled") throw tooMany(result.wait, "There were too many wrong tries.");
 				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);

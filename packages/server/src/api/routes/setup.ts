@@ -1,5 +1,6 @@
 import { accountFaults } from "../../accounts/index.ts";
 import { tooMany } from "../auth.ts";
+import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -44,7 +45,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			},
 			async handler({ body, request, reply }) {
 				const { token, ...person } = body;
-				const result = await withPassword(() => people.setUp(token, person, request.ip));
+				const result = await withPassword(() => people.setUp(token, person, networkOf(request.ip)));
 				switch (result.kind) {
 					case "created":
 						return beginSession(result.account, false, request, reply, parts);
