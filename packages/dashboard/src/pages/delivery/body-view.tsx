@@ -14,7 +14,7 @@ interface BodyViewProps {
 
 /** Characters that are shown at first, and at most: browsers take ever longer to lay long lines out. */
 const SHOWN = 100_000;
-const MOST_SHOWN = 400_000;
+const MOST_SHOWN = 250_000;
 /** Lines whose keys are coloured; the rest is plain text. */
 const COLOURED_LINES = 1_500;
 

@@ -1,6 +1,6 @@
 import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useProjectId } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
@@ -12,6 +12,7 @@ import { ErrorState } from "../../ui/states.tsx";
 import { useShortcuts } from "../../ui/use-shortcuts.ts";
 import { copyCurl } from "../logs/copy-curl.ts";
 import { useLogList } from "../logs/log-context.ts";
+import { useLogsSearch } from "../logs/use-logs-search.ts";
 import classes from "./delivery.module.css";
 import { stateOf } from "./delivery-state.ts";
 import { DeliveryView } from "./delivery-view.tsx";
@@ -22,18 +23,18 @@ import { useTitleWhile } from "./use-title-while.ts";
 /** One delivery beside the list that led to it: its way so far, what went wrong, and each request and answer. */
 export function DeliveryDrawer() {
 	const projectId = useProjectId();
-	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	const search = useLogsSearch();
 	const { attemptId } = useParams({ from: "/signed-in/p/$projectId/developer/logs/$attemptId" });
 	const navigate = useNavigate();
 	const { rows, loadMore } = useLogList();
 	const at = rows.findIndex(({ id }) => id === attemptId);
 	const row = rows[at];
-	const { attempt, delivery, error, retry } = useDelivery(projectId, attemptId, row);
+	const { attempt, delivery, attempts, error, retry } = useDelivery(projectId, attemptId, row);
 	const { data: webhooks } = useQuery(webhooksQuery(projectId));
 	const known = attempt ?? row;
 	const state = known === undefined ? null : stateOf(known, delivery);
-	const webhook = webhooks?.find(({ id }) => id === known?.webhook_id);
-	const name = webhook === undefined ? "a deleted webhook" : webhookName(webhook);
+	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
+	const name = webhook == null ? "the webhook" : webhookName(webhook);
 	const replay = useReplay({ projectId, delivery: known, state, name });
 	useTitleWhile(known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known)}`);
 
@@ -77,12 +78,13 @@ export function DeliveryDrawer() {
 		>
 			{error !== null ? (
 				<ErrorState error={error} onRetry={retry} />
-			) : attempt === undefined || delivery === undefined || state === null ? (
+			) : attempt === undefined || delivery === undefined || attempts === undefined || state === null ? (
 				<Loading />
 			) : (
 				<DeliveryView
 					projectId={projectId}
 					attempt={attempt}
+					attempts={attempts}
 					delivery={delivery}
 					state={state}
 					webhook={webhook}

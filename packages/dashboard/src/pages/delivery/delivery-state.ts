@@ -3,30 +3,47 @@ import type { Delivery } from "../../api/deliveries.ts";
 
 /** How a delivery stands, whichever of its attempts is looked at. */
 export interface StandingState {
-	readonly outcome: "delivered" | "retrying" | "waiting" | "failed";
+	readonly outcome: "delivered" | "retrying" | "waiting" | "failed" | "paused";
 	readonly word: string;
-	/** Whether a replay may begin. */
+	/** Whether no further attempt follows by itself. */
 	readonly over: boolean;
+	/** Why it cannot be replayed; null when it can. */
+	readonly refusal: string | null;
 	/** When the next attempt is due, ISO 8601; null while it is under way, and where none follows. */
 	readonly nextAt: string | null;
 }
 
+type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
+type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at">;
+
+const UNDER_WAY = "It is still being attempted. It can be replayed once that is over.";
+const GONE = "It cannot be replayed: its webhook was deleted, or its event is no longer kept.";
+
+const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, nextAt: null } as const;
+const FAILED = { outcome: "failed", word: "Failed", over: true, nextAt: null } as const;
+const ABANDONED = { outcome: "paused", word: "Not tried again", over: true, nextAt: null } as const;
+
 /** @param delivery null when it is gone, undefined until it is known: then the attempt tells what it can */
-export function stateOf(
-	attempt: Pick<AttemptSummary, "status" | "next_retry_at">,
-	delivery: Pick<Delivery, "state" | "attempt" | "next_retry_at"> | null | undefined,
-): StandingState {
+export function stateOf(attempt: Facts, delivery: Known | null | undefined): StandingState {
+	if (delivery === null) return { ...lastWord(attempt), refusal: GONE };
 	const state = delivery?.state ?? (attempt.status === "retrying" ? "attempting" : attempt.status);
 	switch (state) {
 		case "delivered":
-			return { outcome: "delivered", word: "Delivered", over: true, nextAt: null };
+			return { ...DELIVERED, refusal: null };
 		case "dead_lettered":
 		case "failed":
-			return { outcome: "failed", word: "Failed", over: true, nextAt: null };
+			return { ...FAILED, refusal: null };
 		case "attempting": {
-			const nextAt = delivery == null ? attempt.next_retry_at : delivery.next_retry_at;
-			const first = delivery?.attempt === 1;
-			return { outcome: first ? "waiting" : "retrying", word: first ? "On its way" : "Retrying", over: false, nextAt };
+			const { next_retry_at: nextAt } = delivery ?? attempt;
+			const rest = { over: false, refusal: UNDER_WAY, nextAt };
+			return delivery?.attempt === 1
+				? { outcome: "waiting", word: "On its way", ...rest }
+				: { outcome: "retrying", word: "Retrying", ...rest };
 		}
 	}
+}
+
+function lastWord({ status }: Facts): Omit<StandingState, "refusal"> {
+	if (status === "delivered") return DELIVERED;
+	return status === "failed" ? FAILED : ABANDONED;
 }

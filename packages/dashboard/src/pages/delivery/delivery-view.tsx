@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Title, Tooltip } from "@mantine/core";
 import { IconReload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { Attempt } from "../../api/attempts.ts";
+import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
@@ -21,11 +21,13 @@ import { Verdict } from "./verdict.tsx";
 interface DeliveryViewProps {
 	projectId: string;
 	attempt: Attempt;
-	/** Null when it is gone: then the attempt is all there is. */
+	/** All attempts of the delivery. */
+	attempts: readonly AttemptSummary[];
+	/** Null when it is gone: then the attempts are all there is. */
 	delivery: Delivery | null;
 	state: StandingState;
-	/** Undefined when it was deleted. */
-	webhook: Webhook | undefined;
+	/** Null when it was deleted, undefined until it is known. */
+	webhook: Webhook | null | undefined;
 	/** The list's filters, which stay in the address bar. */
 	search: LogsSearch;
 	onReplay: () => void;
@@ -34,8 +36,8 @@ interface DeliveryViewProps {
 
 /** The inside of the drawer. */
 export function DeliveryView(props: DeliveryViewProps) {
-	const { projectId, attempt, delivery, state, webhook, search, onReplay, replaying } = props;
-	const lines = useMemo(() => buildTrack(delivery?.attempts ?? [attempt], delivery), [attempt, delivery]);
+	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, replaying } = props;
+	const lines = useMemo(() => buildTrack(attempts, delivery), [attempts, delivery]);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
 	return (
 		<Stack gap="xl">
@@ -44,9 +46,10 @@ export function DeliveryView(props: DeliveryViewProps) {
 					<div>
 						<dt>Webhook</dt>
 						<dd>
-							{webhook === undefined ? (
+							{webhook == null ? (
 								<>
-									deleted (<Ident id={attempt.webhook_id} />)
+									{webhook === null ? "Deleted" : null}
+									<Ident id={attempt.webhook_id} />
 								</>
 							) : (
 								<Anchor
@@ -84,7 +87,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 						</dd>
 					</div>
 				</dl>
-				<ReplayButton over={state.over && delivery !== null} busy={replaying} onReplay={onReplay} />
+				<ReplayButton refusal={state.refusal} busy={replaying} onReplay={onReplay} />
 			</Group>
 			<Track
 				lines={lines}
@@ -118,15 +121,22 @@ export function DeliveryView(props: DeliveryViewProps) {
 	);
 }
 
-function ReplayButton({ over, busy, onReplay }: { over: boolean; busy: boolean; onReplay: () => void }) {
+interface ReplayButtonProps {
+	/** Why it cannot be replayed; null when it can. */
+	refusal: string | null;
+	busy: boolean;
+	onReplay: () => void;
+}
+
+function ReplayButton({ refusal, busy, onReplay }: ReplayButtonProps) {
 	return (
 		<ForRole needs="developer">
 			{(disabled) => (
-				<Tooltip label="It is still being attempted. It can be replayed once that is over." disabled={disabled || over}>
+				<Tooltip label={refusal} disabled={disabled || refusal === null}>
 					<span>
 						<Button
 							leftSection={<IconReload size={16} aria-hidden />}
-							disabled={disabled || !over}
+							disabled={disabled || refusal !== null}
 							loading={busy}
 							onClick={onReplay}
 						>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Attempt, type AttemptSummary, attemptQuery } from "../../api/attempts.ts";
+import { type Attempt, type AttemptSummary, attemptQuery, newestAttemptsQuery } from "../../api/attempts.ts";
 import { type Delivery, type DeliveryId, deliveryQuery } from "../../api/deliveries.ts";
 
 export interface OpenDelivery {
@@ -7,25 +7,32 @@ export interface OpenDelivery {
 	readonly attempt: Attempt | undefined;
 	/** The delivery that it belongs to; null when it is gone, undefined until it is known. */
 	readonly delivery: Delivery | null | undefined;
+	/** The delivery's attempts, in whatever order; undefined until they are known. */
+	readonly attempts: readonly AttemptSummary[] | undefined;
 	readonly error: unknown;
 	readonly retry: () => unknown;
 }
 
 const NONE: DeliveryId = { webhook_id: "", event_id: "" };
+/** As many attempts as a delivery itself would tell. */
+const MOST = 200;
 
 /**
- * An attempt and its delivery.
+ * An attempt and its delivery. A delivery is gone with its webhook; its attempts stay in the log.
  *
  * @param row what the list knows of it already, so that both can be asked for at once
  */
 export function useDelivery(projectId: string, attemptId: string, row: AttemptSummary | undefined): OpenDelivery {
 	const attempt = useQuery(attemptQuery(projectId, attemptId));
-	const known = attempt.data ?? row;
-	const delivery = useQuery({ ...deliveryQuery(projectId, known ?? NONE), enabled: known !== undefined });
-	const failed = attempt.data === undefined ? attempt : delivery.data === undefined ? delivery : null;
+	const { webhook_id, event_id } = attempt.data ?? row ?? NONE;
+	const id = { webhook_id, event_id };
+	const delivery = useQuery({ ...deliveryQuery(projectId, id), enabled: webhook_id !== "" });
+	const logged = useQuery({ ...newestAttemptsQuery(projectId, id, MOST), enabled: delivery.data === null });
+	const failed = [attempt, delivery, logged].find(({ data, error }) => data === undefined && error !== null);
 	return {
 		attempt: attempt.data,
 		delivery: delivery.data,
+		attempts: delivery.data === null ? logged.data : delivery.data?.attempts,
 		error: failed?.error ?? null,
 		retry: () => failed?.refetch(),
 	};

@@ -44,7 +44,7 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 	const ask = () => {
 		if (busy || state === null) return;
 		if (!may("developer")) return notifyUndone("Only developers and owners of the project can replay.");
-		if (!state.over) return notifyUndone("It is still being attempted. It can be replayed once that is over.");
+		if (state.refusal !== null) return notifyUndone(state.refusal);
 		if (state.outcome === "delivered") setAsking(true);
 		else void run();
 	};

@@ -57,6 +57,8 @@ function Outlook({ attempt, state, isNewest }: VerdictProps) {
 			</>
 		);
 	}
+	if (attempt.status === "retrying")
+		return "It is not tried again: its webhook was deleted, or its event is no longer kept.";
 	if (attempt.status !== "failed" || !wasSent(attempt)) return null;
 	return "All attempts are used up, so it is not tried again by itself: replay it once the cause is mended.";
 }

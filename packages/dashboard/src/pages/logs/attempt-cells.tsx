@@ -1,5 +1,5 @@
 import { Checkbox } from "@mantine/core";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import { useProjectId } from "../../api/session.ts";
@@ -7,6 +7,7 @@ import { formatMs } from "../../lib/numbers.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { When } from "../../ui/when.tsx";
 import classes from "./attempts.module.css";
+import { useLogsSearch } from "./use-logs-search.ts";
 import type { Selection } from "./use-selection.ts";
 
 interface SelectBoxProps {
@@ -29,7 +30,7 @@ export const SelectBox = memo(function SelectBox({ row, checked, onSet }: Select
 /** The event's type, which leads to the attempt. */
 export function EventCell({ attempt: { id, event_type } }: { attempt: AttemptSummary }) {
 	const projectId = useProjectId();
-	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	const search = useLogsSearch();
 	return (
 		<Link
 			className={classes.event}

@@ -43,8 +43,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 				onChange={(id) => onChange({ ...without(search, "webhook_id"), ...(id ? { webhook_id: id } : {}) })}
 			/>
 			<Select
-				className={classes.field}
-				data-wide
+				className={`${classes.field} ${classes.wide}`}
 				aria-label="Event type"
 				data={[
 					{ value: "", label: "All event types" },

@@ -2,7 +2,7 @@ import { Box, Button, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconReload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { DeliveryId } from "../../api/deliveries.ts";
@@ -30,6 +30,7 @@ import { ReplayAll, type ReplayAllRequest, replayAllOf } from "./replay-all.tsx"
 import { ReplaySelected } from "./replay-selected.tsx";
 import { isFiltered, type LogsSearch } from "./search.ts";
 import { useLog } from "./use-log.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
 import { useSelection } from "./use-selection.ts";
 
 const NARROW = "(max-width: 48em)";
@@ -44,7 +45,7 @@ interface Asked {
 /** The delivery log: what was sent, what came back, and what is to come. */
 export function LogsPage() {
 	const projectId = useProjectId();
-	const search = useSearch({ from: "/signed-in/p/$projectId/developer/logs" });
+	const search = useLogsSearch();
 	const { attemptId = null } = useParams({ strict: false });
 	const navigate = useNavigate();
 	const { may } = useRole();
