@@ -17,12 +17,14 @@ import { WaitingList } from "../webhook/waiting-list.tsx";
 import { FailingList, type FailingWebhook } from "./failing-list.tsx";
 import { FigureTiles } from "./figure-tiles.tsx";
 import { FirstHour } from "./first-hour.tsx";
+import { validateOverviewSearch } from "./search.ts";
 
 const WAITING_SHOWN = 6;
 
 /** How a project's webhooks do, first in a sentence. */
 export function ProjectOverview({ projectId, name }: { projectId: string; name: string }) {
-	const { range = "day" } = useSearch({ from: "/signed-in/p/$projectId/" });
+	// The router hands on what validation has dropped, too.
+	const { range = "day" } = validateOverviewSearch({ ...useSearch({ from: "/signed-in/p/$projectId/" }) });
 	const navigate = useNavigate({ from: "/p/$projectId" });
 	const webhooks = useQuery(webhooksQuery(projectId));
 	const healths = useQuery(healthQuery(projectId));

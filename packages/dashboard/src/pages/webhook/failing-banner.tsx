@@ -2,6 +2,7 @@ import { Button, Group } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Health } from "../../api/health.ts";
+import { adviceFor } from "../../lib/advice.ts";
 import { failingSince, waitingSentence } from "../../lib/health.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ForRole } from "../../ui/for-role.tsx";
@@ -16,9 +17,11 @@ interface FailingBannerProps {
 
 /** What is wrong with a failing webhook, what waits because of it, and what to do. */
 export function FailingBanner({ projectId, health, onReplay }: FailingBannerProps) {
+	const { last_attempt: last } = health;
 	const next = health.waiting.next_at;
 	const now = useNow(next === null ? 0 : Date.parse(next));
 	const waits = waitingSentence(health, now);
+	const [advice = "Look into the log for what came back."] = last === null ? [] : adviceFor(last).tries;
 	return (
 		<section className={classes.banner} aria-label="What is wrong">
 			<div className={classes.words}>
@@ -26,7 +29,7 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 				<div>
 					<p className={classes.title}>{failingSince(health, now)}</p>
 					{waits === "" ? null : <p className={classes.text}>{waits}</p>}
-					<p className={classes.text}>{adviceFor(health)}</p>
+					<p className={classes.text}>{advice}</p>
 				</div>
 			</div>
 			<Group gap="xs">
@@ -55,21 +58,4 @@ export function FailingBanner({ projectId, health, onReplay }: FailingBannerProp
 			</Group>
 		</section>
 	);
-}
-
-/** What to do about the last answer; the service's own words where no answer came. */
-function adviceFor({ last_attempt: last }: Health): string {
-	const code = last?.status_code ?? null;
-	if (last === null) return "Look into the log for what came back.";
-	if (code === null) return last.error ?? "No answer came. Check that the receiver runs and can be reached.";
-	if (code === 401 || code === 403)
-		return "The receiver refuses the request. It may have another signing secret, or a login in front of it.";
-	if (code === 404 || code === 410) return "Nothing is at this URL any more. Check the URL in the settings.";
-	if (code === 429)
-		return "The receiver takes fewer requests than it gets. Raise its limit, or lower what is sent at once.";
-	if (code >= 300 && code < 400)
-		return "The receiver redirects, which is not followed. Enter the final URL in the settings.";
-	if (code >= 500)
-		return "The receiver itself fails. Its own log says why; once it is mended, retries arrive by themselves.";
-	return "Only an answer of 2xx counts as accepted. See what the receiver says in its answers.";
 }

@@ -15,6 +15,7 @@ import { ActivityTab } from "./activity-tab.tsx";
 import { FailingBanner } from "./failing-banner.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { ResumeDialog } from "./resume-dialog.tsx";
+import { validateWebhookSearch } from "./search.ts";
 import { SettingsTab } from "./settings-tab.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 import { useWebhook } from "./use-webhook.ts";
@@ -48,7 +49,10 @@ interface LoadedProps {
 }
 
 function Loaded({ projectId, webhook, health, healthError }: LoadedProps) {
-	const search = useSearch({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" });
+	// The router hands on what validation has dropped, too.
+	const search = validateWebhookSearch({
+		...useSearch({ from: "/signed-in/p/$projectId/developer/webhooks/$webhookId" }),
+	});
 	const navigate = useNavigate({ from: "/p/$projectId/webhooks/$webhookId" });
 	const [dialog, setDialog] = useState<Exclude<HelpfulAction, null> | null>(null);
 	const close = () => setDialog(null);
