@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { seeded } from "./random.ts";
 import { purchase, Shop } from "./shop.ts";
 
 const CRASHES = 50;
@@ -7,17 +8,6 @@ const RECEIVERS = 3;
 const FAILING = 0;
 /** A service lives this long under load before it is killed, milliseconds. */
 const LIFE_MS = [10, 250] as const;
-
-/** Mulberry32: a small seeded generator, so that a failure can be played again. */
-function seeded(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let t = Math.imul(state ^ (state >>> 15), 1 | state);
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-		return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-	};
-}
 
 interface Arrival {
 	readonly n: number;

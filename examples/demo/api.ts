@@ -17,6 +17,20 @@ export interface Published {
 	readonly type: string;
 }
 
+/** One call of the routes for store facts. */
+export interface Report {
+	readonly method: "POST" | "PUT";
+	/** Behind the project's path, such as `/orders`. */
+	readonly path: string;
+	readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** An event as the log has it. */
+export interface LoggedEvent extends Published {
+	readonly created_at: string;
+	readonly data: Readonly<Record<string, unknown>>;
+}
+
 export interface Attempt {
 	readonly id: string;
 	readonly webhook_id: string;
@@ -39,6 +53,11 @@ interface Page<T> {
 	readonly next_cursor: string | null;
 }
 
+interface LogPage {
+	readonly data: readonly Omit<LoggedEvent, "seq">[];
+	readonly last_seq: number;
+}
+
 /** The service answered with an error, did not answer, or answered with something else than JSON. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
@@ -52,7 +71,10 @@ export interface Api {
 	createProject(name: string): Promise<Project>;
 	listEventTypes(): Promise<string[]>;
 	createWebhook(projectId: string, input: NewWebhook): Promise<Webhook & { readonly secret: string }>;
-	publish(projectId: string, event: { type: string; data: unknown }): Promise<Published>;
+	/** Reports a fact of the store; answers with the events that it made at once. */
+	report(projectId: string, fact: Report): Promise<readonly Published[]>;
+	/** The first event of this type behind `after`, waited for up to 20 s; null when there is none, or `signal` is given. */
+	nextEvent(projectId: string, type: string, after: number, signal: AbortSignal): Promise<LoggedEvent | null>;
 	/** Everything in the delivery log that was started at `since` or later, newest first. */
 	attemptsSince(projectId: string, since: Date): Promise<Attempt[]>;
 	/** Whether the service says that it can serve; false also while nothing listens yet. */
@@ -68,6 +90,8 @@ export interface NewWebhook {
 const CALL_TIMEOUT_MS = 30_000;
 const READY_TIMEOUT_MS = 1_000;
 const PAGE_LIMIT = 200;
+/** How long a call waits for an event, seconds. */
+const WAIT_S = 20;
 
 /** A client of the service's HTTP API. Every call but `isReady` throws an `ApiError` when it did not succeed. */
 export function connectApi(baseUrl: string, key: string): Api {
@@ -81,7 +105,21 @@ export function connectApi(baseUrl: string, key: string): Api {
 			return (await call<readonly { type: string }[]>("GET", "/v1/event-types")).map(({ type }) => type);
 		},
 		createWebhook: (projectId, input) => call("POST", `/v1/projects/${projectId}/webhooks`, input),
-		publish: (projectId, event) => call("POST", `/v1/projects/${projectId}/events`, event),
+		async report(projectId, { method, path, body }) {
+			const answer = await call<{ events?: readonly Published[] }>(method, `/v1/projects/${projectId}${path}`, body);
+			return answer.events ?? [];
+		},
+		async nextEvent(projectId, type, after, signal) {
+			const query = new URLSearchParams({ type, after: String(after), limit: "1", wait: String(WAIT_S) });
+			const path = `/v1/projects/${projectId}/events?${query}`;
+			try {
+				const { data, last_seq: seq } = await call<LogPage>("GET", path, undefined, undefined, signal);
+				return data[0] === undefined ? null : { ...data[0], seq };
+			} catch (error) {
+				if (signal.aborted) return null;
+				throw error;
+			}
+		},
 		async attemptsSince(projectId, since) {
 			const attempts: Attempt[] = [];
 			const query = new URLSearchParams({ since: since.toISOString(), limit: String(PAGE_LIMIT) });
@@ -110,6 +148,7 @@ export function connectApi(baseUrl: string, key: string): Api {
 		path: string,
 		body?: unknown,
 		credentials: Readonly<Record<string, string>> = { authorization: `Bearer ${key}` },
+		stop?: AbortSignal,
 	): Promise<T> {
 		const what = `${method} ${baseUrl}${path}`;
 		const headers: Record<string, string> = { ...credentials, accept: "application/json" };
@@ -117,7 +156,8 @@ export function connectApi(baseUrl: string, key: string): Api {
 		let response: Response;
 		let text: string;
 		try {
-			const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+			const timeout = AbortSignal.timeout(CALL_TIMEOUT_MS);
+			const signal = stop === undefined ? timeout : AbortSignal.any([timeout, stop]);
 			response = await fetch(what.slice(method.length + 1), {
 				method,
 				headers,

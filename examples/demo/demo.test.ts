@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { EVENT_TYPES } from "@posthorn/protocol";
 import { expect, onTestFinished, test } from "vitest";
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
@@ -52,8 +53,18 @@ test("delivers everything that the store publishes, retried where refused, and v
 	expect(stdout).not.toContain("NOT VERIFIED");
 	// The seed makes Chat notices refuse some of the requests, and every first attempt but those is logged as delivered.
 	expect(stdout).toMatch(/↻ retrying .+ attempt 1 of 8 /);
-	expect(stdout).toMatch(/✔ delivered .+ attempt 2 of 8 .+ verified ✓/);
+	expect(stdout).toMatch(/✔ delivered .+ attempt [2-8] of 8 .+ verified ✓/);
 }, 90_000);
+
+test("the store drives every type of event", async () => {
+	const { code, stdout, stderr } = await demo(["--events", "60", "--speed", "50", "--seed", "5"]);
+
+	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+	expect(summaryOf(stdout).get("published")).toBe("60 events");
+	const seen = new Set(Array.from(stdout.matchAll(/● published\s+#\d+\s+([a-z.]+)/g), ([, type]) => type));
+	expect([...seen].sort()).toEqual(EVENT_TYPES.map(({ type }) => type).sort());
+	expect(stdout).toContain("a basket is abandoned after 5 s (24 h by default)");
+}, 120_000);
 
 test.skipIf(process.platform === "win32")(
 	"stops in order when it is asked to",

@@ -1,13 +1,12 @@
 import picocolors from "picocolors";
 import type { Attempt, Published } from "./api.ts";
 import type { Verdict } from "./receiver.ts";
-import type { StoreEvent } from "./store.ts";
 import { isComplete, type Totals } from "./totals.ts";
 
 export interface Feed {
 	/** Text as it is, one or more lines. */
 	say(text: string): void;
-	published(event: Published, what: StoreEvent): void;
+	published(event: Published, summary: string): void;
 	attempted(attempt: Attempt, about: AttemptContext): void;
 	totals(totals: Totals): void;
 	summary(totals: Totals): void;
@@ -32,7 +31,7 @@ interface Screen {
 const CLEAR_LINE = "\r\u001b[2K";
 /** Some terminals do not say how wide they are, or say 0. */
 const FALLBACK_COLUMNS = 80;
-const TYPE_WIDTH = "purchase.completed".length;
+const TYPE_WIDTH = "subscription.canceled".length;
 /** Where no status line can be, totals are printed this often. */
 const TOTALS_EVERY_MS = 10_000;
 
@@ -50,10 +49,10 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 
 	return {
 		say: print,
-		published(event, what) {
+		published(event, summary) {
 			const number = `#${event.seq}`.padStart(5);
 			const label = colour.cyan("● published".padEnd(12));
-			print(`${now()}  ${label}${number}  ${colour.bold(event.type.padEnd(TYPE_WIDTH))}  ${what.summary}`);
+			print(`${now()}  ${label}${number}  ${colour.bold(event.type.padEnd(TYPE_WIDTH))}  ${summary}`);
 		},
 		attempted(attempt, { webhookName, seq, maxAttempts, verdict }) {
 			const { paint, symbol } = looks[attempt.status];

@@ -11,6 +11,7 @@ export interface HeaderContext {
 	readonly example: Webhook;
 	readonly retryDelays: readonly number[];
 	readonly attemptTimeout: number;
+	readonly basketIdle: number;
 	readonly seed: number;
 }
 
@@ -30,7 +31,8 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 		),
 	];
 	const commands: readonly (readonly [string, string])[] = [
-		["Publish an event", `--json '${JSON.stringify(EVENT)}' ${projectUrl}/events`],
+		["Report an order", `--json '${JSON.stringify(ORDER)}' ${projectUrl}/orders`],
+		["Publish an event yourself", `--json '${JSON.stringify(EVENT)}' ${projectUrl}/events`],
 		["List attempts that failed", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
 		["List webhooks", `${projectUrl}/webhooks`],
 		["Send a test event", `--json '{"type":"purchase.completed"}' ${projectUrl}/webhooks/${example.id}/test`],
@@ -39,14 +41,14 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 	const curl = `curl -H 'Authorization: Bearer ${key}'`;
 	return [
 		bold("Posthorn: a store's events, delivered to webhooks"),
-		"A made-up store publishes what happens in it; the real service signs it and delivers it over HTTPS to two",
-		"receivers on this computer, each of which checks every signature. Open the dashboard to watch.",
+		"A made-up store reports what happens in it; the real service makes events of it, signs them and delivers them to two",
+		"HTTPS receivers on this computer, each of which checks every signature. Open the dashboard to watch.",
 		"",
 		...rows.map(([name, value]) =>
 			name === "" ? `  ${" ".repeat(14)}${dim(value)}` : `  ${bold(name.padEnd(14))}${value}`,
 		),
 		"",
-		`  To let you see retries soon, they come after ${shortened(context)}`,
+		`  To let you see retries and baskets soon, they come after ${shortened(context)}`,
 		`  Seed of this run: ${seed}. Stop with Ctrl-C.`,
 		"",
 		bold("Try it, in another terminal:"),
@@ -55,18 +57,16 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 	].join("\n");
 }
 
-const EVENT = {
-	type: "purchase.completed",
-	data: {
-		order_id: "ord_1",
-		customer_email: "you@example.com",
-		amount_cents: 1999,
-		currency: "EUR",
-		items: [{ name: "VIP rank, 30 days", quantity: 1 }],
-	},
+const ORDER = {
+	order_id: "ord_1",
+	customer_email: "you@example.com",
+	amount_cents: 1999,
+	currency: "EUR",
+	items: [{ name: "VIP rank, 30 days", quantity: 1 }],
 };
+const EVENT = { type: "purchase.completed", data: { ...ORDER, order_id: "ord_2" } };
 
-function shortened({ retryDelays, attemptTimeout }: HeaderContext): string {
+function shortened({ retryDelays, attemptTimeout, basketIdle }: HeaderContext): string {
 	const delays = `${retryDelays.join(", ")} s here (30 s to 1 h by default);`;
-	return `${delays}\n  an attempt may take ${attemptTimeout} s (15 s by default).`;
+	return `${delays}\n  an attempt may take ${attemptTimeout} s (15 s by default);\n  a basket is abandoned after ${basketIdle} s (24 h by default).`;
 }

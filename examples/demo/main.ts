@@ -18,6 +18,8 @@ import { openTally } from "./totals.ts";
 /** Seconds. Attempts are one more than there are delays. */
 const RETRY_DELAYS = [2, 4, 8, 15, 30, 60, 120];
 const ATTEMPT_TIMEOUT = 3;
+/** Seconds until a basket counts as abandoned. */
+const BASKET_IDLE = 5;
 
 /** How much later than a failed call the end of the service may be heard of. */
 const DEATH_NEWS_MS = 1_000;
@@ -43,6 +45,7 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 			caFile,
 			retryDelays: RETRY_DELAYS,
 			attemptTimeout: ATTEMPT_TIMEOUT,
+			basketIdle: BASKET_IDLE,
 		});
 		const killIfLeft = (): void => service.kill();
 		process.once("exit", killIfLeft);
@@ -62,7 +65,7 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 			const context = { baseUrl, key: operatorKey, dashboard, project, webhooks, seed: options.seed };
 			const example = webhooks.at(-1)?.webhook;
 			if (example === undefined) throw new Error("No webhook was registered.");
-			const shortened = { retryDelays: RETRY_DELAYS, attemptTimeout: ATTEMPT_TIMEOUT };
+			const shortened = { retryDelays: RETRY_DELAYS, attemptTimeout: ATTEMPT_TIMEOUT, basketIdle: BASKET_IDLE };
 			feed.say(header({ ...context, ...shortened, example }, bold, dim));
 
 			const tally = openTally(webhooks.map(({ webhook }) => webhook));

@@ -13,8 +13,8 @@ export interface Options {
 	readonly speed: number;
 }
 
-export const HELP = `Shows Posthorn at work: a made-up store publishes events to the real service, which delivers them over
-HTTPS to two receivers on this computer. Runs until Ctrl-C, unless told when to stop.
+export const HELP = `Shows Posthorn at work: a made-up store reports what happens in it to the real service, which makes events of
+it and delivers them over HTTPS to two receivers on this computer. Runs until Ctrl-C, unless told when to stop.
 
   node examples/demo/main.ts [options]
 

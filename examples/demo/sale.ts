@@ -1,4 +1,4 @@
-import type { Api } from "./api.ts";
+import type { Api, Attempt } from "./api.ts";
 import type { Feed } from "./feed.ts";
 import { followAttempts } from "./follower.ts";
 import type { Options } from "./options.ts";
@@ -10,6 +10,9 @@ import { isSettled, type Tally } from "./totals.ts";
 const POLL_EVERY_MS = 300;
 /** How much longer than an attempt may take its entry in the log is waited for when the demonstration is stopped. */
 const COMMIT_ALLOWANCE_MS = 2_000;
+
+/** How much later than an attempt at an event the event may be heard of. */
+const NEWS_ALLOWANCE_MS = 10_000;
 
 export interface Sale {
 	readonly options: Options;
@@ -33,19 +36,21 @@ export async function sell(sale: Sale): Promise<void> {
 	const closed = new AbortController();
 	const closeStore = (): void => closed.abort();
 	const timer = Number.isFinite(options.seconds) ? setTimeout(closeStore, options.seconds * 1000) : undefined;
-	const signal = AbortSignal.any([closed.signal, stopping, over]);
 	const follower = followAttempts(api, project.id, attemptTimeout);
 	const publishing = startPublishing({
 		api,
 		projectId: project.id,
 		store: openStore(options.seed, options.speed),
 		limit: options.events,
-		signal,
-		onPublished(event, what, calledAt) {
+		stopping: AbortSignal.any([stopping, over]),
+		closed: closed.signal,
+		onPublished(event, summary, calledAt) {
 			tally.published(event, calledAt);
-			feed.published(event, what);
+			feed.published(event, summary);
 		},
 	});
+	/** Attempts at events that were not told of yet. */
+	const early: Attempt[] = [];
 	let storeIsOpen = true;
 	const publishingDone = publishing.done.then(() => {
 		storeIsOpen = false;
@@ -70,10 +75,20 @@ export async function sell(sale: Sale): Promise<void> {
 		clearTimeout(timer);
 	}
 
+	/** An abandoned basket's event is heard of by polling, which its delivery may outrun. */
+	function isEarly({ event_id, event_type, started_at }: Attempt): boolean {
+		const isUnknownBasket = event_type === "basket.abandoned" && tally.seqOf(event_id) === null;
+		return isUnknownBasket && Date.parse(started_at) > Date.now() - NEWS_ALLOWANCE_MS;
+	}
+
 	async function showNewAttempts(): Promise<void> {
-		const attempts = await follower.poll();
+		const attempts = [...early.splice(0), ...(await follower.poll())];
 		await publishing.answered();
 		for (const attempt of attempts) {
+			if (isEarly(attempt)) {
+				early.push(attempt);
+				continue;
+			}
 			tally.attempted(attempt);
 			feed.attempted(attempt, {
 				webhookName: receivers.nameOf(attempt.webhook_id) ?? attempt.webhook_id,

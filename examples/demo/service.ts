@@ -15,6 +15,7 @@ export interface ServiceOptions {
 	readonly caFile: string;
 	readonly retryDelays: readonly number[];
 	readonly attemptTimeout: number;
+	readonly basketIdle: number;
 }
 
 /** The service, running as a process of its own, the way it is installed. */
@@ -124,6 +125,7 @@ function environment(options: ServiceOptions): NodeJS.ProcessEnv {
 		POSTHORN_OPERATOR_KEY: options.operatorKey,
 		POSTHORN_RETRY_DELAYS: options.retryDelays.join(","),
 		POSTHORN_ATTEMPT_TIMEOUT: String(options.attemptTimeout),
+		POSTHORN_BASKET_IDLE: String(options.basketIdle),
 		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8",
 		POSTHORN_EGRESS_CA_FILE: options.caFile,
 	};

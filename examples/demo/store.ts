@@ -1,16 +1,18 @@
+import type { Report } from "./api.ts";
 import { createRandom, type Random } from "./random.ts";
 
-/** What the store tells the service: the body of a publish. */
-export interface StoreEvent {
-	readonly type: string;
-	readonly data: Readonly<Record<string, unknown>>;
-	/** The same in a few words, for people. */
-	readonly summary: string;
+/** What happens in the store: one or two calls, and the events that the service makes of them. */
+export interface StoreFact {
+	readonly reports: readonly Report[];
+	/** What is said of each event that it makes, for people, by the event's type. */
+	readonly summaries: ReadonlyMap<string, string>;
+	/** The basket that is left, if one is: its event comes by itself, later. */
+	readonly leftBasket?: string;
 }
 
 export interface Store {
-	/** What happens next in the store. Never ends. */
-	next(): StoreEvent;
+	/** What happens next in the store, making so many events at most (1 or more). Never ends. */
+	next(atMost: number): StoreFact;
 	/** How long the store is quiet before that, milliseconds. */
 	pause(): number;
 }
@@ -23,11 +25,22 @@ interface Order {
 	refundedCents: number;
 }
 
+interface Subscription {
+	readonly id: string;
+	readonly email: string;
+	readonly plan: string;
+}
+
 interface Line {
 	readonly product_id: string;
 	readonly name: string;
 	readonly quantity: number;
 	readonly unit_amount_cents: number;
+}
+
+interface Happening extends StoreFact {
+	/** Something of this order is delivered next. */
+	readonly delivers?: Order;
 }
 
 const PAUSE_MS = { shortest: 300, longest: 1500 };
@@ -55,6 +68,7 @@ const CURRENCIES = [
 const FIRST_NAMES = ["anna", "ben", "chiara", "dmitri", "elif", "femi", "grace", "hugo", "ines", "jonas", "kaya", "li"];
 const DOMAINS = ["example.com", "example.org", "example.net"];
 const REASONS = ["fraudulent", "product_not_received", "duplicate", "unrecognized"];
+const PLANS = ["vip_monthly", "coins_weekly", "supporter_yearly"];
 const DELIVERABLES = [
 	{ kind: "game_command", done: "Rank granted on survival-1", failed: "The game server did not answer" },
 	{ kind: "chat_role", done: "Role given", failed: "The buyer is not a member of the chat server" },
@@ -66,30 +80,32 @@ export function openStore(seed: number, speed: number): Store {
 	const random = createRandom(seed);
 	const customers = new Set<string>();
 	const orders: Order[] = [];
-	const happening: StoreEvent[] = [];
+	const subscriptions: Subscription[] = [];
+	let happening: Happening | undefined;
 	let lastNumber = 10_000;
 	const number = (): number => ++lastNumber;
 
 	return {
-		next() {
-			if (happening.length === 0) happening.push(...somethingHappens());
-			const event = happening.shift();
-			if (event === undefined) throw new Error("The store's next event is missing: something happened without one.");
-			return event;
+		next(atMost) {
+			const fact = happening ?? somethingHappens(atMost);
+			happening = undefined;
+			if (fact.delivers !== undefined && atMost > fact.summaries.size) happening = deliverable(fact.delivers);
+			return fact;
 		},
 		pause: () => random.between(PAUSE_MS.shortest, PAUSE_MS.longest) / speed,
 	};
 
-	function somethingHappens(): StoreEvent[] {
+	function somethingHappens(atMost: number): Happening {
 		const roll = random.next();
-		if (roll < 0.16) return [basketLeft()];
-		const order = roll < 0.3 ? orders[random.whole(0, orders.length - 1)] : undefined;
+		if (roll < 0.14) return basketLeft();
+		if (roll < 0.22 || atMost < 2) return subscription();
+		const order = roll < 0.36 ? orders[random.whole(0, orders.length - 1)] : undefined;
 		if (order === undefined) return purchase();
 		const refundable = order.refundedCents < order.amountCents;
-		return [roll < 0.26 && refundable ? refund(order) : chargeback(order)];
+		return roll < 0.32 && refundable ? refund(order) : chargeback(order);
 	}
 
-	function purchase(): StoreEvent[] {
+	function purchase(): Happening {
 		const { code, factor } = random.pick(CURRENCIES);
 		const items = basket(random, factor);
 		const order: Order = {
@@ -102,25 +118,27 @@ export function openStore(seed: number, speed: number): Store {
 		orders.push(order);
 		if (orders.length > REMEMBERED_ORDERS) orders.shift();
 
-		const events: StoreEvent[] = [];
-		if (!customers.has(order.email)) {
-			customers.add(order.email);
-			const data = { customer_email: order.email, order_id: order.id };
-			events.push({ type: "customer.created", data, summary: `${order.email} bought for the first time` });
-		}
-		events.push({
-			type: "purchase.completed",
-			data: {
-				order_id: order.id,
-				customer_email: order.email,
-				amount_cents: order.amountCents,
-				currency: code,
-				items,
-			},
-			summary: `${money(order.amountCents, code)}  ${order.email}  ${inWords(items)}`,
-		});
-		if (random.next() < 0.5) events.push(deliverable(order));
-		return events;
+		const summaries = new Map<string, string>();
+		if (!customers.has(order.email)) summaries.set("customer.created", `${order.email} bought for the first time`);
+		customers.add(order.email);
+		summaries.set("purchase.completed", `${money(order.amountCents, code)}  ${order.email}  ${inWords(items)}`);
+		const body = {
+			order_id: order.id,
+			customer_email: order.email,
+			amount_cents: order.amountCents,
+			currency: code,
+			items,
+		};
+		// Some fill a basket first; having been bought, it is not abandoned.
+		const basketId = random.next() < 0.4 ? `bsk_${number()}` : undefined;
+		const reports: Report[] =
+			basketId === undefined
+				? [{ method: "POST", path: "/orders", body }]
+				: [
+						{ method: "PUT", path: `/baskets/${basketId}`, body: { items, customer_email: order.email } },
+						{ method: "POST", path: "/orders", body: { ...body, basket_id: basketId } },
+					];
+		return { reports, summaries, ...(random.next() < 0.5 && { delivers: order }) };
 	}
 
 	/** Most people who buy have bought before. */
@@ -129,59 +147,59 @@ export function openStore(seed: number, speed: number): Store {
 		return known?.email ?? email(random);
 	}
 
-	function deliverable(order: Order): StoreEvent {
+	function deliverable({ id }: Order): StoreFact {
 		const { kind, done, failed } = random.pick(DELIVERABLES);
 		const success = random.next() < 0.85;
 		const detail = success ? done : failed;
-		return {
-			type: success ? "delivery.success" : "delivery.failed",
-			data: { order_id: order.id, deliverable_id: `dlv_${number()}`, kind, detail },
-			summary: `${order.id}  ${detail}`,
-		};
+		const outcome = success ? "completed" : "dead_lettered";
+		const path = `/orders/${id}/deliverables/dlv_${number()}`;
+		return one(path, { kind, outcome, detail }, success ? "delivery.success" : "delivery.failed", `${id}  ${detail}`);
 	}
 
-	function refund(order: Order): StoreEvent {
+	function refund(order: Order): StoreFact {
 		const left = order.amountCents - order.refundedCents;
 		const amount = random.next() < 0.5 ? left : Math.max(1, Math.floor(left / 2));
 		order.refundedCents += amount;
-		const partial = order.refundedCents < order.amountCents;
-		return {
-			type: "purchase.refunded",
-			data: {
-				order_id: order.id,
-				refund_id: `ref_${number()}`,
-				amount_cents: amount,
-				currency: order.currency,
-				partial,
-			},
-			summary: `${money(amount, order.currency)}  ${order.id}  ${partial ? "in part" : "in full"}`,
-		};
+		const part = order.refundedCents < order.amountCents ? "in part" : "in full";
+		const body = { refund_id: `ref_${number()}`, amount_cents: amount };
+		const summary = `${money(amount, order.currency)}  ${order.id}  ${part}`;
+		return one(`/orders/${order.id}/refunds`, body, "purchase.refunded", summary);
 	}
 
-	function chargeback(order: Order): StoreEvent {
+	function chargeback(order: Order): StoreFact {
 		const reason = random.pick(REASONS);
-		return {
-			type: "chargeback.created",
-			data: {
-				chargeback_id: `cbk_${number()}`,
-				order_id: order.id,
-				amount_cents: order.amountCents,
-				currency: order.currency,
-				reason,
-			},
-			summary: `${money(order.amountCents, order.currency)}  ${order.id}  ${reason}`,
-		};
+		const body = { chargeback_id: `cbk_${number()}`, amount_cents: order.amountCents, reason };
+		const summary = `${money(order.amountCents, order.currency)}  ${order.id}  ${reason}`;
+		return one(`/orders/${order.id}/chargebacks`, body, "chargeback.created", summary);
 	}
 
-	function basketLeft(): StoreEvent {
+	/** One that begins, or one that ends. */
+	function subscription(): StoreFact {
+		const ending = random.next() < 0.4 ? subscriptions.shift() : undefined;
+		if (ending !== undefined) {
+			const path = `/subscriptions/${ending.id}/cancel`;
+			return one(path, undefined, "subscription.canceled", `${ending.email} ended ${ending.plan}`);
+		}
+		const begun: Subscription = { id: `sub_${number()}`, email: buyer(), plan: random.pick(PLANS) };
+		subscriptions.push(begun);
+		const body = { subscription_id: begun.id, customer_email: begun.email, plan: begun.plan };
+		return one("/subscriptions", body, "subscription.created", `${begun.email} began ${begun.plan}`);
+	}
+
+	function basketLeft(): StoreFact {
 		const items = basket(random, 1);
 		const customer = email(random);
+		const id = `bsk_${number()}`;
 		return {
-			type: "basket.abandoned",
-			data: { basket_id: `bsk_${number()}`, customer_email: customer, items },
-			summary: `${customer} left ${inWords(items)}`,
+			reports: [{ method: "PUT", path: `/baskets/${id}`, body: { items, customer_email: customer } }],
+			summaries: new Map([["basket.abandoned", `${customer} left ${inWords(items)}`]]),
+			leftBasket: id,
 		};
 	}
+}
+
+function one(path: string, body: Report["body"], type: string, summary: string): StoreFact {
+	return { reports: [{ method: "POST", path, ...(body && { body }) }], summaries: new Map([[type, summary]]) };
 }
 
 function email(random: Random): string {

@@ -140,7 +140,7 @@ export interface paths {
         };
         /**
          * Read the event log
-         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time.
+         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time, with `wait` to be answered as soon as something comes.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
@@ -169,6 +169,170 @@ export interface paths {
         readonly get: operations["getEvent"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/orders": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report an order that is paid
+         * @description Makes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.
+         */
+        readonly post: operations["recordOrder"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/orders/batch": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report up to 1,000 orders
+         * @description For imports. Each order is recorded, or refused, by itself and in its order; the answer is 200 whatever became of them. Send the same batch again after a failure: what was recorded is not recorded twice.
+         */
+        readonly post: operations["recordOrders"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/orders/{order_id}/refunds": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report a refund
+         * @description Makes `purchase.refunded`, with `partial` true while the order's refunds together stay below its amount. Refund ids are the project's.
+         */
+        readonly post: operations["recordRefund"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/orders/{order_id}/chargebacks": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report a chargeback
+         * @description Makes `chargeback.created`. Chargeback ids are the project's.
+         */
+        readonly post: operations["recordChargeback"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/orders/{order_id}/deliverables/{deliverable_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report how a deliverable ended
+         * @description Makes `delivery.success` or `delivery.failed`. The outcome is final: another one later is a conflict. Deliverable ids are the order's.
+         */
+        readonly post: operations["recordDeliverable"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/baskets/{basket_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Report a basket's contents
+         * @description Every report is a touch, also with the same contents. `basket.abandoned` fires once when the basket has sat untouched for POSTHORN_BASKET_IDLE (24 hours) with at least one item; touched again, its clock starts anew. An order that names the basket ends it for good.
+         */
+        readonly put: operations["touchBasket"];
+        readonly post?: never;
+        /**
+         * Report that a basket is gone
+         * @description It is never abandoned then. The answer is the same whether it was there or not.
+         */
+        readonly delete: operations["removeBasket"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/subscriptions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report a recurring subscription
+         * @description Makes `subscription.created`.
+         */
+        readonly post: operations["recordSubscription"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/projects/{project_id}/subscriptions/{subscription_id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report that a subscription was canceled
+         * @description Makes `subscription.canceled`, once.
+         */
+        readonly post: operations["cancelSubscription"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1338,6 +1502,233 @@ export interface components {
             readonly project_id: string;
             /** @description The event's own data; the catalogue has its schema. */
             readonly data: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "order_id": "ord_10482",
+         *       "customer_email": "ada@example.com",
+         *       "amount_cents": 2997,
+         *       "currency": "EUR",
+         *       "items": [
+         *         {
+         *           "product_id": "prod_vip_30d",
+         *           "name": "VIP rank, 30 days",
+         *           "quantity": 1,
+         *           "unit_amount_cents": 1999
+         *         },
+         *         {
+         *           "product_id": "prod_crate_key",
+         *           "name": "Crate key",
+         *           "quantity": 2,
+         *           "unit_amount_cents": 499
+         *         }
+         *       ],
+         *       "basket_id": "bsk_55310"
+         *     }
+         */
+        readonly NewOrder: {
+            /**
+             * @description The order's identifier at the store platform.
+             * @example ord_10482
+             */
+            readonly order_id: string;
+            /**
+             * @description The buyer's e-mail address. Space around it is dropped.
+             * @example ada@example.com
+             */
+            readonly customer_email: string;
+            /** @description What was paid, in minor currency units. */
+            readonly amount_cents: number;
+            /**
+             * @description Three capital letters (ISO 4217).
+             * @example EUR
+             */
+            readonly currency: string;
+            /**
+             * @description Objects; the catalogue (`GET /v1/event-types`) documents `product_id`, `name`, `quantity` and `unit_amount_cents`, and others may be added. Integers beyond 2^53 have to be strings.
+             * @example [
+             *       {
+             *         "product_id": "prod_vip_30d",
+             *         "name": "VIP rank, 30 days",
+             *         "quantity": 1,
+             *         "unit_amount_cents": 1999
+             *       },
+             *       {
+             *         "product_id": "prod_crate_key",
+             *         "name": "Crate key",
+             *         "quantity": 2,
+             *         "unit_amount_cents": 499
+             *       }
+             *     ]
+             */
+            readonly items: readonly unknown[];
+            /**
+             * @description The basket that was bought's identifier at the store platform.
+             * @example bsk_55310
+             */
+            readonly basket_id?: string;
+        };
+        /** @description The same answer for the same report, however often it comes. */
+        readonly Fact: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly recorded_at: string;
+            /** @description What it made, in the order of the log. */
+            readonly events: readonly components["schemas"]["PublishedEvent"][];
+        };
+        readonly NewOrders: {
+            readonly orders: readonly components["schemas"]["NewOrder"][];
+        };
+        readonly OrderResults: {
+            /** @description One for each order, in their order. */
+            readonly results: readonly {
+                /** @description Null where the order named none. */
+                readonly order_id: string | null;
+                /**
+                 * @description `repeated`: recorded before with the same content. `conflict`: before with other content. The last three wrote nothing.
+                 * @enum {string}
+                 */
+                readonly outcome: "recorded" | "repeated" | "conflict" | "invalid" | "too_large";
+                /**
+                 * Format: date-time
+                 * @description ISO 8601 in UTC with milliseconds.
+                 * @example 2026-11-21T03:47:36.123Z
+                 */
+                readonly recorded_at?: string;
+                readonly events?: readonly components["schemas"]["PublishedEvent"][];
+                /** @description Where and why, relative to the batch. */
+                readonly errors?: readonly {
+                    readonly pointer: string;
+                    readonly detail: string;
+                }[];
+            }[];
+        };
+        /**
+         * @example {
+         *       "refund_id": "ref_2071",
+         *       "amount_cents": 499
+         *     }
+         */
+        readonly NewRefund: {
+            /**
+             * @description The refund's identifier at the store platform.
+             * @example ref_2071
+             */
+            readonly refund_id: string;
+            /** @description What this refund pays back. */
+            readonly amount_cents: number;
+        };
+        /**
+         * @example {
+         *       "chargeback_id": "cbk_914",
+         *       "amount_cents": 2997,
+         *       "reason": "fraudulent"
+         *     }
+         */
+        readonly NewChargeback: {
+            /**
+             * @description The dispute's identifier at the store platform.
+             * @example cbk_914
+             */
+            readonly chargeback_id: string;
+            /** @description The disputed amount; it may exceed the order's. */
+            readonly amount_cents: number;
+            /** @description As the payment processor gave it. */
+            readonly reason?: string;
+        };
+        /**
+         * @example {
+         *       "kind": "game_command",
+         *       "outcome": "completed",
+         *       "detail": "Rank granted on survival-1"
+         *     }
+         */
+        readonly DeliverableOutcome: {
+            /**
+             * @description What was to be delivered.
+             * @enum {string}
+             */
+            readonly kind: "game_command" | "chat_role" | "file";
+            /**
+             * @description Final; `dead_lettered`: given up after retries.
+             * @enum {string}
+             */
+            readonly outcome: "completed" | "dead_lettered";
+            /** @description What there is to say about the result. */
+            readonly detail?: string;
+        };
+        /**
+         * @example {
+         *       "customer_email": "grace@example.com",
+         *       "items": [
+         *         {
+         *           "product_id": "prod_crate_key",
+         *           "name": "Crate key",
+         *           "quantity": 5,
+         *           "unit_amount_cents": 499
+         *         }
+         *       ]
+         *     }
+         */
+        readonly BasketContents: {
+            /**
+             * @description Objects; the catalogue (`GET /v1/event-types`) documents `product_id`, `name`, `quantity` and `unit_amount_cents`, and others may be added. Integers beyond 2^53 have to be strings.
+             * @example [
+             *       {
+             *         "product_id": "prod_vip_30d",
+             *         "name": "VIP rank, 30 days",
+             *         "quantity": 1,
+             *         "unit_amount_cents": 1999
+             *       },
+             *       {
+             *         "product_id": "prod_crate_key",
+             *         "name": "Crate key",
+             *         "quantity": 2,
+             *         "unit_amount_cents": 499
+             *       }
+             *     ]
+             */
+            readonly items: readonly unknown[];
+            /**
+             * @description The buyer's e-mail address. Space around it is dropped.
+             * @example ada@example.com
+             */
+            readonly customer_email?: string;
+        };
+        readonly Basket: {
+            readonly basket_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 in UTC with milliseconds.
+             * @example 2026-11-21T03:47:36.123Z
+             */
+            readonly touched_at: string;
+            /** @description When `basket.abandoned` fires unless it is touched before; null when it is empty. */
+            readonly abandoned_at: string | null;
+        };
+        /**
+         * @example {
+         *       "subscription_id": "sub_3108",
+         *       "customer_email": "ada@example.com",
+         *       "plan": "vip_monthly"
+         *     }
+         */
+        readonly NewSubscription: {
+            /**
+             * @description The subscription's identifier at the store platform.
+             * @example sub_3108
+             */
+            readonly subscription_id: string;
+            /**
+             * @description The buyer's e-mail address. Space around it is dropped.
+             * @example ada@example.com
+             */
+            readonly customer_email: string;
+            /** @description The plan that was subscribed to. */
+            readonly plan: string;
         };
         /**
          * @example {
@@ -2673,6 +3064,8 @@ export interface operations {
                 readonly after?: number;
                 /** @description Only these types: repeated, or separated by commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
+                /** @description Seconds to wait for an event where there is none yet. With several nodes, what another node took may come at the end of the wait. */
+                readonly wait?: number;
                 /** @description Rows of a page. */
                 readonly limit?: number;
                 /** @description The `next_cursor` of the page before. */
@@ -2707,7 +3100,17 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description Too many calls wait for this project's events. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -2796,6 +3199,414 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 404: components["responses"]["not-found"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordOrder: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewOrder"];
+            };
+        };
+        readonly responses: {
+            /** @description The order is recorded. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The order was recorded before with other content. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordOrders: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewOrders"];
+            };
+        };
+        readonly responses: {
+            /** @description What became of each order. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OrderResults"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordRefund: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly order_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewRefund"];
+            };
+        };
+        readonly responses: {
+            /** @description The refund is recorded. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            /** @description There is no such project or order: report the order before what belongs to it. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The refund was recorded before with other content, or exceeds what is left of the order's amount. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordChargeback: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly order_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewChargeback"];
+            };
+        };
+        readonly responses: {
+            /** @description The chargeback is recorded. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            /** @description There is no such project or order: report the order before what belongs to it. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The chargeback was recorded before with other content. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordDeliverable: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly order_id: string;
+                readonly deliverable_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeliverableOutcome"];
+            };
+        };
+        readonly responses: {
+            /** @description The outcome is recorded. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            /** @description There is no such project or order: report the order before what belongs to it. */
+            readonly 404: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The deliverable has ended before, with another outcome or detail. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly touchBasket: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly basket_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BasketContents"];
+            };
+        };
+        readonly responses: {
+            /** @description The basket, its clock started anew. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Basket"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The basket was bought. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly removeBasket: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly basket_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly recordSubscription: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewSubscription"];
+            };
+        };
+        readonly responses: {
+            /** @description The subscription is recorded. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            /** @description The subscription was recorded before with other content. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
+            readonly 422: components["responses"]["invalid"];
+            readonly 429: components["responses"]["too-many-requests"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly cancelSubscription: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The project's identifier, `proj_…`. */
+                readonly project_id: string;
+                readonly subscription_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The subscription is canceled. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fact"];
+                };
+            };
+            readonly 400: components["responses"]["malformed-request"];
+            readonly 401: components["responses"]["unauthorized"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not-found"];
+            readonly 413: components["responses"]["too-large"];
+            readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
             readonly 429: components["responses"]["too-many-requests"];
             readonly 500: components["responses"]["internal"];
@@ -3646,7 +4457,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is an account already. */
+            /** @description The operator, or this e-mail, has an account already. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;

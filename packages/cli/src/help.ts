@@ -6,7 +6,8 @@ const EXAMPLES = {
 Examples:
   posthorn serve                     run on http://127.0.0.1:8420 with its database in ./data
   posthorn serve --help              everything that can be set
-  posthorn backup backup.db          copy the database while the service runs`,
+  posthorn backup backup.db          copy the database while the service runs
+  posthorn doctor                    what the service would meet, and what to mend`,
 	serve: `
 Each setting can also be given as an environment variable, named behind its meaning; a flag wins over it.
 
@@ -20,6 +21,18 @@ Then, with the operator's key:
     -H "Content-Type: application/json" -d '{"name": "My store"}'
 
 The API's reference is at /docs while the service runs.`,
+	doctor: `
+It takes the settings of "posthorn serve", changes nothing, and may run beside the service. Exit code 1 if the service
+could not run like this.
+
+Examples:
+  posthorn doctor
+  posthorn doctor --database-url postgres://posthorn@db.internal/posthorn`,
+	migrate: `
+Every node does this when it starts; run it by itself to have it done before the first node of a new version starts.
+
+Example:
+  posthorn migrate --database-url postgres://posthorn@db.internal/posthorn`,
 	backup: `
 The copy is a database like the original; to restore, stop the service and put it in its place. The seal key (a file
 beside the database, or POSTHORN_SEAL_KEY) is not in it: keep a copy of that, too, in another place.

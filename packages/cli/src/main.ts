@@ -1,7 +1,9 @@
 import { createRequire } from "node:module";
 import { Command, CommanderError } from "commander";
 import { backup } from "./backup.ts";
+import { doctor } from "./doctor.ts";
 import { addSettings, examples } from "./help.ts";
+import { migrate } from "./migrate.ts";
 import { serve } from "./serve.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -32,6 +34,18 @@ export async function main(args: readonly string[]): Promise<void> {
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
 		.action((file: string, options: { databaseUrl?: string }) => backup(file, options));
+	addSettings(
+		program
+			.command("doctor")
+			.description("Check what the service needs (settings, database, clock, egress), and say what to mend.")
+			.addHelpText("after", examples("doctor")),
+	).action((options: Record<string, string>) => doctor(options));
+	program
+		.command("migrate")
+		.description("Bring a PostgreSQL schema up to date, ahead of an upgrade.")
+		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
+		.addHelpText("after", examples("migrate"))
+		.action((options: { databaseUrl?: string }) => migrate(options));
 	if (args.length === 0) {
 		program.outputHelp();
 		return;

@@ -1,6 +1,7 @@
 import { startService } from "@posthorn/server";
-import { type Config, flagOf, readConfig, readOrMakeSealKey, SETTINGS, type SettingKey } from "@posthorn/server/config";
+import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
 import { banner } from "./banner.ts";
+import { flagsOf } from "./flags.ts";
 import { createLogger } from "./logger.ts";
 import { listenForStop } from "./stop-signals.ts";
 import { UsageError } from "./usage-error.ts";
@@ -35,18 +36,6 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	await service.close();
 	logger.info({}, "stopped");
 	process.exit(0);
-}
-
-/** Flags by the key of their setting; commander names them in camel case. */
-function flagsOf(options: Readonly<Record<string, string>>): Partial<Record<SettingKey, string>> {
-	const flags: Partial<Record<SettingKey, string>> = {};
-	for (const [key, setting] of Object.entries(SETTINGS)) {
-		const name = flagOf(setting)
-			.slice(2)
-			.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-		if (options[name] !== undefined) flags[key as SettingKey] = options[name];
-	}
-	return flags;
 }
 
 function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts";
+import { Arrivals } from "./api/arrivals.ts";
 import { Changes, createApi, createMetrics, SessionCookie } from "./api/index.ts";
 import { systemClock } from "./base/clock.ts";
 import { IdSource } from "./base/ids.ts";
@@ -19,8 +20,10 @@ import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
-import type { Storage } from "./storage/port.ts";
+import { keepsFacts, type Storage } from "./storage/port.ts";
+import { openPostgresStorage } from "./storage/postgres/index.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
+import { startStore } from "./store/index.ts";
 
 /** Shorter than a person notices, longer than an attempt's settle. */
 const LEASE_TERM_MS = 10_000;
@@ -89,6 +92,7 @@ async function build(
 
 	const metrics = createMetrics();
 	const changes = new Changes();
+	const arrivals = new Arrivals();
 	const { attempted } = logAttempts(logger);
 	const engine = startEngine({
 		storage,
@@ -102,8 +106,9 @@ async function build(
 		logRetentionMs: config.logRetentionMs,
 		maxEventBytes: config.maxEventBytes,
 		observer: {
-			published(projectId, count) {
-				metrics.engine.published(projectId, count);
+			published(projectId, count, events) {
+				metrics.engine.published(projectId, count, events);
+				arrivals.note(projectId, events);
 				changes.note(projectId, "webhooks");
 			},
 			attempted(projectId, eventId, attempt) {
@@ -114,6 +119,11 @@ async function build(
 		},
 	});
 	undo.push(() => engine.stop());
+
+	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
+	const store = keepsFacts(storage) ? startStore({ storage, engine, clock, ids, logger, ...limits }) : null;
+	if (store === null) logger.warn({}, "this database engine keeps no store facts yet: their routes are not served");
+	undo.push(async () => store?.stop());
 
 	const operatorKey = await resolveOperatorKey(storage, config.operatorKey);
 	const apiKeys = new ApiKeys({ storage, operatorKeyHash: operatorKey.hash, clock, ids, logger });
@@ -128,18 +138,22 @@ async function build(
 		config,
 		storage,
 		engine,
+		store,
 		projects: new Projects({ storage, engine, clock, ids }),
 		webhooks: new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config }),
 		urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits: config }),
 		apiKeys,
 		dashboardFolder: dashboardFolder(),
 		changes,
+		arrivals,
 		metrics,
 		clock,
 		ids,
 		logger,
 	});
 	undo.push(() => api.close());
+	// Calls that wait are answered, or they would hold up the end.
+	undo.push(async () => arrivals.close());
 	await listen(api, config);
 
 	const { port } = api.server.address() as AddressInfo;
@@ -160,7 +174,7 @@ function dashboardFolder(): string | null {
 function openStorage({ database }: Config): Promise<Storage> {
 	if (database.engine === "sqlite")
 		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
-	throw new Error("PostgreSQL is not supported yet: set POSTHORN_DATABASE_URL to sqlite:PATH.");
+	return openPostgresStorage({ url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
 }
 
 /** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */

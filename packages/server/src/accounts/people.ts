@@ -51,13 +51,13 @@ export class People {
 
 	/** Whether nobody has an account yet. */
 	async needsSetup(): Promise<boolean> {
-		return !(await this.#options.storage.hasAccounts());
+		return !(await this.#options.storage.hasOperator());
 	}
 
 	/** A new token for setting up the operator's account, in place of the one before; null when there is an account. */
 	async createSetupToken(): Promise<string | null> {
 		const { storage, clock } = this.#options;
-		if (await storage.hasAccounts()) return null;
+		if (await storage.hasOperator()) return null;
 		const token = createKey("");
 		await storage.createLink({ kind: "setup" }, keyHash(token), clock.now() + SETUP_LINK_MS);
 		return token;
@@ -72,7 +72,7 @@ export class People {
 		| Invalid
 		| Throttled
 		| { readonly kind: "created"; readonly account: Account }
-		| { readonly kind: "wrong_token" | "over" }
+		| { readonly kind: "wrong_token" | "over" | "taken" }
 	> {
 		const wait = this.#wrongFromAddress.wait(address);
 		if (wait !== null) return { kind: "throttled", wait };
@@ -82,13 +82,7 @@ export class People {
 		const { storage, passwords, clock } = this.#options;
 		const account = this.#account(person, true);
 		const hash = await passwords.hash(person.password);
-		const kind = await storage.createFirstAccount(
-			account,
-			normalEmail(person.email),
-			hash,
-			keyHash(token),
-			clock.now(),
-		);
+		const kind = await storage.createOperator(account, normalEmail(person.email), hash, keyHash(token), clock.now());
 		if (kind === "created") return { kind, account };
 		if (kind === "wrong_token") this.#wrongFromAddress.failed(address);
 		return { kind };

@@ -15,9 +15,11 @@ import { createHttpSender } from "../engine/send/http-sender.ts";
 import { answered, Receiver } from "../engine/send/receiver.fixture.ts";
 import { createResolver } from "../engine/send/resolver.ts";
 import { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
-import type { Storage } from "../storage/port.ts";
+import { keepsFacts, type Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import { startStore } from "../store/index.ts";
 import type { Answer, Json } from "./answer.fixture.ts";
+import { Arrivals } from "./arrivals.ts";
 import { Changes } from "./changes.ts";
 import { SessionCookie } from "./cookie.ts";
 import { createMetrics } from "./metrics.ts";
@@ -29,6 +31,7 @@ export const OPERATOR_KEY = "operator-key-of-32-characters-or-more";
 /** Where the tests' dashboard is. */
 export const PUBLIC_URL = "http://dashboard.test";
 const LEASE_TERM_MS = 15_000;
+const DAY_MS = 86_400_000;
 
 export interface CallOptions {
 	/** None when null; the operator's unless said. */
@@ -49,7 +52,10 @@ export interface TestApiOptions {
 	/** Where people reach the dashboard; {@link PUBLIC_URL} unless said. */
 	readonly publicUrl?: string;
 	readonly changes?: Changes;
+	readonly arrivals?: Arrivals;
 	readonly maxEventBytes?: number;
+	/** A day unless said. */
+	readonly basketIdleMs?: number;
 	readonly maxWebhooksPerProject?: number;
 	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
 }
@@ -101,7 +107,7 @@ export class TestApi {
 		});
 		const seal = new Seal(Buffer.alloc(32, 7));
 		const metrics = createMetrics();
-		const { changes = new Changes(), publicUrl = PUBLIC_URL } = options;
+		const { changes = new Changes(), arrivals = new Arrivals(), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
 		const config = {
 			brand: "Service",
@@ -122,9 +128,10 @@ export class TestApi {
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: config.maxEventBytes,
 			observer: {
-				published(...published) {
-					metrics.engine.published(...published);
-					changes.note(published[0], "webhooks");
+				published(projectId, count, events) {
+					metrics.engine.published(projectId, count, events);
+					changes.note(projectId, "webhooks");
+					arrivals.note(projectId, events);
 				},
 				attempted(...attempt) {
 					metrics.engine.attempted(...attempt);
@@ -135,10 +142,14 @@ export class TestApi {
 		});
 		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
 		const own = { storage, engine, clock, ids, logger };
+		if (!keepsFacts(storage)) throw new Error("The storage of these tests keeps no store facts.");
+		const { basketIdleMs = DAY_MS } = options;
+		const store = startStore({ ...own, storage, maxEventBytes: config.maxEventBytes, basketIdleMs });
 		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock });
 		const parts: ApiParts = {
 			...own,
 			...accounts,
+			store,
 			cookie: new SessionCookie(() => publicUrl.startsWith("https:")),
 			publicUrl: () => publicUrl,
 			config,
@@ -148,6 +159,7 @@ export class TestApi {
 			urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits }),
 			dashboardFolder: null,
 			changes,
+			arrivals,
 			apiKeys: new ApiKeys({ ...own, operatorKeyHash: keyHash(OPERATOR_KEY) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });
@@ -155,6 +167,7 @@ export class TestApi {
 		const check = new ResponseCheck(document as ConstructorParameters<typeof ResponseCheck>[0]);
 		const closeOthers = async () => {
 			await accounts.close();
+			await store.stop();
 			await sender.close();
 		};
 		return new TestApi({ app, parts, engine, receiver, logs, check, folder, attempts, closeOthers });
@@ -225,6 +238,7 @@ export class TestApi {
 	}
 
 	async close(): Promise<void> {
+		this.parts.arrivals.close();
 		await this.app.close();
 		await this.parts.apiKeys.close();
 		await this.engine.stop();

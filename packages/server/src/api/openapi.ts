@@ -12,6 +12,10 @@ const TAGS = [
 	{ name: "Projects", description: "Stores whose events are published; each is separate from all others." },
 	{ name: "API keys", description: "Keys that see one project alone." },
 	{ name: "Events", description: "Publishing events, and reading the log by polling." },
+	{
+		name: "Store facts",
+		description: "What happened in the store, from which the service makes the events: each once, in order.",
+	},
 	{ name: "Webhooks", description: "Where events are sent." },
 	{ name: "Delivery log", description: "Every attempt, and sending again." },
 	{ name: "Insight", description: "How webhooks fare: figures, health, what waits, and what changes." },

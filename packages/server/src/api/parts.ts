@@ -6,6 +6,8 @@ import type { Config } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
+import type { Store } from "../store/index.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { Changes } from "./changes.ts";
 import type { SessionCookie } from "./cookie.ts";
 import type { Metrics } from "./metrics.ts";
@@ -15,6 +17,8 @@ export interface ApiParts {
 	readonly config: Pick<Config, "brand" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength" | "trustProxy">;
 	readonly storage: Storage;
 	readonly engine: Engine;
+	/** Null where storage keeps no store facts: their routes are not served then. */
+	readonly store: Store | null;
 	readonly projects: Projects;
 	readonly webhooks: Webhooks;
 	readonly urlCheck: UrlCheck;
@@ -29,6 +33,7 @@ export interface ApiParts {
 	/** Where the built dashboard lies; null where it was not built. */
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
+	readonly arrivals: Arrivals;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
 	readonly ids: IdSource;

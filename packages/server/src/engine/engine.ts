@@ -1,4 +1,5 @@
 import type { EventType } from "@posthorn/protocol";
+import type { LogEvent } from "../storage/port.ts";
 
 /** The engine as the rest of the service sees it: what the HTTP API and the store's facts call. */
 export interface Engine {
@@ -17,6 +18,9 @@ export interface Engine {
 
 	/** Looks for new work in the project's retry queues: a replay was just stored. */
 	wake(projectId: string): void;
+
+	/** Sends these at once: they were just appended to the project's log together with what made them. */
+	appended(projectId: string, events: readonly LogEvent[]): void;
 }
 
 /** An event as a publisher hands it in, its form already checked by whoever read it. */

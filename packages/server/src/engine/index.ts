@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
-import type { NewAttempt, Storage } from "../storage/port.ts";
+import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
 import { Directory } from "./actor/directory.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/window-budget.ts";
@@ -32,7 +32,7 @@ export interface EngineOptions {
 
 /** Told of what has been committed: for metrics, logs and tests that wait on a signal. */
 export interface EngineObserver {
-	published?(projectId: string, count: number): void;
+	published?(projectId: string, count: number, events: readonly LogEvent[]): void;
 	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
 }
 
@@ -65,15 +65,16 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		},
 		{ holder: ids.next("node"), leaseTermMs: options.leaseTermMs },
 	);
+	function appended(projectId: string, events: readonly LogEvent[]): void {
+		observer?.published?.(projectId, events.length, events);
+		directory.appended(projectId, events);
+	}
 	const publisher = new Publisher({
 		storage,
 		clock,
 		ids,
 		maxEventBytes: options.maxEventBytes,
-		onAppended(projectId, events) {
-			observer?.published?.(projectId, events.length);
-			directory.appended(projectId, events);
-		},
+		onAppended: appended,
 	});
 	const sweeper = new RetentionSweeper(storage, clock, logger, options.logRetentionMs, (projectIds) =>
 		directory.sweep(projectIds),
@@ -85,6 +86,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
+		appended,
 		sweep: () => sweeper.sweep(),
 
 		async sendTest(projectId, webhookId, type) {

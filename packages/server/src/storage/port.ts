@@ -12,9 +12,11 @@
  */
 import type { AccountStorage } from "./port/accounts.ts";
 import type { DeliveryStorage } from "./port/delivery.ts";
+import type { FactStorage } from "./port/facts.ts";
 import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
 import type { InsightStorage } from "./port/insight.ts";
 import type { LogStorage } from "./port/log.ts";
+import type { NeighbourStorage } from "./port/neighbours.ts";
 import type { RegistryStorage } from "./port/registry.ts";
 
 export interface Storage
@@ -26,11 +28,20 @@ export interface Storage
 		AccountStorage,
 		RetentionStorage {
 	readonly capabilities: Capabilities;
+	/** Null where one process has the database for itself. */
+	readonly neighbours: NeighbourStorage | null;
 	/** Resolves when a read and a write both get through; rejects otherwise. */
 	ping(): Promise<void>;
 	gauges(): Promise<Gauges>;
 	/** Waits for what is under way, then lets go of the database. */
 	close(): Promise<void>;
+}
+
+/** A storage that keeps store facts, too. */
+export interface StorageWithFacts extends Storage, FactStorage {}
+
+export function keepsFacts(storage: Storage): storage is StorageWithFacts {
+	return "recordOrders" in storage;
 }
 
 export interface Capabilities {
@@ -63,7 +74,9 @@ export type StorageErrorCode =
 
 export type * from "./port/accounts.ts";
 export type * from "./port/delivery.ts";
+export type * from "./port/facts.ts";
 export type * from "./port/history.ts";
 export type * from "./port/insight.ts";
 export type * from "./port/log.ts";
+export type * from "./port/neighbours.ts";
 export type * from "./port/registry.ts";

@@ -2,6 +2,8 @@ import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
+import { MAX_WAITING } from "../arrivals.ts";
+import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
 import { EVENT_ID } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
@@ -16,6 +18,10 @@ import { formatTime } from "../time.ts";
 const BATCH_BYTES = 16 * 1024 * 1024;
 /** What an event's body may hold besides its data, bytes. */
 const ENVELOPE_BYTES = 16 * 1024;
+/** The longest wait for events, seconds: shorter than proxies keep a quiet request. */
+const MAX_WAIT_S = 30;
+/** When to come again with too many calls waiting, seconds. */
+const RETRY_AFTER_S = 5;
 const SEQ = /^\d{1,15}$/;
 
 const EventQuery = Type.Object(
@@ -26,15 +32,24 @@ const EventQuery = Type.Object(
 		type: Type.Optional(
 			Type.Array(EventTypeName, { description: "Only these types: repeated, or separated by commas." }),
 		),
+		wait: Type.Optional(
+			Type.Integer({
+				minimum: 0,
+				maximum: MAX_WAIT_S,
+				default: 0,
+				description:
+					"Seconds to wait for an event where there is none yet. With several nodes, what another node took may come at the end of the wait.",
+			}),
+		),
 		limit: Limit,
 		cursor: Cursor,
 	},
 	{ additionalProperties: false },
 );
 
-type EventParts = Pick<ApiParts, "storage" | "engine" | "config">;
+type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "arrivals">;
 
-export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
+export function eventRoutes({ storage, engine, config, arrivals }: EventParts): Route[] {
 	const tag = "Events";
 	const path = "/v1/projects/{project_id}/events";
 	return [
@@ -70,15 +85,17 @@ export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
 			tag,
 			summary: "Read the event log",
 			description:
-				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time.",
+				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time, with `wait` to be answered as soon as something comes.",
 			access: "project",
 			query: EventQuery,
 			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
-			async handler({ params, query }) {
-				const { after, cursor, type, limit = PAGE_LIMIT.default } = query;
+			problems: { "too-many-requests": "Too many calls wait for this project's events." },
+			async handler({ params, query, request }) {
+				const { after, cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
 				if (after !== undefined && cursor !== undefined)
 					throw invalid([{ pointer: "?after", detail: "must be left out when there is a cursor" }]);
 				const from = cursor === undefined ? (after ?? 0) : Number(decodeCursor(cursor, (text) => SEQ.test(text)));
+				if (wait > 0) await waitFor(params.project_id, from, type, wait * 1_000, request);
 				return readPage(params.project_id, from, limit, type);
 			},
 		}),
@@ -110,6 +127,27 @@ export function eventRoutes({ storage, engine, config }: EventParts): Route[] {
 		const publishing = engine.publish(projectId, drafts);
 		forgetBody(request);
 		return { batch, publishing };
+	}
+
+	/** Returns when there is something behind `from`, the time is over, or the caller has gone. */
+	async function waitFor(
+		projectId: string,
+		from: number,
+		types: string[] | undefined,
+		ms: number,
+		{ raw, method }: FastifyRequest,
+	): Promise<void> {
+		if (method === "HEAD") return;
+		const wait = arrivals.wait(projectId, types, ms);
+		if (wait === null) throw tooMany(RETRY_AFTER_S, `${MAX_WAITING} calls wait for this project's events already.`);
+		raw.socket.once("close", wait.cancel);
+		try {
+			const rows = await storage.readLog(projectId, from, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
+			if (rows.length === 0 && (await storage.getProject(projectId))) await wait.over;
+		} finally {
+			wait.cancel();
+			raw.socket.off("close", wait.cancel);
+		}
 	}
 
 	/** A page made by hand, so that each envelope is in it with its own bytes. */

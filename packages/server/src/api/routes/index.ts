@@ -9,6 +9,10 @@ import { deliveryRoutes } from "./deliveries.ts";
 import { docsRoutes } from "./docs.ts";
 import { eventTypeRoutes } from "./event-types.ts";
 import { eventRoutes } from "./events.ts";
+import { basketRoutes } from "./facts-baskets.ts";
+import { factsOfOrdersRoutes } from "./facts-of-orders.ts";
+import { orderFactRoutes } from "./facts-orders.ts";
+import { subscriptionRoutes } from "./facts-subscriptions.ts";
 import { insightRoutes } from "./insight.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { memberRoutes } from "./members.ts";
@@ -26,6 +30,7 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(),
 		...eventRoutes(parts),
+		...factRoutes(parts),
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
 		...deliveryRoutes(parts),
@@ -40,5 +45,16 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...auditRoutes(parts),
 		...systemRoutes(parts),
 		...docsRoutes(openApi),
+	];
+}
+
+function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
+	if (store === null) return [];
+	const parts = { store, config };
+	return [
+		...orderFactRoutes(parts),
+		...factsOfOrdersRoutes(parts),
+		...basketRoutes(parts),
+		...subscriptionRoutes(parts),
 	];
 }

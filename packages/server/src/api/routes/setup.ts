@@ -40,7 +40,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			problems: {
 				invalid: "Some fields are not acceptable.",
 				forbidden: WRONG_LINK,
-				conflict: "There is an account already.",
+				conflict: "The operator, or this e-mail, has an account already.",
 				"too-many-requests": "Too many wrong tokens.",
 			},
 			async handler({ body, request, reply }) {
@@ -55,6 +55,8 @@ export function setupRoutes(parts: SetupParts): Route[] {
 						throw tooMany(result.wait, "Too many wrong links came from this address.");
 					case "wrong_token":
 						throw new Problem("forbidden", WRONG_LINK);
+					case "taken":
+						throw new Problem("conflict", "This e-mail has an account already, by an invitation. Take another one.");
 					case "over":
 						throw new Problem("conflict", "The operator has an account already. Sign in, or ask to be invited.");
 				}

@@ -3,6 +3,7 @@ export * from "./accounts.ts";
 export * from "./attempts.ts";
 export * from "./common.ts";
 export * from "./events.ts";
+export * from "./facts.ts";
 export * from "./insight.ts";
 export * from "./members.ts";
 export * from "./projects.ts";

@@ -99,6 +99,11 @@ export class Actor {
 		this.#post({ kind: "appended", events });
 	}
 
+	/** Other nodes published: the log goes as far as this. */
+	reaches(lastSeq: number): void {
+		this.#post({ kind: "reaches", lastSeq });
+	}
+
 	/** Retries of this webhook (of all, if null) were stored by others. */
 	queuesChanged(webhookId: string | null): void {
 		this.#post({ kind: "queues_changed", webhookId });
@@ -125,6 +130,11 @@ export class Actor {
 	release(): void {
 		this.#holds -= 1;
 		this.#post({ kind: "look", lane: null });
+	}
+
+	/** What it goes by; null until it has loaded. */
+	get mark(): AlarmMark | null {
+		return this.#seen && { lastSeq: this.#reader.lastSeq, revision: this.#seen.revision };
 	}
 
 	/** When it last had something to do, milliseconds since the epoch; null while it has. */
@@ -208,6 +218,11 @@ export class Actor {
 			case "appended":
 				this.#lastActive = this.#context.clock.now();
 				this.#reader.appended(message.events, this.#foremost());
+				this.#mark(null);
+				break;
+			case "reaches":
+				this.#lastActive = this.#context.clock.now();
+				this.#reader.reaches(message.lastSeq);
 				this.#mark(null);
 				break;
 			case "window":

@@ -13,6 +13,7 @@ import { LONGEST_WAIT_MS, type Timer } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
 import { Actor, type LossReason } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
+import { Neighbours } from "./neighbours.ts";
 
 /** Actors on a node at most; beyond, rung projects wait until idle ones were given back. */
 const MAX_ACTORS = 10_000;
@@ -26,6 +27,8 @@ const POLL_MS = 1_000;
 const RENEWALS_A_TERM = 3;
 /** … and trusted for this part of it. */
 const TRUSTED_PART = 0.8;
+/** A node works this much more than its part before it gives some back, so that projects do not wander to and fro. */
+const SHARE_SLACK = 1.25;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
 
@@ -40,8 +43,14 @@ export class Directory {
 	readonly #actors = new Map<string, Actor>();
 	readonly #holds = new Map<string, number>();
 	readonly #poked = new Set<string>();
+	/** Projects that other nodes were found to work, and until when they are not asked for again. */
+	readonly #elsewhere = new Map<string, number>();
+	/** As many projects as this node takes up by itself. */
+	#share = MAX_ACTORS;
 	/** Projects whose lease is on its way back. */
 	readonly #leaving = new Set<string>();
+	/** Null where this node has the database for itself. */
+	readonly #neighbours: Neighbours | null;
 	#acquiring: Promise<void> | null = null;
 	#lookForRung = false;
 	#pollTimer: Timer | null = null;
@@ -53,9 +62,21 @@ export class Directory {
 	constructor(context: ActorContext, options: DirectoryOptions) {
 		this.#context = context;
 		this.#options = options;
+		const { neighbours } = context.storage;
+		this.#neighbours = neighbours
+			? new Neighbours(context, {
+					storage: neighbours,
+					leaseTermMs: options.leaseTermMs,
+					holder: options.holder,
+					actors: this.#actors,
+					reload: (actor) => this.#reloadHeld(actor),
+					takeUp: () => this.#acquire(true),
+				})
+			: null;
 	}
 
 	start(): void {
+		this.#neighbours?.start();
 		this.#renewAfter(this.#options.leaseTermMs / RENEWALS_A_TERM);
 		this.#acquire(true);
 	}
@@ -82,6 +103,7 @@ export class Directory {
 	/** The project has work: take it up, if no one has. */
 	poke(projectId: string): void {
 		if (this.#stopped || this.#working(projectId)) return;
+		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now()) return;
 		this.#poked.add(projectId);
 		this.#acquire(false);
 	}
@@ -101,7 +123,9 @@ export class Directory {
 		const held = this.#actors.get(projectId);
 		held?.hold();
 		try {
-			return await change();
+			const changed = await change();
+			await this.#neighbours?.untilInForce(projectId);
+			return changed;
 		} finally {
 			await this.#reload(projectId);
 			const left = this.#holds.get(projectId)! - 1;
@@ -117,6 +141,7 @@ export class Directory {
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#pollTimer?.cancel();
+		await this.#neighbours?.stop();
 		await this.#acquiring;
 		await Promise.all([...this.#actors.values()].map((actor) => this.#giveBack(actor)));
 		this.#renewTimer?.cancel();
@@ -126,6 +151,14 @@ export class Directory {
 	#working(projectId: string): Actor | undefined {
 		const actor = this.#actors.get(projectId);
 		return actor?.retiring ? undefined : actor;
+	}
+
+	/** Other nodes changed the project: goes by what is stored, with its lanes held meanwhile. */
+	async #reloadHeld(actor: Actor): Promise<void> {
+		actor.hold();
+		await this.#reload(actor.projectId);
+		actor.queuesChanged(null);
+		actor.release();
 	}
 
 	async #reload(projectId: string): Promise<void> {
@@ -162,14 +195,15 @@ export class Directory {
 
 	async #acquireAll(): Promise<void> {
 		for (let wanted = this.#nextPoked(); wanted.length > 0; wanted = this.#nextPoked()) {
-			await this.#take(wanted);
+			const taken = await this.#take(MAX_ACTORS, wanted);
+			if (this.#neighbours) this.#noteElsewhere(wanted.filter((projectId) => !taken.has(projectId)));
 		}
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
 			// What this node holds is renewed before it could be found as a lease that ran out.
 			const now = this.#context.clock.now();
 			if (now >= this.#trustedUntil(this.#renewedAt)) await this.#renewAll(now);
-			while ((await this.#take()) === ACQUIRE_AT_ONCE && !this.#stopped);
+			while ((await this.#take(this.#share)).size === ACQUIRE_AT_ONCE && !this.#stopped);
 		}
 		await this.#setPoll();
 	}
@@ -186,14 +220,22 @@ export class Directory {
 		return next;
 	}
 
-	async #take(projectIds?: readonly string[]): Promise<number> {
+	/** Whoever works them hears of their news by itself. */
+	#noteElsewhere(projectIds: readonly string[]): void {
+		const now = this.#context.clock.now();
+		for (const [projectId, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(projectId);
+		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + POLL_MS);
+	}
+
+	/** Takes these, or those that have rung, as long as this node works no more than `most`. */
+	async #take(most: number, projectIds?: readonly string[]): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
-		const room = Math.min(ACQUIRE_AT_ONCE, MAX_ACTORS - this.#actors.size);
-		if (room <= 0) return 0;
+		const room = Math.min(ACQUIRE_AT_ONCE, most - this.#actors.size);
+		if (room <= 0) return new Set();
 		const asked = clock.now();
 		const leases = await storage.acquireLeases(this.#options.holder, room, projectIds);
 		for (const lease of leases) this.#begin(lease, asked);
-		return leases.length;
+		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
 	#begin(lease: Lease, asked: number): void {
@@ -202,10 +244,15 @@ export class Directory {
 		const actor = new Actor(this.#context, lease, this.#trustedUntil(asked), (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#actors.set(lease.projectId, actor);
-		actor.load().catch((error: unknown) => {
+		this.#load(actor).catch((error: unknown) => {
 			this.#context.logger.error({ err: error, projectId: lease.projectId }, "a project's webhooks could not be read");
 			this.#drop(actor);
 		});
+	}
+
+	async #load(actor: Actor): Promise<void> {
+		await actor.load();
+		await this.#neighbours?.acknowledge([actor]);
 	}
 
 	#trustedUntil(asked: number): number {
@@ -254,6 +301,7 @@ export class Directory {
 		try {
 			await this.#renewAll(asked);
 			this.#giveBackIdle();
+			await this.#giveBackSurplus();
 			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
 			soon = clock.now() >= this.#trustedUntil(asked);
 		} catch (error) {
@@ -293,6 +341,18 @@ export class Directory {
 			if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;
 			void this.#giveBack(actor);
 		}
+	}
+
+	/** Work spreads over the nodes: what is more than this one's part goes to others, idle projects first. */
+	async #giveBackSurplus(): Promise<void> {
+		if (!this.#neighbours) return;
+		const fair = await this.#neighbours.fairShare();
+		this.#share = Math.min(MAX_ACTORS, Math.ceil(fair * SHARE_SLACK));
+		const surplus = this.#actors.size - this.#share;
+		if (surplus <= 0) return;
+		const since = ({ idleSince }: Actor) => idleSince ?? Number.MAX_SAFE_INTEGER;
+		const idleFirst = [...this.#actors.values()].sort((a, b) => since(a) - since(b));
+		for (const actor of idleFirst.slice(0, surplus)) void this.#giveBack(actor);
 	}
 
 	async #giveBack(actor: Actor): Promise<void> {

@@ -12,6 +12,8 @@ export type Message =
 	| { readonly kind: "loaded"; readonly lanes: readonly LaneState[]; readonly seen: AlarmMark }
 	/** Events were published. */
 	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
+	/** Other nodes published: the log goes as far as this. */
+	| { readonly kind: "reaches"; readonly lastSeq: number }
 	/** A window of the log was read; null when the read failed and should be made again. */
 	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
 	/** The head of a retry queue was read, or null. */

@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { describeAccounts } from "./accounts.ts";
 import { describeAudit } from "./audit.ts";
 import { describeDurability } from "./durability.ts";
+import { describeFacts } from "./facts.ts";
 import { describeGauges } from "./gauges.ts";
 import type { StorageHarness } from "./harness.ts";
 import { describeHealth } from "./health.ts";
@@ -37,6 +38,7 @@ export function describeStorage(harness: StorageHarness): void {
 		describeAccounts(harness);
 		describeMembers(harness);
 		describeAudit(harness);
+		describeFacts(harness);
 		describeDurability(harness);
 	});
 }

@@ -90,18 +90,21 @@ export interface AuditEntry {
 
 /** People, how they sign in, and what they did. Emails are compared in the normal form that is handed in. */
 export interface AccountStorage {
-	/** Whether any account exists. */
-	hasAccounts(): Promise<boolean>;
+	/** Whether the operator has an account. */
+	hasOperator(): Promise<boolean>;
 	/** `taken` when the email has an account. */
 	createAccount(account: Account, normalEmail: string, passwordHash: string): Promise<"created" | "taken">;
-	/** The first account, in one transaction with the end of the set-up link; `over` when there is an account already. */
-	createFirstAccount(
+	/**
+	 * The operator's account, in one transaction with the end of the set-up link. `over` when the operator has one already,
+	 * `taken` when the email is somebody's who was invited before; the link stays good then.
+	 */
+	createOperator(
 		account: Account,
 		normalEmail: string,
 		passwordHash: string,
 		tokenHash: Uint8Array,
 		at: number,
-	): Promise<"created" | "wrong_token" | "over">;
+	): Promise<"created" | "wrong_token" | "over" | "taken">;
 	getAccount(accountId: string): Promise<Account | null>;
 	findCredentials(normalEmail: string): Promise<Credentials | null>;
 	getCredentials(accountId: string): Promise<Credentials | null>;

@@ -6,22 +6,22 @@ const own = (hash: Uint8Array): Uint8Array => Uint8Array.from(hash);
 
 /** The port's part for people. */
 export abstract class AccountCalls extends WorkerCalls implements port.AccountStorage {
-	hasAccounts(): Promise<boolean> {
-		return this.read("hasAccounts");
+	hasOperator(): Promise<boolean> {
+		return this.read("hasOperator");
 	}
 
 	createAccount(account: port.Account, normalEmail: string, passwordHash: string): Promise<"created" | "taken"> {
 		return this.write("createAccount", account, normalEmail, passwordHash);
 	}
 
-	createFirstAccount(
+	createOperator(
 		account: port.Account,
 		normalEmail: string,
 		passwordHash: string,
 		tokenHash: Uint8Array,
 		at: number,
-	): Promise<"created" | "wrong_token" | "over"> {
-		return this.write("createFirstAccount", account, normalEmail, passwordHash, own(tokenHash), at);
+	): Promise<"created" | "wrong_token" | "over" | "taken"> {
+		return this.write("createOperator", account, normalEmail, passwordHash, own(tokenHash), at);
 	}
 
 	getAccount(accountId: string): Promise<port.Account | null> {

@@ -11,8 +11,8 @@ export const toAccount = (row: Record<string, unknown>): Account => ({
 	createdAt: row.created_at as number,
 });
 
-export function hasAccounts(c: Connection): boolean {
-	return c.sql("SELECT 1 FROM accounts WHERE id > '' LIMIT 1").get() !== undefined;
+export function hasOperator(c: Connection): boolean {
+	return c.sql("SELECT 1 FROM accounts WHERE operator = 1 LIMIT 1").get() !== undefined;
 }
 
 export function createAccount(
@@ -37,21 +37,21 @@ export function createAccount(
 	return changes === 1 ? "created" : "taken";
 }
 
-export function createFirstAccount(
+export function createOperator(
 	c: Connection,
 	account: Account,
 	normalEmail: string,
 	passwordHash: string,
 	tokenHash: Uint8Array,
 	at: number,
-): "created" | "wrong_token" | "over" {
-	if (hasAccounts(c)) return "over";
+): "created" | "wrong_token" | "over" | "taken" {
+	if (hasOperator(c)) return "over";
+	if (c.sql("SELECT 1 FROM accounts WHERE normal_email = ?").get(normalEmail) !== undefined) return "taken";
 	const ended = c
 		.sql("DELETE FROM links WHERE token_hash = ? AND kind = 'setup' AND expires_at > ?")
 		.run(tokenHash, at);
 	if (ended.changes === 0) return "wrong_token";
-	createAccount(c, account, normalEmail, passwordHash);
-	return "created";
+	return createAccount(c, account, normalEmail, passwordHash);
 }
 
 export function getAccount(c: Connection, accountId: string): Account | null {

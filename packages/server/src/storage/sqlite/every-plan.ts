@@ -132,7 +132,7 @@ function runAccountOperations(c: Connection): void {
 	];
 	const account = { id: "acc_1", email: "A@b", name: "", operator: true, createdAt: 0 };
 	WRITES.createLink(c, { kind: "setup" }, first, 10);
-	WRITES.createFirstAccount(c, account, "a@b", "", first, 5);
+	WRITES.createOperator(c, account, "a@b", "", first, 5);
 	WRITES.createAccount(c, { ...account, id: "acc_2" }, "c@d", "");
 	READS.getAccount(c, "acc_1");
 	READS.findCredentials(c, "a@b");

@@ -1,10 +1,10 @@
 import {
 	createAccount,
-	createFirstAccount,
+	createOperator,
 	findCredentials,
 	getAccount,
 	getCredentials,
-	hasAccounts,
+	hasOperator,
 	renameAccount,
 	setPassword,
 } from "./accounts.ts";
@@ -13,6 +13,10 @@ import { countAttempts, listAttemptSummaries } from "./attempt-list.ts";
 import { appendAudit, listAudit } from "./audit.ts";
 import { readBacklogs } from "./backlog.ts";
 import type { Connection } from "./connection.ts";
+import { abandonBasket, dueBaskets, nextBasketDue, removeBasket, touchBasket } from "./facts-baskets.ts";
+import { recordChargeback, recordDeliverable, recordRefund } from "./facts-of-orders.ts";
+import { getOrder, recordOrders } from "./facts-orders.ts";
+import { cancelSubscription, getSubscription, recordSubscription } from "./facts-subscriptions.ts";
 import { readGauges } from "./gauges.ts";
 import { readHealth } from "./health.ts";
 import { getAttempt, getDelivery, listAttempts } from "./history.ts";
@@ -61,14 +65,16 @@ import { listWaitingRetries } from "./waiting.ts";
 
 /** What the writing worker does, by name. Each is synchronous and runs within a transaction. */
 export const WRITES = {
+	abandonBasket,
 	acceptInvitation,
 	acquireLeases,
 	appendAudit,
 	appendEvents,
 	appendTestEvent,
+	cancelSubscription,
 	createAccount,
 	createApiKey,
-	createFirstAccount,
+	createOperator,
 	createInvitation,
 	createLink,
 	createProject,
@@ -81,7 +87,13 @@ export const WRITES = {
 	deleteWebhook,
 	initSetting,
 	pingWriter,
+	recordChargeback,
+	recordDeliverable,
+	recordOrders,
+	recordRefund,
+	recordSubscription,
 	releaseLease,
+	removeBasket,
 	removeMember,
 	renameAccount,
 	renameProject,
@@ -98,6 +110,7 @@ export const WRITES = {
 	sweepEvents,
 	sweepExpired,
 	touchApiKeys,
+	touchBasket,
 	touchSession,
 	updateWebhook,
 	useSignInLink,
@@ -107,6 +120,7 @@ export const WRITES = {
 export const READS = {
 	countAttempts,
 	countMatching,
+	dueBaskets,
 	findApiKey,
 	findCredentials,
 	findEvent,
@@ -116,11 +130,13 @@ export const READS = {
 	getAttempt,
 	getCredentials,
 	getDelivery,
+	getOrder,
 	getProject,
 	getRole,
 	getSetting,
+	getSubscription,
 	getWebhook,
-	hasAccounts,
+	hasOperator,
 	listApiKeys,
 	listAttemptSummaries,
 	listAttempts,
@@ -134,6 +150,7 @@ export const READS = {
 	listWebhooks,
 	loadLanes,
 	nextAlarm,
+	nextBasketDue,
 	pingReader,
 	readBacklogs,
 	readEvents,

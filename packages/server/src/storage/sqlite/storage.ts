@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type * as port from "../port.ts";
+import { FactCalls } from "./calls-facts.ts";
 import type { Channel } from "./channel.ts";
 import { addGauges, type GaugeSlice } from "./gauges.ts";
-import { InsightCalls } from "./insight-calls.ts";
 import { packAppends, unpackEvents } from "./log-wire.ts";
 import { packSettlements } from "./settle-wire.ts";
 
@@ -11,8 +11,9 @@ import { packSettlements } from "./settle-wire.ts";
  * for a commit, and no read of it takes long (pages are bounded, gauges come in slices), so the engine's reads need no
  * third thread.
  */
-export class SqliteStorage extends InsightCalls implements port.Storage {
+export class SqliteStorage extends FactCalls implements port.StorageWithFacts {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
+	readonly neighbours = null;
 	readonly #leaseTermMs: number;
 
 	constructor(writer: Channel, reader: Channel, clock: Pick<Clock, "now">, leaseTermMs: number) {

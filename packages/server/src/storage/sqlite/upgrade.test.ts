@@ -62,7 +62,7 @@ test("a database of the first version is brought up to date, and its attempts ar
 		expect(recent.buckets.map((bucket) => bucket.delivered + bucket.retrying + bucket.failed)).toEqual(
 			Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? 1 : 0)),
 		);
-		expect(await storage.hasAccounts()).toBe(false);
+		expect(await storage.hasOperator()).toBe(false);
 		await storage.close();
 	}
 });

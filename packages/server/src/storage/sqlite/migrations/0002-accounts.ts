@@ -16,6 +16,8 @@ CREATE TABLE accounts (
 	created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+CREATE INDEX accounts_of_operator ON accounts (operator) WHERE operator = 1;
+
 CREATE TABLE sessions (
 	id TEXT PRIMARY KEY,
 	token_hash BLOB NOT NULL UNIQUE,

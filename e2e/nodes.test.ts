@@ -1,0 +1,176 @@
+/**
+ * Four nodes on one PostgreSQL, a hundred projects, thousands of events, while nodes are killed, stopped for longer than
+ * their term and continued, and PostgreSQL is restarted, at random. NODES_SEED plays a run again.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, Posthorn, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import { expect, test } from "vitest";
+import { seeded } from "./random.ts";
+import { purchase } from "./shop.ts";
+
+const NODES = 4;
+const PROJECTS = 100;
+const FAULTS = 12;
+/** Between two faults, milliseconds. */
+const PEACE_MS = [400, 1_600] as const;
+/** Longer than the term of a lease, so that others have taken over when it goes on. */
+const STOPPED_MS = 11_000;
+const PUBLISHERS = 4;
+
+interface Arrival {
+	readonly eventId: string;
+	readonly n: number;
+}
+
+test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds while nodes and the database fail`, {
+	timeout: 240_000,
+}, async () => {
+	const seed = Number(process.env.NODES_SEED ?? Date.now() % 1_000_000);
+	console.log(`NODES_SEED=${seed}`);
+	const random = seeded(seed);
+	const server = await PostgresServer.start({ fsync: true, own: true });
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-nodes-"));
+	const authority = await createAuthority();
+	const operatorKey = randomBytes(24).toString("hex");
+	const settings = {
+		POSTHORN_DATABASE_URL: await server.createDatabase(),
+		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+		POSTHORN_OPERATOR_KEY: operatorKey,
+		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
+		POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, folder),
+		POSTHORN_LOG_LEVEL: "warn",
+		POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
+	};
+	const ports = await Promise.all(Array.from({ length: NODES }, unusedPort));
+	const start = (port: number) => Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(port) } });
+	const nodes: (Posthorn | null)[] = await Promise.all(ports.map(start));
+	const arrivals = new Map<string, Arrival[]>();
+	const receiver = await startReceiver({
+		authority,
+		keep: 1,
+		respond: ({ path, body }) => {
+			const { id, data } = body as { id: string; data: { n: number } };
+			const seen = arrivals.get(path) ?? [];
+			arrivals.set(path, seen);
+			seen.push({ eventId: id, n: data.n });
+			return { status: 200 };
+		},
+	});
+
+	/** A call of any node that answers; null when it could not be made or was refused because something is down. */
+	async function call(method: string, path: string, body?: object): Promise<{ status: number; body: never } | null> {
+		const living = nodes.filter((node) => node !== null);
+		const node = living[Math.floor(random() * living.length)];
+		if (!node) return null;
+		const headers = { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" };
+		try {
+			const options = { method, headers, signal: AbortSignal.timeout(15_000) };
+			const answer = await fetch(node.url + path, body ? { ...options, body: JSON.stringify(body) } : options);
+			return answer.status < 500 ? { status: answer.status, body: (await answer.json()) as never } : null;
+		} catch {
+			return null; // killed, stopped, or not up yet: another one is asked
+		}
+	}
+
+	const backAgain = async (index: number, coming: Promise<Posthorn>): Promise<void> => {
+		nodes[index] = await coming;
+	};
+
+	try {
+		const projects = await Promise.all(
+			Array.from({ length: PROJECTS }, async (_, i) => {
+				const { id } = (await call("POST", "/v1/projects", { name: `Store ${i}` }))!.body as { id: string };
+				const hook = { url: receiver.url(`/${i}`), events: ["purchase.completed"] };
+				expect((await call("POST", `/v1/projects/${id}/webhooks`, hook))!.status).toBe(201);
+				return { id, path: `/${i}`, acknowledged: new Set<string>() };
+			}),
+		);
+
+		let publishing = true;
+		let next = 0;
+		const publisher = async (): Promise<void> => {
+			while (publishing) {
+				const project = projects[Math.floor(random() * PROJECTS)]!;
+				const events = Array.from({ length: 1 + Math.floor(random() * 8) }, () => purchase(next++));
+				const answer = await call("POST", `/v1/projects/${project.id}/events`, { events });
+				if (answer === null) {
+					await new Promise((resolve) => setTimeout(resolve, 20));
+					continue;
+				}
+				expect(answer.status).toBe(202);
+				for (const { id } of (answer.body as { events: { id: string }[] }).events) project.acknowledged.add(id);
+			}
+		};
+		const publishers = Array.from({ length: PUBLISHERS }, publisher);
+
+		const told = { kill: 0, stop: 0, restart: 0 };
+		const underWay: Promise<void>[] = [];
+		for (let fault = 0; fault < FAULTS; fault++) {
+			await new Promise((resolve) => setTimeout(resolve, PEACE_MS[0] + random() * (PEACE_MS[1] - PEACE_MS[0])));
+			const kind = random();
+			const index = Math.floor(random() * NODES);
+			const node = nodes[index];
+			if (kind < 0.15) {
+				told.restart += 1;
+				await server.restart();
+			} else if (node && nodes.filter((one) => one !== null).length > 1) {
+				nodes[index] = null;
+				if (kind < 0.65) {
+					told.kill += 1;
+					await node.kill();
+					underWay.push(backAgain(index, start(ports[index]!)));
+				} else {
+					told.stop += 1;
+					node.process.kill("SIGSTOP");
+					const slept = new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
+					const awake = slept.then(() => {
+						node.process.kill("SIGCONT");
+						return node;
+					});
+					underWay.push(backAgain(index, awake));
+				}
+			}
+		}
+		await Promise.all(underWay);
+		publishing = false;
+		await Promise.all(publishers);
+		const acknowledged = projects.reduce((sum, project) => sum + project.acknowledged.size, 0);
+		console.log(`${acknowledged} events acknowledged; ${JSON.stringify(told)}`);
+		expect(acknowledged).toBeGreaterThan(1_000);
+
+		for (const project of projects) {
+			const seen = () => arrivals.get(project.path) ?? [];
+			// What is stored, also what was stored just before its answer was lost, arrives.
+			const log = await wholeLog(project.id);
+			for (const id of project.acknowledged) expect(log.has(id), `${id} is stored`).toBe(true);
+			await receiver.waitFor(() => new Set(seen().map(({ eventId }) => eventId)).size >= log.size, {
+				timeoutMs: 60_000,
+			});
+			// First attempts are in the order of the log.
+			const first = [...new Set(seen().map(({ eventId }) => eventId))];
+			expect(first).toEqual([...log]);
+		}
+
+		/** The ids of the project's log, in order. */
+		async function wholeLog(projectId: string): Promise<Set<string>> {
+			const log = new Set<string>();
+			for (let after = 0; ; ) {
+				const answer = await call("GET", `/v1/projects/${projectId}/events?after=${after}&limit=200`);
+				if (answer === null) continue;
+				const { data, last_seq } = answer.body as { data: { id: string }[]; last_seq: number };
+				for (const { id } of data) log.add(id);
+				if (data.length === 0) return log;
+				after = last_seq;
+			}
+		}
+	} finally {
+		for (const node of nodes) node?.process.kill("SIGKILL");
+		await receiver.close();
+		await server.stop();
+		rmSync(folder, { recursive: true });
+	}
+});

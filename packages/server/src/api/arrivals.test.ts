@@ -1,0 +1,83 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+import { Arrivals, MAX_WAITING } from "./arrivals.ts";
+
+const EVENT = { type: "delivery.success", data: {} };
+
+async function withApi(run: (api: TestApi, project: string, arrivals: Arrivals, clock: VirtualClock) => Promise<void>) {
+	const clock = new VirtualClock();
+	let begun: (() => void)[] = [];
+	/** Says when somebody waits. */
+	class Watched extends Arrivals {
+		override wait(...args: Parameters<Arrivals["wait"]>) {
+			const wait = super.wait(...args);
+			for (const resolve of begun.splice(0)) resolve();
+			return wait;
+		}
+		waiting(): Promise<void> {
+			return new Promise((resolve) => begun.push(resolve));
+		}
+	}
+	const arrivals = new Watched(clock);
+	const api = await TestApi.start({ arrivals });
+	try {
+		await run(api, await api.project(), arrivals, clock);
+	} finally {
+		begun = [];
+		await api.close();
+	}
+}
+const waiting = (arrivals: Arrivals) => (arrivals as Arrivals & { waiting(): Promise<void> }).waiting();
+
+test("a call that waits is answered with the next event, and at once when there is one", async () => {
+	await withApi(async (api, project, arrivals) => {
+		const begun = waiting(arrivals);
+		const polled = api.call("GET", `${project}/events?after=0&wait=30`);
+		await begun;
+		const { json } = await api.call("POST", `${project}/events`, { body: EVENT });
+		expect((await polled).json).toMatchObject({ data: [{ id: json.id }], last_seq: 1 });
+		expect((await api.call("GET", `${project}/events?after=0&wait=30`)).json.data).toHaveLength(1);
+	});
+});
+
+test("only events of the types that were asked for end the wait, those that facts made among them", async () => {
+	await withApi(async (api, project, arrivals) => {
+		const begun = waiting(arrivals);
+		const polled = api.call("GET", `${project}/events?type=purchase.completed&wait=30`);
+		await begun;
+		await api.call("POST", `${project}/events`, { body: EVENT });
+		const order = { order_id: "o", customer_email: "a@b", amount_cents: 1, currency: "EUR", items: [] };
+		expect((await api.call("POST", `${project}/orders`, { body: order })).status).toBe(201);
+		expect((await polled).json).toMatchObject({ data: [{ type: "purchase.completed" }], last_seq: 3 });
+	});
+});
+
+test("a wait ends with its time or with the service, without events; and there is room for so many", async () => {
+	await withApi(async (api, project, arrivals, clock) => {
+		const poll = async () => {
+			const begun = waiting(arrivals);
+			const answer = api.call("GET", `${project}/events?after=7&wait=30`);
+			await begun;
+			return { answer };
+		};
+		const { answer: first } = await poll();
+		clock.advance(30_000);
+		expect((await first).json).toEqual({ data: [], next_cursor: null, last_seq: 7 });
+		const polls = [];
+		for (let i = 0; i < MAX_WAITING; i++) polls.push(await poll());
+		const refused = await api.call("GET", `${project}/events?wait=1`);
+		expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "5"]);
+		arrivals.close();
+		for (const { answer } of polls) expect((await answer).json.data).toEqual([]);
+		expect((await api.call("GET", `${project}/events?wait=30`)).status).toBe(200);
+	});
+});
+
+test("how long to wait has bounds, and nobody waits for a project that is not there", async () => {
+	await withApi(async (api, project) => {
+		for (const wait of ["31", "-1", "x", "0.5"])
+			expect((await api.call("GET", `${project}/events?wait=${wait}`)).status, wait).toBe(422);
+		expect((await api.call("GET", `${project.slice(0, -3)}zzz/events?wait=30`)).status).toBe(404);
+	});
+});

@@ -1,0 +1,57 @@
+import { type Clock, systemClock } from "../base/clock.ts";
+
+/** Calls of one project that may wait at once. */
+export const MAX_WAITING = 100;
+
+interface Waiter {
+	readonly types: readonly string[] | undefined;
+	readonly end: () => void;
+}
+
+/** Somebody who waits for events, from before he looks whether they are there already. */
+export interface Wait {
+	/** Resolves when an event of the types was appended since, the time is over, or nobody may wait any longer. */
+	readonly over: Promise<void>;
+	/** Gives up. */
+	cancel(): void;
+}
+
+/** Lets those wait who read a log that has nothing new, without a look at storage while nothing comes. */
+export class Arrivals {
+	readonly #clock: Clock;
+	readonly #byProject = new Map<string, Set<Waiter>>();
+	#closed = false;
+
+	constructor(clock: Clock = systemClock) {
+		this.#clock = clock;
+	}
+
+	note(projectId: string, events: readonly { readonly type: string }[]): void {
+		for (const { types, end } of this.#byProject.get(projectId) ?? [])
+			if (types === undefined || events.some(({ type }) => types.includes(type))) end();
+	}
+
+	/** Null when as many wait as may. */
+	wait(projectId: string, types: readonly string[] | undefined, ms: number): Wait | null {
+		const waiters = this.#byProject.get(projectId) ?? new Set();
+		if (waiters.size >= MAX_WAITING) return null;
+		const { promise: over, resolve } = Promise.withResolvers<void>();
+		const end = (): void => {
+			timer.cancel();
+			waiters.delete(waiter);
+			if (waiters.size === 0 && this.#byProject.get(projectId) === waiters) this.#byProject.delete(projectId);
+			resolve();
+		};
+		const waiter = { types, end };
+		const timer = this.#clock.setTimeout(end, ms);
+		this.#byProject.set(projectId, waiters.add(waiter));
+		if (this.#closed) end();
+		return { over, cancel: end };
+	}
+
+	/** Ends every wait, and at once those that begin afterwards: for the service's end. */
+	close(): void {
+		this.#closed = true;
+		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end();
+	}
+}

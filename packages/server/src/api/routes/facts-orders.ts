@@ -1,0 +1,93 @@
+import type { Fault } from "../../registry/index.ts";
+import type { FactResult, OrderInput } from "../../store/index.ts";
+import type { FactParts } from "../fact-report.ts";
+import { answerFact, formFaults, presentFact, readReport, refusedFact } from "../fact-report.ts";
+import { invalid } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { Fact, MAX_ORDERS, NewOrder, NewOrders, OrderResults } from "../schemas/index.ts";
+
+/** A whole batch, bytes, as for events. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+/** What a report may hold besides its items, bytes. */
+const REPORT_BYTES = 16 * 1024;
+
+export function orderFactRoutes({ store, config }: Pick<FactParts, "store" | "config">): Route[] {
+	const tag = "Store facts";
+	const path = "/v1/projects/{project_id}/orders";
+	const limit = config.maxEventBytes + REPORT_BYTES;
+	return [
+		defineRoute({
+			method: "POST",
+			path,
+			operationId: "recordOrder",
+			tag,
+			summary: "Report an order that is paid",
+			description:
+				"Makes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.",
+			access: "project",
+			body: NewOrder,
+			checksOwnBody: true,
+			bodyLimit: limit,
+			success: { status: 201, description: "The order is recorded.", schema: Fact },
+			problems: { conflict: "The order was recorded before with other content." },
+			async handler({ params: { project_id }, body }) {
+				const result = await store.orders.record(project_id, readReport<OrderInput>(NewOrder, body));
+				return answerFact("order", project_id, result);
+			},
+		}),
+		defineRoute({
+			method: "POST",
+			path: `${path}/batch`,
+			operationId: "recordOrders",
+			tag,
+			summary: "Report up to 1,000 orders",
+			description:
+				"For imports. Each order is recorded, or refused, by itself and in its order; the answer is 200 whatever became of them. Send the same batch again after a failure: what was recorded is not recorded twice.",
+			access: "project",
+			body: NewOrders,
+			checksOwnBody: true,
+			bodyLimit: Math.max(BATCH_BYTES, limit),
+			success: { status: 200, description: "What became of each order.", schema: OrderResults },
+			async handler({ params: { project_id }, body }) {
+				const orders = readBatch(body);
+				const faults = orders.map((order) => formFaults(NewOrder, order));
+				const wellFormed = orders.filter((_, i) => faults[i]!.length === 0) as OrderInput[];
+				const results = (await store.orders.recordAll(project_id, wellFormed)).values();
+				return {
+					results: orders.map((order, i) => {
+						const result = faults[i]!.length > 0 ? malformed(faults[i]!) : results.next().value!;
+						return presentOne(project_id, i, order, result);
+					}),
+				};
+			},
+		}),
+	];
+}
+
+const malformed = (faults: readonly Fault[]): FactResult => ({ kind: "invalid", faults });
+
+function readBatch(body: unknown): unknown[] {
+	if (typeof body !== "object" || body === null || Array.isArray(body))
+		throw invalid([{ pointer: "", detail: "must be an object" }]);
+	const { orders, ...others } = body as Record<string, unknown>;
+	if (Object.keys(others).length > 0) throw invalid([{ pointer: "", detail: "must have no members but orders" }]);
+	if (!Array.isArray(orders)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);
+	if (orders.length === 0 || orders.length > MAX_ORDERS)
+		throw invalid([{ pointer: "/orders", detail: `must have 1 to ${MAX_ORDERS} items` }]);
+	return orders;
+}
+
+function presentOne(projectId: string, index: number, order: unknown, result: FactResult) {
+	const { order_id } = (order ?? {}) as { order_id?: unknown };
+	const place = { order_id: typeof order_id === "string" ? order_id : null };
+	if (result.kind === "no_project") throw refusedFact("order", result);
+	if (result.kind === "recorded" || result.kind === "repeated")
+		return { ...place, outcome: result.kind, ...presentFact(projectId, result) };
+	const problem = refusedFact("order", result);
+	const errors = problem.errors ?? [{ pointer: "", detail: problem.message }];
+	return {
+		...place,
+		outcome: result.kind,
+		errors: errors.map(({ pointer, detail }) => ({ pointer: `/orders/${index}${pointer}`, detail })),
+	};
+}

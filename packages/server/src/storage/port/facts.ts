@@ -1,0 +1,149 @@
+import type { LogEvent, NewEvent } from "./log.ts";
+
+/** An event that a fact made, as the answer to the fact tells of it: also after the event's retention has ended. */
+export interface FactEvent {
+	readonly id: string;
+	readonly seq: number;
+	readonly type: string;
+	readonly createdAt: number;
+}
+
+/** What every fact carries. Events are candidates: storage appends those that the rule calls for. */
+export interface NewFact {
+	/** SHA-256 of what was reported: a fact with the same id and another digest is a conflict. */
+	readonly digest: Uint8Array;
+	/** When it was recorded, milliseconds since the Unix epoch. */
+	readonly at: number;
+}
+
+export type Recorded =
+	/** Now, with its events; `appended` are they as the log holds them. */
+	| {
+			readonly kind: "recorded";
+			readonly at: number;
+			readonly events: readonly FactEvent[];
+			readonly appended: readonly LogEvent[];
+	  }
+	/** Before, with the same content: what was told then. Nothing was written. */
+	| { readonly kind: "repeated"; readonly at: number; readonly events: readonly FactEvent[] }
+	/** Before, with other content. Nothing was written. */
+	| { readonly kind: "conflict" }
+	| { readonly kind: "no_project" };
+
+export interface NewOrder extends NewFact {
+	readonly orderId: string;
+	/** Stands for the customer: SHA-256 of the normalised e-mail address. */
+	readonly customerKey: Uint8Array;
+	readonly amountCents: number;
+	readonly currency: string;
+	/** The basket that was bought; it ends with the order. */
+	readonly basketId: string | null;
+	/** Appended first, if the project has no order of this customer yet. */
+	readonly customerCreated: NewEvent;
+	readonly purchaseCompleted: NewEvent;
+}
+
+export interface Order {
+	readonly amountCents: number;
+	readonly refundedCents: number;
+	readonly currency: string;
+}
+
+/** Of an order that must be there: `no_order` otherwise. */
+export interface OrderFact extends NewFact {
+	readonly orderId: string;
+}
+
+export interface NewRefund extends OrderFact {
+	readonly refundId: string;
+	readonly amountCents: number;
+	/** Appended while the order's refunds stay below its amount, … */
+	readonly partial: NewEvent;
+	/** … and when they reach it. */
+	readonly whole: NewEvent;
+}
+
+export interface NewChargeback extends OrderFact {
+	readonly chargebackId: string;
+	readonly event: NewEvent;
+}
+
+export interface NewDeliverable extends OrderFact {
+	readonly deliverableId: string;
+	readonly event: NewEvent;
+}
+
+export interface NewSubscription extends NewFact {
+	readonly subscriptionId: string;
+	/** The data of its events, as JSON. */
+	readonly data: string;
+	readonly event: NewEvent;
+}
+
+export interface BasketTouch {
+	readonly basketId: string;
+	readonly at: number;
+	/** When it is abandoned unless it is touched before. */
+	readonly dueAt: number;
+	/** The data of its event, as JSON. */
+	readonly data: string;
+}
+
+export interface DueBasket {
+	readonly projectId: string;
+	readonly basketId: string;
+	/** Names the touch: of one basket no two are the same. */
+	readonly touchedAt: number;
+	readonly data: string;
+}
+
+/**
+ * What the store platform reported. A fact and its events are written in one transaction, so that each event is made
+ * exactly once, whoever races or dies; the project's alarm rings as for any append.
+ */
+export interface FactStorage {
+	/** Records orders in their order; each is atomic by itself. One answer for each. */
+	recordOrders(projectId: string, orders: readonly NewOrder[]): Promise<Recorded[]>;
+	getOrder(projectId: string, orderId: string): Promise<Order | null>;
+
+	/** Refund ids are the project's. `too_much`: more than the `leftCents` that were not refunded yet. */
+	recordRefund(
+		projectId: string,
+		refund: NewRefund,
+	): Promise<Recorded | { readonly kind: "no_order" } | { readonly kind: "too_much"; readonly leftCents: number }>;
+
+	/** Chargeback ids are the project's. */
+	recordChargeback(projectId: string, chargeback: NewChargeback): Promise<Recorded | { readonly kind: "no_order" }>;
+
+	/** Deliverable ids are the order's; each is recorded once, with its final outcome. */
+	recordDeliverable(projectId: string, deliverable: NewDeliverable): Promise<Recorded | { readonly kind: "no_order" }>;
+
+	recordSubscription(projectId: string, subscription: NewSubscription): Promise<Recorded>;
+	/** The data of its events, or null when it is not there. */
+	getSubscription(projectId: string, subscriptionId: string): Promise<string | null>;
+	/** Never a conflict: canceled is canceled. */
+	cancelSubscription(
+		projectId: string,
+		subscriptionId: string,
+		at: number,
+		event: NewEvent,
+	): Promise<Recorded | { readonly kind: "no_subscription" }>;
+
+	/** Starts the basket's clock anew. `bought`: an order has ended this basket for good. */
+	touchBasket(projectId: string, touch: BasketTouch): Promise<"touched" | "bought" | "no_project">;
+	/** The basket is empty or gone; it may be touched again. */
+	removeBasket(projectId: string, basketId: string): Promise<"removed" | "absent" | "no_project">;
+	/** Baskets of all projects whose time has come at `now`, longest due first. */
+	dueBaskets(now: number, limit: number): Promise<DueBasket[]>;
+	/** When the next basket is due, or null when there is none. */
+	nextBasketDue(): Promise<number | null>;
+	/**
+	 * Ends the basket and appends its event, if `touchedAt` is still its last touch. `gone` otherwise: it was touched,
+	 * removed, bought, or somebody else was faster.
+	 */
+	abandonBasket(
+		basket: Pick<DueBasket, "projectId" | "basketId" | "touchedAt">,
+		at: number,
+		event: NewEvent,
+	): Promise<{ readonly kind: "abandoned"; readonly appended: readonly LogEvent[] } | { readonly kind: "gone" }>;
+}

@@ -1,0 +1,21 @@
+import { type AttemptStatus, type RetryQueue, StorageError } from "../port.ts";
+
+/** How the delivery log stores statuses. */
+export const STATUS_CODE = { delivered: 1, retrying: 2, failed: 3 } as const satisfies Record<AttemptStatus, number>;
+export const STATUSES = ["delivered", "retrying", "failed"] as const satisfies readonly AttemptStatus[];
+
+export function statusOf(code: unknown): AttemptStatus {
+	const status = STATUSES[(code as number) - 1];
+	if (status === undefined) throw new StorageError("unusable", `The delivery log holds an unknown status (${code}).`);
+	return status;
+}
+
+/** How queues are stored. */
+export const QUEUE_CODE = { retry: 0, replay: 1 } as const satisfies Record<RetryQueue, number>;
+export const QUEUES = ["retry", "replay"] as const satisfies readonly RetryQueue[];
+
+const ATTEMPT_PREFIX = "att_";
+
+/** Attempt ids are stored without their prefix; what follows sorts by time. */
+export const toStoredId = (id: string): string => id.slice(ATTEMPT_PREFIX.length);
+export const toAttemptId = (stored: unknown): string => ATTEMPT_PREFIX + (stored as string);

@@ -1,0 +1,78 @@
+import type { Attempt, AttemptFilter, AttemptPage, AttemptSummary } from "../port.ts";
+import { toStoredId } from "./attempt-codes.ts";
+import { aboutMatching, askAboutMatching, type IdRange } from "./attempt-ranges.ts";
+import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts";
+import { findProject } from "./find.ts";
+import { idRange } from "./id-range.ts";
+import { withoutNul } from "./literals.ts";
+import type { Session } from "./session.ts";
+
+/** The places of a page, newest first, and of one row behind it. */
+const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
+
+/** Bodies are counted by their lengths, which are known without reading them. */
+const LIST = aboutMatching(
+	"DESC",
+	1,
+	(attempts) => `
+		SELECT * FROM (
+			SELECT *, count(*) OVER () AS found, row_number() OVER newest_first AS place,
+				sum(octet_length(request_body) + octet_length(response_body)) OVER newest_first AS bytes
+			FROM (${attemptsAt(pageOf(attempts))}) page
+			WINDOW newest_first AS (ORDER BY id DESC)
+		) counted
+		WHERE place < $6 AND (bytes <= $7::bigint OR place = 1)
+		ORDER BY id DESC`,
+);
+
+export async function listAttempts(
+	c: Session,
+	projectId: string,
+	filter: AttemptFilter,
+	page: AttemptPage,
+): Promise<{ rows: Attempt[]; more: boolean }> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], more: false };
+	const range = rangeOf(filter, page.before);
+	const rows = await askAboutMatching(c, LIST, project, filter, range, page.limit + 1, page.maxBytes);
+	return { rows: rows.map(toAttempt), more: rows.length > 0 && rows.length < (rows[0]!.found as number) };
+}
+
+const LIST_SUMMARIES = aboutMatching("DESC", 0, (attempts) => `${summariesAt(pageOf(attempts))} ORDER BY a.id DESC`);
+
+export async function listAttemptSummaries(
+	c: Session,
+	projectId: string,
+	filter: AttemptFilter,
+	page: Omit<AttemptPage, "maxBytes">,
+): Promise<{ rows: AttemptSummary[]; more: boolean }> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { rows: [], more: false };
+	const range = rangeOf(filter, page.before);
+	const rows = await askAboutMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
+	return { rows: rows.slice(0, page.limit).map(toSummary), more: rows.length > page.limit };
+}
+
+function rangeOf(filter: AttemptFilter, before: string | undefined): IdRange {
+	const { from, to } = idRange(filter);
+	const stored = before === undefined ? to : toStoredId(withoutNul(before));
+	return { from, to: stored < to ? stored : to };
+}
+
+const COUNT = aboutMatching(
+	"DESC",
+	0,
+	(attempts) => `SELECT count(*) AS count FROM (SELECT FROM (${attempts}) m LIMIT $6) counted`,
+);
+
+export async function countAttempts(
+	c: Session,
+	projectId: string,
+	filter: AttemptFilter,
+	max: number,
+): Promise<number> {
+	const project = await findProject(c, projectId);
+	if (project === null) return 0;
+	const [row] = await askAboutMatching<{ count: number }>(c, COUNT, project, filter, idRange(filter), max);
+	return row?.count ?? 0;
+}

@@ -1,0 +1,65 @@
+import type { Backlog } from "../port.ts";
+import { findProject } from "./find.ts";
+import { textArray } from "./literals.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+import { firstOfType, lastOfType } from "./type-ranges.ts";
+
+const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.cursor, s.from_seq)");
+
+/**
+ * What waits for its first attempt, for each of `lane` (rows of `lanes`): for each subscribed type the events behind the
+ * cursor (and behind the subscription's start), counted as the difference of two numbers; less those beyond the cursor
+ * that are settled. A few index probes a type, whatever waits.
+ */
+export const BACKLOG = `
+	SELECT coalesce(sum(last.type_seq - first.type_seq + 1), 0)::bigint - (
+			SELECT count(*)
+			FROM unnest(lane.ahead) AS settled (seq)
+				CROSS JOIN LATERAL (
+					SELECT type FROM posthorn.events WHERE project_no = lane.project_no AND seq = settled.seq LIMIT 1
+				) e
+				JOIN posthorn.subscriptions s
+					ON s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no AND s.type = e.type
+			WHERE settled.seq > greatest(lane.cursor, s.from_seq)
+		) AS events,
+		(array_agg(open.published_at ORDER BY open.seq))[1] AS oldest_at
+	FROM posthorn.subscriptions s
+		CROSS JOIN LATERAL (
+			SELECT type_seq FROM posthorn.events ${FIRST} LIMIT 1
+		) first
+		CROSS JOIN LATERAL (
+			SELECT type_seq FROM posthorn.events ${lastOfType("lane.project_no", "s.type")} LIMIT 1
+		) last
+		LEFT JOIN LATERAL (
+			SELECT waits.seq, e.published_at
+			FROM (SELECT seq FROM posthorn.events ${FIRST} LIMIT cardinality(lane.ahead) + 1) waits
+				CROSS JOIN LATERAL (
+					SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = waits.seq LIMIT 1
+				) e
+			WHERE NOT waits.seq = ANY (lane.ahead)
+			ORDER BY waits.seq LIMIT 1
+		) open ON true
+	WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no`;
+
+const READ = sql(`
+	SELECT w.id, waiting.events, waiting.oldest_at
+	FROM posthorn.webhooks w
+		JOIN posthorn.lanes lane ON lane.project_no = w.project_no AND lane.webhook_no = w.no
+		CROSS JOIN LATERAL (${BACKLOG}) waiting
+	WHERE w.project_no = $1 AND w.id = ANY ($2::text[])`);
+
+export async function readBacklogs(
+	c: Session,
+	projectId: string,
+	webhookIds: readonly string[],
+): Promise<Map<string, Backlog>> {
+	const project = await findProject(c, projectId);
+	if (project === null || webhookIds.length === 0) return new Map();
+	const rows = await c.rows<{ id: string; events: number; oldest_at: number | null }>(
+		READ,
+		project,
+		textArray(webhookIds),
+	);
+	return new Map(rows.map(({ id, events, oldest_at }) => [id, { events, oldestAt: oldest_at }]));
+}

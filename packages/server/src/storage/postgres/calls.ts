@@ -1,0 +1,40 @@
+import type { Clock } from "../../base/clock.ts";
+import type { PoolName } from "./connections.ts";
+import type { Database } from "./database.ts";
+import type { Session } from "./session.ts";
+import { internTypes } from "./types.ts";
+
+/** What the parts of the port share. */
+export abstract class DatabaseCalls {
+	protected readonly database: Database;
+	/** The node's clock: what the domain counts with. */
+	protected readonly clock: Pick<Clock, "now">;
+
+	constructor(database: Database, clock: Pick<Clock, "now">) {
+		this.database = database;
+		this.clock = clock;
+	}
+
+	/** Reads, each statement by itself. */
+	protected read<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.database.run((connections) => connections.read(pool, work));
+	}
+
+	/** Reads several times from one state of the database. */
+	protected readTogether<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.database.run((connections) => connections.snapshot(pool, work));
+	}
+
+	/** Changes, all or nothing. Work may run again from its beginning: it must do nothing but its statements. */
+	protected write<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.database.run((connections) => connections.transaction(pool, work));
+	}
+
+	/** The same for changes that use event types, which may be new. */
+	protected writeWithTypes<T>(types: readonly string[], work: (c: Session) => Promise<T>): Promise<T> {
+		return this.database.run(async (connections) => {
+			await connections.read("people", (c) => internTypes(c, types));
+			return connections.transaction("people", work);
+		});
+	}
+}

@@ -1,0 +1,135 @@
+/**
+ * The connections to PostgreSQL, in pools by who works with them, so that none waits behind another: publishing,
+ * settling, the engine (leases, lanes, windows of the log) and people (the API, the sweep). All are small and opened
+ * when they are needed.
+ *
+ * What fails comes out as a StorageError, or as it is when it is a mistake of ours. A transaction that lost against
+ * another one is done again here; one whose connection broke is not: whether it was committed is not known, so only
+ * what can be told twice (reads, and the verbs that say so) is tried again, by those who know.
+ */
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { isConflict, isConnectionLost, storageError } from "./errors.ts";
+import { NameCache } from "./name-cache.ts";
+import { Session } from "./session.ts";
+
+/** Connections at most, for each node. */
+const POOLS = { publish: 2, settle: 2, engine: 3, people: 4 } as const;
+export type PoolName = keyof typeof POOLS;
+
+/** A connection that nobody used for this long is closed, milliseconds. */
+const IDLE_MS = 60_000;
+/** How often a transaction is done again, and how long it waits before, milliseconds at most. */
+const CONFLICT_RETRIES = 8;
+const CONFLICT_WAIT_MS = 50;
+
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+type Work<T> = (c: Session) => Promise<T>;
+
+export class Connections {
+	readonly names = new NameCache();
+	/** Told of each project that a transaction has changed, by its id, after the commit. */
+	onChanged: (projectId: string) => void = () => undefined;
+	readonly #pools: Readonly<Record<PoolName, Pool>>;
+	readonly #open = new Set<PoolClient>();
+
+	constructor(config: PoolConfig) {
+		const open = (name: PoolName) => {
+			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true });
+			pool.on("connect", (client) => {
+				this.#open.add(client);
+				client.once("end", () => this.#open.delete(client));
+				client.on("error", () => undefined);
+			});
+			// A connection that breaks tells whoever uses it, and the pool lets go of an idle one: the next call opens another,
+			// and tells if there is none to be had. Without a listener the process would end.
+			pool.on("error", () => undefined);
+			return pool;
+		};
+		this.#pools = { publish: open("publish"), settle: open("settle"), engine: open("engine"), people: open("people") };
+	}
+
+	/** Reads by statements of their own, each of which sees the newest state. Once more if a connection had broken. */
+	read<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return told(async () => {
+			try {
+				return await this.#with(pool, work);
+			} catch (error) {
+				if (!isConnectionLost(error)) throw error;
+				return await this.#with(pool, work);
+			}
+		});
+	}
+
+	/** Reads several times from one state of the database. */
+	snapshot<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return told(() => this.#with(pool, (c) => inTransaction(c, BEGIN_SNAPSHOT, work)));
+	}
+
+	/** Runs `work` in a transaction, from the beginning again when another one was in its way. */
+	transaction<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return told(async () => {
+			for (let tries = 1; ; tries++) {
+				try {
+					return await this.#with(pool, async (c) => {
+						const value = await inTransaction(c, BEGIN, work);
+						for (const projectNo of c.changed) this.#tellChanged(projectNo);
+						return value;
+					});
+				} catch (error) {
+					if (!isConflict(error) || tries > CONFLICT_RETRIES) throw error;
+					await wait(Math.random() * CONFLICT_WAIT_MS);
+				}
+			}
+		});
+	}
+
+	/** Closes every connection. Nothing may be under way any more. */
+	async close(): Promise<void> {
+		const closed = [...this.#open].map((client) => once(client, "end"));
+		await Promise.all(Object.values(this.#pools).map((pool) => pool.end()));
+		await Promise.all(closed);
+	}
+
+	#tellChanged(projectNo: number): void {
+		const projectId = this.names.projectIds.get(projectNo);
+		if (projectId !== undefined) this.onChanged(projectId);
+	}
+
+	async #with<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		const client = await this.#pools[pool].connect();
+		let broken: Error | undefined;
+		try {
+			return await work(new Session(client, this.names));
+		} catch (error) {
+			// A transaction that could not be rolled back must not come back to the pool either.
+			if (isConnectionLost(error) || client.getTransactionStatus() !== "I") broken = error as Error;
+			throw error;
+		} finally {
+			client.release(broken);
+		}
+	}
+}
+
+async function told<T>(run: () => Promise<T>): Promise<T> {
+	try {
+		return await run();
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promise<T> {
+	const begun = c.command(begin);
+	try {
+		const [, value] = await Promise.all([begun, work(c)]);
+		await c.commit();
+		return value;
+	} catch (error) {
+		if (!isConnectionLost(error)) await c.command("ROLLBACK");
+		throw error;
+	}
+}

@@ -1,0 +1,69 @@
+import { DatabaseError } from "pg";
+import { StorageError, type StorageErrorCode } from "../port.ts";
+
+/** Error codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html) that are told apart. */
+const DISK_FULL = "53100";
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK_DETECTED = "40P01";
+const CHECK_VIOLATION = "23514";
+const UNIQUE_VIOLATION = "23505";
+const UNDEFINED_TABLE = "42P01";
+
+/** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
+const AWAY = /^(08|53|57P0[1-5]|57014|55P03|25P0[2-4]|25006|58)/;
+/** … and those that say that it will not let this program in, or lacks what this program needs. */
+const CLOSED_TO_US = /^(28|3D000|42501|XX00[12])/;
+
+/** What the driver says when a connection breaks or is not to be had; such errors of its have no code. */
+const BROKEN =
+	/^(Connection terminated|timeout e|Query read timeout|Client (has encountered|was closed)|This socket has been ended)/;
+
+/** The SQLSTATE of an error that the database reported, or null. */
+export function sqlState(error: unknown): string | null {
+	return error instanceof DatabaseError ? (error.code ?? null) : null;
+}
+
+/** Another transaction was in the way: done again, it may go through. */
+export function isConflict(error: unknown): boolean {
+	const state = sqlState(error);
+	return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
+}
+
+export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION;
+
+/** A row came for a day that has no partition. */
+export function isPartitionMissing(error: unknown): boolean {
+	return sqlState(error) === CHECK_VIOLATION && (error as DatabaseError).table === "attempts";
+}
+
+/** A partition went between the planning of a statement and its run. */
+export const isTableMissing = (error: unknown): boolean => sqlState(error) === UNDEFINED_TABLE;
+
+/** Whether the connection is gone, so that nothing is known of what ran on it last. */
+export function isConnectionLost(error: unknown): boolean {
+	if (error instanceof DatabaseError) return error.severity === "FATAL" || error.severity === "PANIC";
+	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
+}
+
+const isSystemError = (error: Error): boolean =>
+	"syscall" in error || ("code" in error && /^E[A-Z]+$/.test(String(error.code)));
+
+/** What a failure of the database or the way to it means to the service; anything else stays as it is. */
+export function storageError(error: unknown): unknown {
+	if (error instanceof StorageError) return error;
+	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	const state = sqlState(error);
+	if (state === null) {
+		if (!isConnectionLost(error)) return error;
+		const { message } = error as Error;
+		return told("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): it is tried again.`);
+	}
+	const { message } = error as DatabaseError;
+	if (state === DISK_FULL)
+		return told("full", `PostgreSQL has no space left (${message}): free some, and it goes on by itself.`);
+	if (CLOSED_TO_US.test(state))
+		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and what its user may do.`);
+	if (AWAY.test(state) || isConflict(error))
+		return told("lost", `PostgreSQL could not do its work (${message}): it is tried again.`);
+	return error;
+}

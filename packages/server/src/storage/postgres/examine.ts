@@ -1,0 +1,64 @@
+import { Client } from "pg";
+import { connectionConfig } from "./connection.ts";
+import { storageError } from "./errors.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+/** What a look at the database from outside tells. */
+export interface DatabaseFacts {
+	/** As the server names its version. */
+	readonly version: string;
+	/** How many migrations it has, and how many this program knows. */
+	readonly schema: number;
+	readonly knownSchema: number;
+	/** The database's clock less this machine's, milliseconds; as exact as the way there and back is short. */
+	readonly clockDifferenceMs: number;
+	readonly connections: { readonly used: number; readonly most: number };
+	/** Of statements and commits. */
+	readonly synchronousCommit: string;
+}
+
+/** Looks at a database without changing it. Rejects with a StorageError when it cannot be reached. */
+export async function examinePostgres(url: string): Promise<DatabaseFacts> {
+	const client = new Client(connectionConfig(url));
+	// Whoever waits for a statement hears of it.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+		const begun = Date.now();
+		const { rows } = await client.query<Omit<DatabaseFacts, "schema" | "knownSchema" | "connections"> & Numbers>(`
+			SELECT current_setting('server_version') AS version,
+				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+				(SELECT count(*) FROM pg_stat_activity)::bigint AS used,
+				current_setting('max_connections')::integer AS most,
+				current_setting('synchronous_commit') AS "synchronousCommit",
+				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared`);
+		const ended = Date.now();
+		const { version, now, used, most, synchronousCommit, prepared } = rows[0]!;
+		const schema = prepared
+			? (
+					await client.query<{ version: number }>(
+						"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
+					)
+				).rows[0]!.version
+			: 0;
+		return {
+			version,
+			schema,
+			knownSchema: MIGRATIONS.length,
+			clockDifferenceMs: Math.round(now - (begun + ended) / 2),
+			connections: { used, most },
+			synchronousCommit,
+		};
+	} catch (error) {
+		throw storageError(error);
+	} finally {
+		await client.end();
+	}
+}
+
+interface Numbers {
+	readonly now: number;
+	readonly used: number;
+	readonly most: number;
+	readonly prepared: boolean;
+}

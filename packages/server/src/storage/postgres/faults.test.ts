@@ -1,0 +1,186 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { World } from "../conformance/world.ts";
+import { StorageError } from "../port.ts";
+import { openPostgresStorage } from "./index.ts";
+
+const LEASE_TERM_MS = 15_000;
+
+/** Everything here pulls plugs, so the server is one of its own, whose commits reach the disk. */
+describe("a database that goes away", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	let world: World;
+
+	beforeEach(async () => {
+		server = await PostgresServer.start({ own: true, fsync: true });
+		url = await server.createDatabase();
+		world = await World.open({
+			name: "PostgreSQL",
+			capabilities: { manyNodes: true },
+			leaseTermMs: LEASE_TERM_MS,
+			open: ({ clock }) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+			reopen: () => Promise.reject(new Error("not here")),
+			dispose: (storage) => storage.close(),
+		});
+	}, START_TIMEOUT_MS);
+	afterEach(async () => {
+		await world.dispose();
+		await server.stop();
+	});
+
+	const codeOf = async (call: Promise<unknown>): Promise<string> => {
+		const error = await call.then(
+			() => null,
+			(reason: unknown) => reason,
+		);
+		expect(error).toBeInstanceOf(StorageError);
+		return (error as StorageError).code;
+	};
+
+	/** Ends every connection of the service, as a failover or an impatient administrator does. */
+	const cutConnections = () =>
+		server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
+
+	test("while it is down every call says so; once it is back, all goes on over new connections", async () => {
+		const project = await world.project();
+		await world.publish(project, "a");
+		await server.kill();
+		for (const call of [
+			world.storage.ping(),
+			world.storage.nextAlarm(),
+			world.storage.getSetting("x"),
+			world.storage.settle([]).then(() => world.storage.gauges()),
+			world.publish(project, "a"),
+		])
+			expect(await codeOf(call)).toBe("lost");
+		await server.startAgain();
+		await world.publish(project, "a");
+		expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2]);
+	});
+
+	test("what was answered is there after a crash, and what was not can be told again without harm", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const lease = await world.lease(project);
+		const answered = new Set<string>();
+		const events = Array.from({ length: 300 }, () => world.event(project, "a"));
+		const publish = async (event: (typeof events)[number]) => {
+			const [result] = await world.storage.appendEvents([{ projectId: project, publishedAt: 1, events: [event] }]);
+			expect(result!.kind).toBe("appended");
+			answered.add(event.id);
+		};
+		const calls = events.map((event) => publish(event));
+		await Promise.race(calls.slice(100));
+		await server.kill();
+		const outcomes = await Promise.allSettled(calls);
+		await server.startAgain();
+		expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+		const there = new Set((await world.log(project)).map(({ id }) => id));
+		expect([...answered].filter((id) => !there.has(id))).toEqual([]);
+		await Promise.all(events.map(publish));
+		const log = await world.log(project);
+		expect(log.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+		expect(new Set(log.map(({ id }) => id)).size).toBe(events.length);
+		// The lease has outlived the crash.
+		expect(await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }] })).toBe("settled");
+	});
+
+	test("a settlement that is told again after it was committed is settled once", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const events = await world.publish(project, "a", "a");
+		const lease = await world.lease(project);
+		const settlement = {
+			projectId: project,
+			generation: lease.generation,
+			attempts: [
+				world.attempt(webhook, events[0]!, { status: "failed" as const }),
+				world.attempt(webhook, events[1]!, { status: "retrying" as const }),
+			],
+			schedule: [{ webhookId: webhook, seq: 2, queue: "retry" as const, replay: 0, attempt: 2, dueAt: 5 }],
+			unschedule: [],
+			lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }],
+		};
+		for (let times = 0; times < 3; times++) {
+			expect(await world.storage.settle([settlement])).toEqual(["settled"]);
+			expect(await world.storage.gauges()).toMatchObject({ backlog: 0, retriesWaiting: 1, deadLetters: 1 });
+		}
+		const other = { ...settlement, attempts: [settlement.attempts[0]!] };
+		expect(await world.storage.settle([other])).toEqual(["settled"]);
+		const mixed = { ...settlement, attempts: [settlement.attempts[0]!, world.attempt(webhook, events[1]!)] };
+		expect(await world.storage.settle([mixed])).toEqual(["stale"]);
+	});
+
+	test("settling goes on through cut connections, each attempt logged and counted once", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const events = await world.publish(project, ...Array.from({ length: 60 }, () => "a"));
+		const lease = await world.lease(project);
+		for (const event of events) {
+			const attempts = [world.attempt(webhook, event, { status: "failed" })];
+			const about = { attempts, lanes: [{ webhookId: webhook, cursor: event.seq, ahead: [] }] };
+			const [verdict] = await Promise.all([insist(() => world.settle(lease, about)), cutConnections()]);
+			expect(verdict).toBe("settled");
+		}
+		expect(await insist(() => world.storage.gauges())).toMatchObject({ backlog: 0, deadLetters: events.length });
+		const [count] = await server.execute("SELECT count(*)::int FROM posthorn.attempts", url);
+		expect(count).toEqual({ count: events.length });
+	});
+
+	test("publishing goes on through cut connections: nothing twice, nothing lost, nothing called repeated that is new", async () => {
+		const project = await world.project();
+		await world.publish(project, "a");
+		const results: boolean[] = [];
+		for (let published = 0; published < 100; published++) {
+			const events = [world.event(project, "a")];
+			const request = { projectId: project, publishedAt: world.clock.now(), events };
+			let asked = 0;
+			const publish = () => {
+				asked++;
+				return world.storage.appendEvents([request]);
+			};
+			const [[result]] = await Promise.all([insist(publish), cutConnections()]);
+			if (result?.kind !== "appended") throw new Error(`Publishing ended as ${result?.kind}.`);
+			// One that a failed call may have committed is repeated for the next call, and new within one.
+			if (asked === 1) results.push(result.events[0]!.repeated);
+		}
+		expect(results).not.toContain(true);
+		const log = await insist(() => world.log(project));
+		expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
+	});
+
+	test("a database that only lets read is away for whoever writes", async () => {
+		const project = await world.project();
+		const name = new URL(url).pathname.slice(1);
+		await server.execute(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+		await cutConnections();
+		expect(await codeOf(insistOn("read-only", () => world.storage.setDeveloperApp(project, true)))).toBe("lost");
+		expect(await world.log(project)).toEqual([]);
+		await server.execute(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+		await cutConnections();
+		expect((await insist(() => world.storage.setDeveloperApp(project, true)))?.id).toBe(project);
+	});
+});
+
+/** As the engine does: what is lost is tried again. */
+async function insist<T>(call: () => Promise<T>): Promise<T> {
+	for (;;) {
+		try {
+			return await call();
+		} catch (error) {
+			if (!(error instanceof StorageError) || error.code !== "lost") throw error;
+		}
+	}
+}
+
+/** The same until what is lost is lost for the reason named. */
+async function insistOn<T>(reason: string, call: () => Promise<T>): Promise<T> {
+	for (;;) {
+		try {
+			return await call();
+		} catch (error) {
+			if (!(error instanceof StorageError) || error.message.includes(reason)) throw error;
+		}
+	}
+}

@@ -1,0 +1,59 @@
+import type { ApiKey, Page } from "../port.ts";
+import { findProject } from "./find.ts";
+import type { Row, Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+/** The project comes by a query of its own: it is looked up by its key, whatever the planner knows of the tables. */
+const KEY = `
+	SELECT k.id, (SELECT p.id FROM posthorn.projects p WHERE p.no = k.project_no) AS project_id, k.name, k.prefix,
+		k.created_at, k.last_used_at
+	FROM posthorn.api_keys k`;
+
+const toKey = (row: Row): ApiKey => ({
+	id: row.id as string,
+	projectId: row.project_id as string,
+	name: row.name as string,
+	prefix: row.prefix as string,
+	createdAt: row.created_at as number,
+	lastUsedAt: row.last_used_at as number | null,
+});
+
+const CREATE = sql(`
+	INSERT INTO posthorn.api_keys (id, project_no, name, prefix, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)`);
+
+export async function createApiKey(c: Session, key: Omit<ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void> {
+	const { id, projectId, name, prefix, createdAt } = key;
+	const project = await findProject(c, projectId);
+	if (project === null) throw new Error(`An API key was made for project ${projectId}, which is not there.`);
+	await c.run(CREATE, id, project, name, prefix, hash, createdAt);
+}
+
+const LIST = sql(`${KEY} WHERE k.project_no = $1 AND k.id > $2 ORDER BY k.id LIMIT $3`);
+
+export async function listApiKeys(c: Session, projectId: string, page: Page): Promise<ApiKey[]> {
+	const project = await findProject(c, projectId);
+	return project === null ? [] : (await c.rows(LIST, project, page.after ?? "", page.limit)).map(toKey);
+}
+
+const DELETE = sql("DELETE FROM posthorn.api_keys WHERE project_no = $1 AND id = $2");
+
+export async function deleteApiKey(c: Session, projectId: string, keyId: string): Promise<boolean> {
+	const project = await findProject(c, projectId);
+	return project !== null && (await c.run(DELETE, project, keyId)) === 1;
+}
+
+const FIND = sql(`${KEY} WHERE k.hash = $1`);
+
+export async function findApiKey(c: Session, hash: Uint8Array): Promise<ApiKey | null> {
+	const row = await c.row(FIND, hash);
+	return row === undefined ? null : toKey(row);
+}
+
+/** A key's last use never moves back. */
+const TOUCH = sql("UPDATE posthorn.api_keys SET last_used_at = greatest(last_used_at, $2) WHERE id = $1");
+
+/** In the order of their ids: nodes that note the same keys do not end up waiting for each other. */
+export async function touchApiKeys(c: Session, uses: ReadonlyMap<string, number>): Promise<void> {
+	const inOrder = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+	await Promise.all(inOrder.map(([id, at]) => c.run(TOUCH, id, at)));
+}

@@ -1,0 +1,69 @@
+import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import { QUEUE_CODE } from "./attempt-codes.ts";
+import { findProject, findWebhook } from "./find.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
+const LANES = sql(`
+	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.cursor, l.ahead, l.skip_through
+	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
+const SUBSCRIPTIONS = sql(`
+	SELECT s.webhook_no, t.name, s.from_seq
+	FROM posthorn.subscriptions s JOIN posthorn.event_types t ON t.code = s.type
+	WHERE s.project_no = $1`);
+
+/** From one state of the database, so that the mark tells what the lanes include. */
+export async function loadLanes(c: Session, projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
+	const [mark, rows, wanted] = await Promise.all([
+		c.row<{ last_seq: number; revision: number }>(MARK, project),
+		c.rows(LANES, project),
+		c.rows<{ webhook_no: number; name: string; from_seq: number }>(SUBSCRIPTIONS, project),
+	]);
+	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
+	const lanes = rows.map(
+		(row): LaneState => ({
+			webhookId: row.id as string,
+			url: row.url as string,
+			status: row.status as WebhookStatus,
+			maxInFlight: row.max_in_flight as number,
+			sealedDigest: row.sealed_digest as Uint8Array,
+			subscriptions: new Map((subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq])),
+			cursor: row.cursor as number,
+			ahead: row.ahead as number[],
+			skipThrough: row.skip_through as number,
+		}),
+	);
+	return { lanes, seen: { lastSeq: mark!.last_seq, revision: mark!.revision } };
+}
+
+const RETRIES = sql(`
+	SELECT seq, replay, attempt, due_at FROM posthorn.retries
+	WHERE project_no = $1 AND webhook_no = $2 AND queue = $3 AND (due_at, seq) > ($4, $5)
+	ORDER BY due_at, seq LIMIT $6`);
+
+export async function readRetries(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	queue: RetryQueue,
+	limit: number,
+	after?: RetryPlace,
+): Promise<Retry[]> {
+	const project = await findProject(c, projectId);
+	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
+	if (webhook === null) return [];
+	const place = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
+	const rows = await c.rows(RETRIES, project, webhook, QUEUE_CODE[queue], place.dueAt, place.seq, limit);
+	return rows.map((row) => ({
+		webhookId,
+		seq: row.seq as number,
+		queue,
+		replay: row.replay as number,
+		attempt: row.attempt as number,
+		dueAt: row.due_at as number,
+	}));
+}

@@ -1,0 +1,136 @@
+/**
+ * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
+ * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
+ */
+import type { AlarmMark, Lease } from "../port.ts";
+import { findProject } from "./find.ts";
+import { numberArray, textArray } from "./literals.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+/** What time it is. */
+export interface LeaseTime {
+	/** By the node's clock, when it asked. */
+	readonly node: number;
+	/** By the database's, where it is not to look itself. */
+	readonly database: number | null;
+}
+
+const NOW = "coalesce($1::bigint, posthorn.now_ms())";
+
+const take = (free: string) => `
+	UPDATE posthorn.leases l
+	SET wake_at = NULL, holder = $2, generation = l.generation + 1, acknowledged = NULL, until = ${NOW} + $3
+	FROM (${free}) free JOIN posthorn.projects p ON p.no = free.project_no
+	WHERE l.project_no = free.project_no
+	RETURNING p.id, l.generation`;
+
+/** Alarms in the order in which they rang; after them leases that ended without being given back. */
+const TAKE_RUNG = sql(`
+	WITH rung AS MATERIALIZED (
+		SELECT project_no FROM posthorn.leases WHERE wake_at <= ${NOW} ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
+	), ended AS MATERIALIZED (
+		SELECT project_no FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
+	)
+	${take("SELECT project_no FROM rung UNION ALL SELECT project_no FROM ended LIMIT $4")}`);
+
+/** Waits for who rings the alarm just now: it is him that the caller has heard of. */
+const TAKE_NAMED = sql(`
+	WITH named AS MATERIALIZED (
+		SELECT q.project_no FROM posthorn.leases q
+		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[])))
+			AND (q.until IS NULL OR q.until <= ${NOW})
+		ORDER BY q.project_no LIMIT $4 FOR UPDATE
+	)
+	${take("SELECT project_no FROM named")}`);
+
+export async function acquireLeases(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	limit: number,
+	projectIds?: readonly string[],
+): Promise<Lease[]> {
+	const values = [time.database, holder, termMs, limit];
+	const rows =
+		projectIds === undefined
+			? await c.rows<Taken>(TAKE_RUNG, ...values)
+			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds));
+	return rows.map(({ id, generation }) => ({ projectId: id, generation, expiresAt: time.node + termMs }));
+}
+
+type Taken = { id: string; generation: number };
+
+const RENEW = sql(`
+	WITH held AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l
+	)
+	UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no
+	RETURNING l.project_no`);
+
+export async function renewLeases(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	leases: readonly Lease[],
+): Promise<Lease[]> {
+	const projects: number[] = [];
+	// Known since they were taken, or looked up again one by one.
+	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
+	const generations = leases.map(({ generation }) => generation);
+	const rows = await c.rows<{ project_no: number }>(
+		RENEW,
+		time.database,
+		holder,
+		termMs,
+		numberArray(projects),
+		numberArray(generations),
+	);
+	const held = new Set(rows.map(({ project_no }) => project_no));
+	return leases.filter((_, i) => held.has(projects[i]!)).map((lease) => ({ ...lease, expiresAt: time.node + termMs }));
+}
+
+const HOLD_LOG = sql("SELECT FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE");
+
+/** What was appended before this transaction held the log is seen; what comes later finds the lease given back. */
+const RELEASE = sql(`
+	UPDATE posthorn.leases l
+	SET holder = NULL, until = NULL,
+		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0 ELSE ${NOW} + $6::bigint END
+	FROM posthorn.logs g
+	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL`);
+
+/** In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. */
+export async function releaseLease(
+	c: Session,
+	time: LeaseTime,
+	lease: Lease,
+	wakeAt: number | null,
+	seen: AlarmMark,
+): Promise<void> {
+	const project = await findProject(c, lease.projectId);
+	if (project === null) return;
+	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
+	await Promise.all([
+		c.run(HOLD_LOG, project),
+		c.run(RELEASE, time.database, project, lease.generation, seen.lastSeq, seen.revision, delay),
+		c.commit(),
+	]);
+}
+
+const NEXT_ALARM = sql(`
+	SELECT least(
+		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1),
+		(SELECT until FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT 1)
+	) - ${NOW} AS delay`);
+
+export async function nextAlarm(c: Session, time: LeaseTime): Promise<number | null> {
+	const row = await c.row<{ delay: number | null }>(NEXT_ALARM, time.database);
+	return row!.delay === null ? null : time.node + row!.delay;
+}

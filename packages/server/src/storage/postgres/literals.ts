@@ -1,0 +1,16 @@
+/**
+ * Arrays as PostgreSQL writes them: one parameter for a column of a batch. Numbers and ids need no escaping, so this is
+ * several times quicker than leaving it to the driver.
+ */
+export function numberArray(values: readonly (number | null)[]): string {
+	return `{${values.map((value) => value ?? "NULL").join(",")}}`;
+}
+
+export function textArray(values: readonly (string | null)[]): string {
+	return `{${values.map((value) => (value === null ? "NULL" : `"${value.replaceAll(SPECIAL, "\\$&")}"`)).join(",")}}`;
+}
+
+const SPECIAL = /["\\]/g;
+
+/** PostgreSQL's text holds every character but NUL; texts that come from outside may have it. */
+export const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");

@@ -1,0 +1,6 @@
+import * as initial from "./0001-initial.ts";
+import * as accounts from "./0002-accounts.ts";
+import * as stats from "./0003-stats.ts";
+
+/** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
+export const MIGRATIONS: readonly string[] = [initial.sql, accounts.sql, stats.sql];

@@ -1,0 +1,21 @@
+/** Names kept in memory for each kind; the oldest is dropped beyond that and looked up again. */
+const MAX_NAMES = 20_000;
+
+/** What numbers stand for, as far as it was looked up: a number is never given to another name. */
+export class NameCache {
+	readonly projects = new BoundedMap<string, number>();
+	/** The ids of the projects above. */
+	readonly projectIds = new BoundedMap<number, string>();
+	readonly webhooks = new BoundedMap<string, { readonly no: number; readonly projectNo: number }>();
+	readonly types = new BoundedMap<string, number>();
+}
+
+class BoundedMap<K, V> extends Map<K, V> {
+	override set(key: K, value: V): this {
+		if (this.size >= MAX_NAMES) {
+			const [oldest] = this.keys();
+			if (oldest !== undefined) this.delete(oldest);
+		}
+		return super.set(key, value);
+	}
+}

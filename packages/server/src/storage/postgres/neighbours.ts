@@ -1,0 +1,47 @@
+import type { Acknowledgement, AlarmMark } from "../port.ts";
+import { findProject } from "./find.ts";
+import type { LeaseTime } from "./leases.ts";
+import { numberArray, textArray } from "./literals.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+const MARKS = sql(`
+	SELECT p.id, g.last_seq, g.revision
+	FROM posthorn.projects p JOIN posthorn.logs g ON g.project_no = p.no WHERE p.id = ANY ($1::text[])`);
+
+export async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
+	const rows = await c.rows<{ id: string; last_seq: number; revision: number }>(MARKS, textArray(projectIds));
+	return new Map(rows.map(({ id, last_seq, revision }) => [id, { lastSeq: last_seq, revision }]));
+}
+
+const ACKNOWLEDGE = sql(`
+	WITH held AS MATERIALIZED (
+		SELECT l.project_no, mine.revision
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS mine (project_no, generation, revision)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.until IS NOT NULL
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l
+	)
+	UPDATE posthorn.leases l SET acknowledged = greatest(l.acknowledged, held.revision)
+	FROM held WHERE l.project_no = held.project_no`);
+
+export async function acknowledge(c: Session, acknowledgements: readonly Acknowledgement[]): Promise<void> {
+	const projects: number[] = [];
+	for (const { lease } of acknowledgements) projects.push((await findProject(c, lease.projectId)) ?? 0);
+	await c.run(
+		ACKNOWLEDGE,
+		numberArray(projects),
+		numberArray(acknowledgements.map(({ lease }) => lease.generation)),
+		numberArray(acknowledgements.map(({ revision }) => revision)),
+	);
+}
+
+/** `acknowledged` is of the lease that holds: who takes one has acknowledged nothing yet. */
+const IS_BEHIND = sql(`
+	SELECT FROM posthorn.leases
+	WHERE project_no = $2 AND until > coalesce($1::bigint, posthorn.now_ms()) AND coalesce(acknowledged, -1) < $3`);
+
+export async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
+	const project = await findProject(c, projectId);
+	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
+}

@@ -1,0 +1,181 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { lowestSuffixAt } from "../../base/ids.ts";
+import { START, World } from "../conformance/world.ts";
+import type { Storage } from "../port.ts";
+import { openPostgresStorage } from "./index.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+const LEASE_TERM_MS = 60_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe("many nodes on one database", () => {
+	let server: PostgresServer;
+	let url: string;
+	const nodes: Storage[] = [];
+
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await server.createDatabase();
+	});
+	afterEach(async () => {
+		await Promise.all(nodes.splice(0).map((node) => node.close()));
+		await server.dropDatabase(url);
+	});
+
+	async function node(clock = { now: () => Date.now() }, leasesByClock = false): Promise<Storage> {
+		const storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock });
+		nodes.push(storage);
+		return storage;
+	}
+
+	/** The suite's verbs on one of the nodes. */
+	function worldOn(storage: Storage): Promise<World> {
+		return World.open({
+			name: "PostgreSQL",
+			capabilities: { manyNodes: true },
+			leaseTermMs: LEASE_TERM_MS,
+			open: () => Promise.resolve(storage),
+			reopen: () => Promise.reject(new Error("not here")),
+			dispose: () => Promise.resolve(),
+		});
+	}
+
+	test("nodes that start together bring the database up to date once", async () => {
+		const opened = await Promise.all(Array.from({ length: 6 }, () => node()));
+		for (const storage of opened) await storage.ping();
+		const versions = await server.execute("SELECT version FROM posthorn.schema_versions ORDER BY version", url);
+		expect(versions).toEqual(MIGRATIONS.map((_, i) => ({ version: i + 1 })));
+	});
+
+	test("a database that a newer version has written is refused, and left as it is", async () => {
+		await (await node()).close();
+		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (1000)", url);
+		await expect(node()).rejects.toMatchObject({ code: "unusable", message: expect.stringContaining("newer version") });
+		const [row] = await server.execute("SELECT max(version) AS version FROM posthorn.schema_versions", url);
+		expect(row).toEqual({ version: 1000 });
+	});
+
+	test("leases go by the database's clock: nodes whose clocks are hours apart neither steal nor miss one", async () => {
+		const [ahead, behind] = [
+			await node({ now: () => Date.now() + HOUR }),
+			await node({ now: () => Date.now() - HOUR }),
+		];
+		const world = await worldOn(ahead);
+		const project = await world.project();
+		await world.publish(project, "a");
+		const [lease] = await ahead.acquireLeases("ahead", 10);
+		expect(lease!.expiresAt).toBeGreaterThan(Date.now() + HOUR);
+		expect(await behind.nextAlarm()).toBeNull();
+		expect(await behind.acquireLeases("behind", 10)).toEqual([]);
+		expect(await behind.acquireLeases("behind", 10, [project])).toEqual([]);
+		const { seen } = await ahead.loadLanes(project);
+		await ahead.releaseLease(lease!, Date.now() + HOUR + 5 * HOUR, seen);
+		// In five hours, by whatever clock.
+		const minutes = async (storage: Storage, offset: number) =>
+			Math.round(((await storage.nextAlarm())! - Date.now() - offset) / (HOUR / 60));
+		expect(await minutes(ahead, HOUR)).toBe(300);
+		expect(await minutes(behind, -HOUR)).toBe(300);
+		expect(await ahead.acquireLeases("ahead", 10)).toEqual([]);
+		await server.execute(`UPDATE posthorn.leases SET wake_at = wake_at - ${5 * HOUR}`, url);
+		expect(await behind.acquireLeases("behind", 10)).toHaveLength(1);
+		await server.execute(`UPDATE posthorn.leases SET until = until - ${LEASE_TERM_MS}`, url);
+		expect(await ahead.acquireLeases("ahead", 10)).toHaveLength(1);
+	});
+
+	test("each lease goes to one node, however many ask at once", async () => {
+		const all = await Promise.all(Array.from({ length: 4 }, () => node()));
+		const world = await worldOn(all[0]!);
+		const projects: string[] = [];
+		for (let i = 0; i < 30; i++) {
+			const project = await world.project();
+			projects.push(project);
+			await world.publish(project, "a");
+		}
+		const taken: string[] = [];
+		while (taken.length < projects.length) {
+			const some = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 3)));
+			const named = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 1, projects)));
+			taken.push(...[...some, ...named].flat().map(({ projectId }) => projectId));
+		}
+		expect(taken.sort()).toEqual(projects.sort());
+	});
+
+	test("events that nodes publish to one project at once are numbered without gaps, and counted by type", async () => {
+		const all = await Promise.all(Array.from({ length: 3 }, () => node()));
+		const worlds = await Promise.all(all.map(worldOn));
+		const [project, other] = [await worlds[0]!.project(), await worlds[0]!.project()];
+		const webhook = await worlds[0]!.webhook(project, ["a"]);
+		const publishes = Array.from({ length: 60 }, (_, i) => {
+			const world = worlds[i % worlds.length]!;
+			const events = (id: string) => [world.event(id, "a"), world.event(id, "b"), world.event(id, "a")];
+			const requests = (i % 2 === 0 ? [project, other] : [other, project]).map((projectId) => ({
+				projectId,
+				publishedAt: START,
+				events: events(projectId),
+			}));
+			return world.storage.appendEvents(requests);
+		});
+		await Promise.all(publishes);
+		for (const id of [project, other])
+			expect((await worlds[0]!.log(id)).map(({ seq }) => seq)).toEqual(Array.from({ length: 180 }, (_, i) => i + 1));
+		expect((await all[1]!.readBacklogs(project, [webhook])).get(webhook)?.events).toBe(120);
+	});
+
+	test("an event that is published while the lease is given back rings the alarm", async () => {
+		const [holder, publisher] = [await node(), await node()];
+		const world = await worldOn(publisher);
+		const project = await world.project();
+		for (let round = 0; round < 40; round++) {
+			const [lease] = await holder.acquireLeases("holder", 1, [project]);
+			const { seen } = await holder.loadLanes(project);
+			const release = () => holder.releaseLease(lease!, null, seen);
+			const calls = [() => world.publish(project, "a"), release];
+			if (round % 2 === 0) calls.reverse();
+			await Promise.all(calls.map((call) => call()));
+			expect(await publisher.nextAlarm()).not.toBeNull();
+		}
+	});
+
+	test("a late attempt of a day that was dropped makes its day anew", async () => {
+		const time = { now: START };
+		const clock = { now: () => time.now };
+		const [storage, sweeper] = [await node(clock, true), await node(clock, true)];
+		const world = await worldOn(storage);
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const events = await world.publish(project, "a", "a", "a");
+		const [lease] = await storage.acquireLeases("node", 1, [project]);
+		const settle = (event: (typeof events)[number]) =>
+			world.settle(lease!, { attempts: [world.attempt(webhook, event, { startedAt: START, status: "failed" })] });
+		expect(await settle(events[0]!)).toBe("settled");
+		time.now = START + 5 * DAY;
+		for (let from: number | null = 0; from !== null; )
+			from = (await sweeper.sweepAttempts(START + 2 * DAY, 100, from)).next;
+		const days = async () =>
+			(
+				await server.execute(
+					"SELECT count(*)::int AS n FROM pg_inherits WHERE inhparent = 'posthorn.attempts'::regclass",
+					url,
+				)
+			)[0];
+		expect(await days()).toEqual({ n: 4 });
+		expect(await storage.gauges()).toMatchObject({ deadLetters: 0 });
+		expect(await settle(events[1]!)).toBe("settled");
+		expect(await days()).toEqual({ n: 5 });
+		expect(await settle(events[2]!)).toBe("settled");
+		expect(await storage.gauges()).toMatchObject({ deadLetters: 2 });
+	});
+
+	test("the database and the program agree on which ids are of which time", async () => {
+		await node();
+		for (const ms of [0, 1, START, START + DAY - 1, 2 ** 48 - 1]) {
+			const [row] = await server.execute(`SELECT posthorn.id_at(${ms}) AS id`, url);
+			expect(lowestSuffixAt(ms).slice(0, 10)).toBe(row!.id);
+		}
+	});
+});

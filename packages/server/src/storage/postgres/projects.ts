@@ -1,0 +1,62 @@
+import type { Page, Project } from "../port.ts";
+import { findProject } from "./find.ts";
+import { withoutNul } from "./literals.ts";
+import { lockProject, ringForChange } from "./lock.ts";
+import type { Row, Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+const CREATE = sql(`
+	WITH made AS (
+		INSERT INTO posthorn.projects (id, name, developer, created_at) VALUES ($1, $2, $3, $4) RETURNING no
+	), log AS (
+		INSERT INTO posthorn.logs (project_no) SELECT no FROM made
+	)
+	INSERT INTO posthorn.leases (project_no) SELECT no FROM made`);
+
+export async function createProject(c: Session, project: Project): Promise<void> {
+	await c.run(CREATE, project.id, project.name, project.apps.includes("developer"), project.createdAt);
+}
+
+const GET = sql("SELECT id, name, developer, created_at FROM posthorn.projects WHERE id = $1");
+
+export async function getProject(c: Session, projectId: string): Promise<Project | null> {
+	const row = await c.row(GET, projectId);
+	return row === undefined ? null : toProject(row);
+}
+
+const LIST = sql("SELECT id, name, developer, created_at FROM posthorn.projects WHERE id > $1 ORDER BY id LIMIT $2");
+
+export async function listProjects(c: Session, page: Page): Promise<Project[]> {
+	return (await c.rows(LIST, page.after ?? "", page.limit)).map(toProject);
+}
+
+const RENAME = sql("UPDATE posthorn.projects SET name = $2 WHERE id = $1");
+
+export async function renameProject(c: Session, projectId: string, name: string): Promise<Project | null> {
+	await c.run(RENAME, projectId, withoutNul(name));
+	return getProject(c, projectId);
+}
+
+/** A row of `projects`. */
+export const toProject = (row: Row): Project => ({
+	id: row.id as string,
+	name: row.name as string,
+	apps: row.developer === true ? ["developer"] : [],
+	createdAt: row.created_at as number,
+});
+
+const SET_APP = sql("UPDATE posthorn.projects SET developer = $2 WHERE no = $1");
+const PAUSE_ALL = sql(`
+	UPDATE posthorn.webhooks SET status = 'paused' WHERE project_no = $1 AND deleted_at IS NULL AND NOT $2`);
+
+export async function setDeveloperApp(c: Session, projectId: string, installed: boolean): Promise<Project | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	await lockProject(c, project);
+	await Promise.all([
+		c.run(SET_APP, project, installed),
+		c.run(PAUSE_ALL, project, installed),
+		ringForChange(c, project),
+	]);
+	return getProject(c, projectId);
+}

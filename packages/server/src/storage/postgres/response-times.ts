@@ -1,0 +1,36 @@
+import { NOT_SENT, PER_OCTAVE } from "./response-class.ts";
+
+/** Attempts counted by class. */
+export class ResponseTimes {
+	/** By class; the classes that are not there are empty. */
+	readonly #counts = new Map<number, number>();
+	#total = 0;
+
+	add(responseClass: number, count: number): void {
+		if (responseClass === NOT_SENT) return;
+		this.#counts.set(responseClass, (this.#counts.get(responseClass) ?? 0) + count);
+		this.#total += count;
+	}
+
+	addAll(other: ResponseTimes): void {
+		for (const [responseClass, count] of other.#counts) this.add(responseClass, count);
+	}
+
+	/** The time within which this share of the attempts was answered (nearest rank), in milliseconds, or null. */
+	percentile(share: number): number | null {
+		if (this.#total === 0) return null;
+		let left = Math.ceil(this.#total * share);
+		for (const responseClass of [...this.#counts.keys()].sort((a, b) => a - b)) {
+			left -= this.#counts.get(responseClass)!;
+			if (left <= 0) return middleOf(responseClass);
+		}
+		throw new Error("A percentile was asked for beyond all attempts.");
+	}
+}
+
+/** The geometric middle of the whole milliseconds in a class, to a tenth of a millisecond. */
+function middleOf(responseClass: number): number {
+	const first = Math.ceil(2 ** (responseClass / PER_OCTAVE));
+	const last = Math.ceil(2 ** ((responseClass + 1) / PER_OCTAVE)) - 1;
+	return Math.round(Math.sqrt(first * last) * 10) / 10;
+}

@@ -1,0 +1,88 @@
+import type { SweepStep } from "../port.ts";
+import { numberArray } from "./literals.ts";
+import type { Row, Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+const NEXT = sql(`
+	SELECT e.no, e.project_no, p.id AS project_id, e.seq, e.type, e.published_at
+	FROM (SELECT * FROM posthorn.events WHERE no >= $1 ORDER BY no LIMIT $2) e
+		JOIN posthorn.projects p ON p.no = e.project_no
+	ORDER BY e.no`);
+
+/** Held in this order by whoever holds both; the sweep rings, too. */
+const HOLD_LOGS = sql(`
+	SELECT FROM posthorn.logs WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
+const HOLD_DELIVERIES = sql(`
+	SELECT FROM posthorn.leases WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
+
+const LANES = sql(`
+	SELECT l.project_no, s.type, greatest(l.cursor, s.from_seq) AS after, l.ahead
+	FROM posthorn.lanes l
+		JOIN posthorn.subscriptions s ON s.project_no = l.project_no AND s.webhook_no = l.webhook_no
+	WHERE l.project_no = ANY ($1::bigint[])`);
+
+const DELETE = sql(`
+	DELETE FROM posthorn.events WHERE ctid = ANY (ARRAY(
+		SELECT old.ctid
+		FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)
+			CROSS JOIN LATERAL (
+				SELECT e.ctid FROM posthorn.events e WHERE e.project_no = g.project_no AND e.seq = g.seq LIMIT 1
+			) old
+			LEFT JOIN LATERAL (
+				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq = g.seq LIMIT 1
+			) logged ON true
+			LEFT JOIN LATERAL (
+				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq LIMIT 1
+			) waiting ON true
+		WHERE logged.seq IS NULL AND waiting.seq IS NULL
+	))`);
+
+const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
+const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
+
+/** In a transaction. Events lie in the order in which they were appended: a pass ends at the first that is young enough. */
+export async function sweepEvents(c: Session, cutoff: number, limit: number, from: number): Promise<SweepStep> {
+	const rows = await c.rows(NEXT, from, limit);
+	const old = rows.filter((row) => (row.published_at as number) < cutoff);
+	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old);
+	const last = rows.at(-1);
+	const over = rows.length < limit || last === undefined || (last.published_at as number) >= cutoff;
+	return { deleted, next: over ? null : (last.no as number) + 1, unattempted };
+}
+
+const NOTHING: { deleted: number; unattempted: string[] } = { deleted: 0, unattempted: [] };
+
+/** Deletes those of these events that nobody needs, and rings where one was not attempted. */
+async function deleteUnneeded(c: Session, old: readonly Row[]): Promise<typeof NOTHING> {
+	const projects = numberArray([...new Set(old.map((row) => row.project_no as number))]);
+	const [, , lanes] = await Promise.all([
+		c.run(HOLD_LOGS, projects),
+		c.run(HOLD_DELIVERIES, projects),
+		c.rows<Wanted>(LANES, projects),
+	]);
+	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);
+	const wishes = old.map((row) => wishFor(wanted.get(`${row.project_no}/${row.type}`) ?? [], row.seq as number));
+	const unneeded = old.filter((_, i) => wishes[i] === null);
+	const waiting = old.filter((_, i) => wishes[i] === "unattempted");
+	for (const row of waiting) c.changed.add(row.project_no as number);
+	const silent = numberArray([...new Set(waiting.map((row) => row.project_no as number))]);
+	const [deleted] = await Promise.all([
+		c.run(
+			DELETE,
+			numberArray(unneeded.map((row) => row.project_no as number)),
+			numberArray(unneeded.map((row) => row.seq as number)),
+		),
+		...(waiting.length > 0 ? [c.run(REVISE, silent), c.run(RING, silent)] : []),
+	]);
+	return { deleted, unattempted: [...new Set(waiting.map((row) => row.project_id as string))] };
+}
+
+/** From where on a lane wants a type, and what it has settled beyond. */
+type Wanted = { project_no: number; type: number; after: number; ahead: number[] };
+
+/** Whether a lane has yet to attempt an event, or to pass it (settled already, but beyond its cursor). */
+function wishFor(lanes: readonly Wanted[], seq: number): "unattempted" | "to_pass" | null {
+	const wanting = lanes.filter(({ after }) => seq > after);
+	if (seq < 0 || wanting.length === 0) return null;
+	return wanting.some(({ ahead }) => !ahead.includes(seq)) ? "unattempted" : "to_pass";
+}

@@ -1,0 +1,35 @@
+import { lockDeliveries } from "./lock.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+import { deleteRetries } from "./webhooks.ts";
+
+const WITH_RETRIES = sql(`
+	SELECT w.project_no, w.no
+	FROM posthorn.webhooks w CROSS JOIN LATERAL (
+		SELECT FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no LIMIT 1
+	) waiting
+	WHERE w.deleted_at IS NOT NULL LIMIT 1`);
+
+const DELETE = sql(`
+	DELETE FROM posthorn.webhooks WHERE (project_no, no) IN (
+		SELECT w.project_no, w.no
+		FROM posthorn.webhooks w
+			LEFT JOIN LATERAL (
+				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = w.project_no AND a.webhook_no = w.no LIMIT 1
+			) logged ON true
+			LEFT JOIN LATERAL (
+				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no LIMIT 1
+			) waiting ON true
+		WHERE w.deleted_at < $1 AND logged.seq IS NULL AND waiting.seq IS NULL
+		LIMIT $2
+	)`);
+
+/** What is left of deleted webhooks: retries that were too many to go at once, and in the end the row itself. */
+export async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {
+	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES);
+	if (left !== undefined) {
+		await lockDeliveries(c, [left.project_no]);
+		await deleteRetries(c, left.project_no, left.no, limit);
+	}
+	await c.run(DELETE, cutoff, limit);
+}

@@ -1,0 +1,66 @@
+import type { PoolClient, QueryResult } from "pg";
+import { withoutNul } from "./literals.ts";
+import type { NameCache } from "./name-cache.ts";
+import type { Statement } from "./sql.ts";
+
+/** A row as the driver gives it: bigint and integer as number, bytea as Buffer, json parsed. */
+export type Row = Record<string, unknown>;
+
+/**
+ * A connection for as long as one operation has it. Statements may be sent without waiting for the ones before: the
+ * database runs them in the order in which they were sent.
+ */
+export class Session {
+	readonly names: NameCache;
+	/** The projects that the transaction rings for: other nodes are told of them once it is committed. */
+	readonly changed = new Set<number>();
+	readonly #client: PoolClient;
+	#committed: Promise<void> | null = null;
+
+	constructor(client: PoolClient, names: NameCache) {
+		this.#client = client;
+		this.names = names;
+	}
+
+	/** The rows that a statement answers with. Their type is taken on trust. */
+	async rows<R extends Row = Row>(statement: Statement, ...values: readonly unknown[]): Promise<R[]> {
+		return (await this.#send(statement, values)).rows as R[];
+	}
+
+	/** The first row, or undefined. */
+	async row<R extends Row = Row>(statement: Statement, ...values: readonly unknown[]): Promise<R | undefined> {
+		const rows = await this.rows<R>(statement, ...values);
+		return rows[0];
+	}
+
+	/** How many rows a statement changed. */
+	async run(statement: Statement, ...values: readonly unknown[]): Promise<number> {
+		return (await this.#send(statement, values)).rowCount ?? 0;
+	}
+
+	/** Runs what takes no values and is not worth preparing. */
+	async command(text: string): Promise<void> {
+		await this.#client.query(text);
+	}
+
+	/**
+	 * Ends the transaction right behind what was sent last, without waiting for it. Whoever calls it waits for what was
+	 * sent before as well; the transaction itself waits for the commit.
+	 */
+	commit(): Promise<void> {
+		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
+			if (command !== "COMMIT") throw new Error("A transaction was given up: a statement of it had failed.");
+		});
+		return this.#committed;
+	}
+
+	/** Whether the transaction's end was sent already. */
+	get isCommitted(): boolean {
+		return this.#committed !== null;
+	}
+
+	#send({ name, text }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
+		const sent = values.map((value) => (typeof value === "string" ? withoutNul(value) : value));
+		return this.#client.query<Row>({ name, text, values: sent });
+	}
+}

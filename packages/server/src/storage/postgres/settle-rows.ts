@@ -1,0 +1,231 @@
+import type { NewAttempt, Retry } from "../port.ts";
+import { QUEUE_CODE, STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import { numberArray, textArray, withoutNul } from "./literals.ts";
+import { pack } from "./packed.ts";
+import { responseClass } from "./response-class.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+import { typeCode } from "./types.ts";
+
+/** An attempt with the numbers of what it refers to. */
+export interface AttemptRow {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+	readonly attempt: NewAttempt;
+}
+
+/** Attempts are looked for on the days since their events were published, and one more, lest clocks differ. */
+const CLOCKS_DIFFER_MS = 86_400_000;
+
+/**
+ * Whether attempts are logged already, by the ids under which they are. One event of each project, the oldest, tells how
+ * far back to look.
+ */
+const FIND_LOGGED = sql(`
+	SELECT g.place, logged.id
+	FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[])
+		AS g (place, project_no, webhook_no, seq, replay, attempt)
+	CROSS JOIN LATERAL (
+		SELECT a.id FROM posthorn.attempts a
+		WHERE a.project_no = g.project_no AND a.seq = g.seq AND a.webhook_no = g.webhook_no AND a.replay = g.replay
+			AND a.attempt = g.attempt
+			AND a.id >= (
+				SELECT posthorn.id_at(coalesce(min(e.published_at), 0) - ${CLOCKS_DIFFER_MS})
+				FROM unnest($7::bigint[], $8::bigint[]) AS oldest (project_no, seq) CROSS JOIN LATERAL (
+					SELECT published_at FROM posthorn.events
+					WHERE project_no = oldest.project_no AND seq = oldest.seq LIMIT 1
+				) e
+			)
+		-- The order of the primary key.
+		ORDER BY a.id LIMIT 1
+	) logged`);
+
+/** @returns by the place of the attempt the stored id under which it is logged */
+export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
+	const oldest = oldestEvents(rows);
+	const found = await c.rows<{ place: number; id: string }>(
+		FIND_LOGGED,
+		numberArray(rows.map((_, place) => place)),
+		numberArray(rows.map((row) => row.projectNo)),
+		numberArray(rows.map((row) => row.webhookNo)),
+		numberArray(rows.map((row) => row.attempt.seq)),
+		numberArray(rows.map((row) => row.attempt.replay)),
+		numberArray(rows.map((row) => row.attempt.attempt)),
+		numberArray(oldest.map(({ projectNo }) => projectNo)),
+		numberArray(oldest.map(({ seq }) => seq)),
+	);
+	return new Map(found.map(({ place, id }) => [place, id]));
+}
+
+/** Of each project the first event of the log and the first test event: those are numbered downward. */
+function oldestEvents(rows: readonly AttemptRow[]): { projectNo: number; seq: number }[] {
+	const oldest = new Map<string, { projectNo: number; seq: number }>();
+	for (const { projectNo, attempt } of rows) {
+		const key = `${projectNo}/${attempt.seq > 0}`;
+		const known = oldest.get(key);
+		if (known === undefined || Math.abs(attempt.seq) < Math.abs(known.seq))
+			oldest.set(key, { projectNo, seq: attempt.seq });
+	}
+	return [...oldest.values()];
+}
+
+const LOG = sql(`
+	WITH given AS MATERIALIZED (
+		SELECT * FROM unnest(
+			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
+			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
+			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[],
+			$22::smallint[]
+		) AS g (
+			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
+			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
+			length, class
+		)
+	), logged AS (
+		INSERT INTO posthorn.attempts (
+			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
+			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
+			response_body)
+		SELECT g.project_no, g.webhook_no, g.seq, g.replay, g.attempt, g.type, g.status, g.status_code, g.started_at,
+			g.response_ms, g.response_truncated, g.next_retry_at, g.sent_timestamp, g.id, ($23::text[])[g.url],
+			($23::text[])[g.error_code], ($23::text[])[g.error], ($23::text[])[g.sent_brand],
+			substring($24::bytea FROM g.sent_start + 1 FOR 32), substring($25::bytea FROM g.start + 1 FOR g.length)
+		FROM given g
+	)
+	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class, n)
+	SELECT project_no, webhook_no, started_at / 60000, status, class, count(*) FROM given GROUP BY 1, 2, 3, 4, 5`);
+
+/** Adds entries to the delivery log, and to what is to be counted. */
+export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Promise<void> {
+	const texts = new TextTable();
+	const attempts = rows.map((row) => row.attempt);
+	const bodies = pack(attempts.map((attempt) => attempt.responseBody));
+	const sent = attempts.map((attempt) => attempt.sent);
+	let signed = 0;
+	const numbers = (of: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(of));
+	await c.run(
+		LOG,
+		numberArray(rows.map((row) => row.projectNo)),
+		numberArray(rows.map((row) => row.webhookNo)),
+		numbers(({ seq }) => seq),
+		numbers(({ replay }) => replay),
+		numbers(({ attempt }) => attempt),
+		numbers(({ eventType }) => typeCode(c.names, eventType)),
+		numbers(({ status }) => STATUS_CODE[status]),
+		numbers(({ statusCode }) => statusCode),
+		numbers(({ startedAt }) => startedAt),
+		numbers(({ responseMs }) => responseMs),
+		`{${attempts.map(({ responseTruncated }) => responseTruncated).join(",")}}`,
+		numbers(({ nextRetryAt }) => nextRetryAt),
+		numberArray(sent.map((one) => one?.timestamp ?? null)),
+		textArray(attempts.map(({ id }) => toStoredId(id))),
+		numbers(({ url }) => texts.placeOf(url)),
+		numbers(({ errorCode }) => texts.placeOf(errorCode)),
+		numbers(({ error }) => texts.placeOf(error)),
+		numberArray(sent.map((one) => texts.placeOf(one?.brand ?? null))),
+		numberArray(sent.map((one) => (one === null ? null : 32 * signed++))),
+		numberArray(bodies.starts),
+		numberArray(bodies.lengths),
+		numbers((attempt) => responseClass(attempt)),
+		textArray(texts.texts),
+		Buffer.from(sent.map((one) => one?.signature ?? "").join(""), "hex"),
+		bodies.bytes,
+	);
+}
+
+/** Texts, each once. */
+class TextTable {
+	readonly texts: string[] = [];
+	readonly #places = new Map<string, number>();
+
+	/** Counted from 1, as arrays are in PostgreSQL. */
+	placeOf(text: string | null): number | null {
+		if (text === null) return null;
+		const known = this.#places.get(text);
+		if (known !== undefined) return known;
+		const place = this.texts.push(withoutNul(text));
+		this.#places.set(text, place);
+		return place;
+	}
+}
+
+/** What a settlement changes besides the log. Each delivery and each lane comes once at most. */
+export interface Moves {
+	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
+	readonly unschedule: readonly (Place & { readonly seq: number })[];
+	readonly lanes: readonly (Place & { readonly cursor: number; readonly ahead: readonly number[] })[];
+	/** A place for each delivery that became a dead letter. */
+	readonly deadLetters: readonly Place[];
+}
+
+export interface Place {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+}
+
+/** Queues, cursors and counters. A deleted webhook has no lane any more: nothing is scheduled for it. */
+const MOVE = sql(`
+	WITH dropped AS (
+		DELETE FROM posthorn.retries
+		WHERE ctid = ANY (ARRAY(
+			SELECT waiting.ctid
+			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS g (project_no, webhook_no, seq)
+			CROSS JOIN LATERAL (
+				SELECT r.ctid FROM posthorn.retries r
+				WHERE r.project_no = g.project_no AND r.seq = g.seq AND r.webhook_no = g.webhook_no LIMIT 1
+			) waiting
+		))
+		RETURNING project_no, webhook_no
+	), put AS (
+		INSERT INTO posthorn.retries AS r (project_no, webhook_no, seq, queue, replay, attempt, due_at)
+		SELECT g.* FROM unnest(
+			$4::bigint[], $5::bigint[], $6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bigint[]
+		) AS g (project_no, webhook_no, seq, queue, replay, attempt, due_at)
+		CROSS JOIN LATERAL (
+			SELECT FROM posthorn.lanes l WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no LIMIT 1
+		) live
+		ON CONFLICT (project_no, seq, webhook_no) DO UPDATE
+		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
+		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added
+	), change AS (
+		SELECT project_no, webhook_no, max(cursor) AS cursor, max(ahead) AS ahead,
+			sum(retries)::bigint AS retries, sum(dead)::bigint AS dead
+		FROM (
+			SELECT project_no, webhook_no, NULL::bigint AS cursor, NULL::text AS ahead, -1 AS retries, 0 AS dead FROM dropped
+			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 1, 0 FROM put WHERE added
+			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 0, 1
+			FROM unnest($11::bigint[], $12::bigint[]) AS g (project_no, webhook_no)
+			UNION ALL SELECT project_no, webhook_no, cursor, ahead, 0, 0
+			FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::text[]) AS g (project_no, webhook_no, cursor, ahead)
+		) each
+		GROUP BY project_no, webhook_no
+	)
+	UPDATE posthorn.lanes l SET
+		cursor = greatest(l.cursor, g.cursor),
+		ahead = CASE WHEN g.cursor >= l.cursor THEN g.ahead::bigint[] ELSE l.ahead END,
+		retries_waiting = greatest(0, l.retries_waiting + g.retries),
+		dead_letters = greatest(0, l.dead_letters + g.dead)
+	FROM change g WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no`);
+
+export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
+	const { schedule, unschedule, lanes, deadLetters } = moves;
+	const places = (all: readonly Place[]) => [
+		numberArray(all.map(({ projectNo }) => projectNo)),
+		numberArray(all.map(({ webhookNo }) => webhookNo)),
+	];
+	await c.run(
+		MOVE,
+		...places(unschedule),
+		numberArray(unschedule.map(({ seq }) => seq)),
+		...places(schedule),
+		numberArray(schedule.map(({ seq }) => seq)),
+		numberArray(schedule.map(({ queue }) => QUEUE_CODE[queue])),
+		numberArray(schedule.map(({ replay }) => replay)),
+		numberArray(schedule.map(({ attempt }) => attempt)),
+		numberArray(schedule.map(({ dueAt }) => dueAt)),
+		...places(deadLetters),
+		...places(lanes),
+		numberArray(lanes.map(({ cursor }) => cursor)),
+		textArray(lanes.map(({ ahead }) => numberArray(ahead))),
+	);
+}

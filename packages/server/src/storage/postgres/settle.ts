@@ -1,0 +1,169 @@
+/**
+ * Settling: two round trips in one transaction. The first holds the leases and asks what the log has already; then it is
+ * decided here what stands; the second writes and commits.
+ *
+ * A settlement is refused (`stale`) when its generation is not the current one, or when an attempt of it is logged under
+ * another id. One whose attempts are all logged under their own ids was committed before, by a call whose connection
+ * broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
+ */
+import type { Settlement } from "../port.ts";
+import { toStoredId } from "./attempt-codes.ts";
+import type { Connections } from "./connections.ts";
+import { isPartitionMissing } from "./errors.ts";
+import { findProject, findWebhook } from "./find.ts";
+import { numberArray } from "./literals.ts";
+import { type KnownDays, makeDays } from "./partitions.ts";
+import type { Session } from "./session.ts";
+import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
+import { sql } from "./sql.ts";
+import { internTypes } from "./types.ts";
+
+export type Verdict = "settled" | "stale";
+
+/** A settlement with the numbers of what it refers to. */
+interface Resolved {
+	readonly settlement: Settlement;
+	readonly projectNo: number;
+	readonly attempts: readonly AttemptRow[];
+	readonly moves: Moves;
+}
+
+export async function settle(
+	connections: Connections,
+	days: KnownDays,
+	settlements: readonly Settlement[],
+): Promise<Verdict[]> {
+	await makeMissingDays(connections, days, settlements);
+	const resolved = await connections.read("settle", (c) => resolve(c, settlements));
+	try {
+		return await settleResolved(connections, resolved);
+	} catch (error) {
+		if (!isPartitionMissing(error)) throw error;
+		// A late attempt of a day that retention has dropped since.
+		days.forget();
+		await makeMissingDays(connections, days, settlements);
+		return await settleResolved(connections, resolved);
+	}
+}
+
+async function makeMissingDays(
+	connections: Connections,
+	days: KnownDays,
+	settlements: readonly Settlement[],
+): Promise<void> {
+	const missing = days.missing(settlements.flatMap(({ attempts }) => attempts.map(({ id }) => toStoredId(id))));
+	if (missing.length === 0) return;
+	await connections.transaction("settle", (c) => makeDays(c, missing));
+	days.add(missing);
+}
+
+/** Null where the project is not there. */
+async function resolve(c: Session, settlements: readonly Settlement[]): Promise<(Resolved | null)[]> {
+	await internTypes(c, new Set(settlements.flatMap(({ attempts }) => attempts.map(({ eventType }) => eventType))));
+	const all: (Resolved | null)[] = [];
+	for (const settlement of settlements) {
+		const projectNo = await findProject(c, settlement.projectId);
+		all.push(projectNo === null ? null : await resolveOne(c, settlement, projectNo));
+	}
+	return all;
+}
+
+async function resolveOne(c: Session, settlement: Settlement, projectNo: number): Promise<Resolved> {
+	const { projectId, schedule, unschedule } = settlement;
+	const numbers = new Map<string, number>();
+	for (const { webhookId } of [...settlement.attempts, ...schedule, ...unschedule, ...settlement.lanes]) {
+		if (numbers.has(webhookId)) continue;
+		const webhookNo = await findWebhook(c, projectNo, webhookId);
+		if (webhookNo === null)
+			throw new Error(`Webhook ${webhookId} of project ${projectId} was to be settled, and is not there.`);
+		numbers.set(webhookId, webhookNo);
+	}
+	const place = ({ webhookId }: { webhookId: string }) => ({ projectNo, webhookNo: numbers.get(webhookId)! });
+	const attempts = settlement.attempts.map((attempt) => ({ ...place(attempt), attempt }));
+	const lanes = new Map<string, Moves["lanes"][number]>();
+	for (const lane of settlement.lanes) {
+		// Cursors never move back.
+		if (lane.cursor >= (lanes.get(lane.webhookId)?.cursor ?? 0)) lanes.set(lane.webhookId, { ...place(lane), ...lane });
+	}
+	const moves: Moves = {
+		schedule: schedule.map((retry) => ({ ...retry, ...place(retry) })),
+		unschedule: unschedule.map((one) => ({ seq: one.seq, ...place(one) })),
+		lanes: [...lanes.values()],
+		deadLetters: attempts.filter(({ attempt }) => attempt.status === "failed"),
+	};
+	return { settlement, projectNo, attempts, moves };
+}
+
+async function settleResolved(connections: Connections, all: readonly (Resolved | null)[]): Promise<Verdict[]> {
+	const verdicts = new Map<Resolved, Verdict>();
+	// Two settlements of one project come one after the other.
+	for (let left = all.filter((one) => one !== null); left.length > 0; ) {
+		const projects = new Set<number>();
+		const round: Resolved[] = [];
+		const later: Resolved[] = [];
+		for (const one of left) {
+			(projects.has(one.projectNo) ? later : round).push(one);
+			projects.add(one.projectNo);
+		}
+		const settled = await connections.transaction("settle", (c) => settleRound(c, round));
+		for (const [i, one] of round.entries()) verdicts.set(one, settled[i]!);
+		left = later;
+	}
+	return all.map((one) => (one === null ? "stale" : verdicts.get(one)!));
+}
+
+const HOLD = sql(`
+	SELECT project_no, generation FROM posthorn.leases
+	WHERE project_no = ANY ($1::bigint[]) AND until IS NOT NULL ORDER BY project_no FOR NO KEY UPDATE`);
+
+/** Settles each project by itself: what one contradicts does not hold up the others. */
+async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verdict[]> {
+	const rows = round.flatMap(({ attempts }) => attempts);
+	const [held, logged] = await Promise.all([
+		c.rows<{ project_no: number; generation: number }>(HOLD, numberArray(round.map(({ projectNo }) => projectNo))),
+		rows.length === 0 ? new Map<number, string>() : findLogged(c, rows),
+	]);
+	const generations = new Map(held.map(({ project_no, generation }) => [project_no, generation]));
+	const standing: Resolved[] = [];
+	let first = 0;
+	const verdicts = round.map((one): Verdict => {
+		const from = first;
+		first += one.attempts.length;
+		if (generations.get(one.projectNo) !== one.settlement.generation) return "stale";
+		const known = one.attempts.map((_, i) => logged.get(from + i));
+		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";
+		if (known.some((id) => id !== undefined) || repeatsItself(one)) {
+			const { projectId } = one.settlement;
+			process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
+			return "stale";
+		}
+		standing.push(one);
+		return "settled";
+	});
+	const attempts = standing.flatMap((one) => one.attempts);
+	const moves = joinMoves(standing);
+	await Promise.all([
+		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
+		...(moves === null ? [] : [moveDeliveries(c, moves)]),
+		c.commit(),
+	]);
+	return verdicts;
+}
+
+const storedId = ({ attempt }: AttemptRow): string => toStoredId(attempt.id);
+
+/** Whether a settlement holds the same attempt of a delivery twice. */
+function repeatsItself({ attempts }: Resolved): boolean {
+	const keys = attempts.map(({ webhookNo, attempt: { seq, replay, attempt } }) => [webhookNo, seq, replay, attempt]);
+	return new Set(keys.map(String)).size < keys.length;
+}
+
+function joinMoves(all: readonly Resolved[]): Moves | null {
+	const moves: Moves = {
+		schedule: all.flatMap((one) => one.moves.schedule),
+		unschedule: all.flatMap((one) => one.moves.unschedule),
+		lanes: all.flatMap((one) => one.moves.lanes),
+		deadLetters: all.flatMap((one) => one.moves.deadLetters),
+	};
+	return Object.values(moves).every((list) => list.length === 0) ? null : moves;
+}

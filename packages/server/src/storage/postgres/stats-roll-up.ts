@@ -1,0 +1,86 @@
+/**
+ * How attempts come into `attempt_stats`. Each settle adds a few narrow rows to `attempt_counts`; once enough attempts
+ * have gathered, one statement moves what is there. Each is in one of the two in every state of the database, so figures
+ * are always those of the last commit.
+ */
+import type { Database } from "./database.ts";
+import type { Session } from "./session.ts";
+import { sql } from "./sql.ts";
+
+/** Milliseconds; the grains in which attempts are counted. */
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+
+/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
+const MINUTES_KEPT_MS = 49 * HOUR;
+
+/** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows. */
+const GATHERED = 2_000;
+/** Rows that are moved in one statement at most. */
+const ROWS_AT_ONCE = 20_000;
+
+/** Whoever moves counts holds this ("posthor3", as a number): two at once would wait for each other's rows. */
+const TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(8102087430316384819) AS held");
+
+const MOVE = sql(`
+	WITH gone AS (
+		DELETE FROM posthorn.attempt_counts
+		WHERE ctid = ANY (ARRAY(SELECT ctid FROM posthorn.attempt_counts LIMIT ${ROWS_AT_ONCE}))
+		RETURNING project_no, webhook_no, minute, n, status, class
+	)
+	INSERT INTO posthorn.attempt_stats AS s (project_no, webhook_no, grain, at, status, class, n)
+	SELECT project_no, scope.webhook_no, grain.ms, minute * ${MINUTE} / grain.ms, status, class, sum(n)
+	FROM gone
+		CROSS JOIN LATERAL (VALUES (gone.webhook_no), (0)) AS scope (webhook_no)
+		CROSS JOIN (VALUES (${MINUTE}), (${HOUR})) AS grain (ms)
+	GROUP BY 1, 2, 3, 4, 5, 6
+	ORDER BY 1, 2, 3, 4, 5, 6
+	ON CONFLICT (project_no, webhook_no, grain, at, status, class) DO UPDATE SET n = s.n + excluded.n`);
+
+/** In a transaction. Another node may be at it: then nothing is to be done. */
+export async function moveCounts(c: Session): Promise<void> {
+	const lock = await c.row<{ held: boolean }>(TRY_LOCK);
+	if (lock!.held) await c.run(MOVE);
+}
+
+/** Moves counts whenever this node has settled enough. */
+export class StatsRollUp {
+	readonly #database: Database;
+	#gathered = 0;
+	#moving = false;
+
+	constructor(database: Database) {
+		this.#database = database;
+	}
+
+	settled(attempts: number): void {
+		this.#gathered += attempts;
+		if (this.#gathered < GATHERED || this.#moving) return;
+		this.#gathered = 0;
+		this.#moving = true;
+		this.#database
+			.run((connections) => connections.transaction("people", moveCounts))
+			// What was not moved is counted where it is, and moved with the next.
+			.catch((error: unknown) => process.emitWarning(`Counts of attempts could not be summed up: ${error}`))
+			.finally(() => {
+				this.#moving = false;
+			});
+	}
+}
+
+const SWEEP = sql(`
+	DELETE FROM posthorn.attempt_stats WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM posthorn.attempt_stats WHERE grain = $1 AND at < $2 ORDER BY at LIMIT $3 FOR UPDATE
+	))`);
+
+/**
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`; answers whether there may
+ * be more than the `limit` of each that went.
+ */
+export async function sweepStats(c: Session, cutoff: number, now: number, limit: number): Promise<boolean> {
+	const [minutes, hours] = await Promise.all([
+		c.run(SWEEP, MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit),
+		c.run(SWEEP, HOUR, Math.floor(cutoff / HOUR), limit),
+	]);
+	return minutes === limit || hours === limit;
+}

@@ -1,0 +1,206 @@
+import type { ClientConfig } from "pg";
+import type { Clock } from "../../base/clock.ts";
+import type * as port from "../port.ts";
+import { appendEvents } from "./append.ts";
+import { readBacklogs } from "./backlog.ts";
+import type { Database } from "./database.ts";
+import { readGauges } from "./gauges.ts";
+import { loadLanes, readRetries } from "./lanes.ts";
+import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
+import { findEvent, readEvents, readLog } from "./log.ts";
+import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
+import { KnownDays } from "./partitions.ts";
+import { createProject, setDeveloperApp } from "./projects.ts";
+import { RegistryCalls } from "./registry-calls.ts";
+import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
+import { sweepAttempts } from "./retention-attempts.ts";
+import { sweepEvents } from "./retention-events.ts";
+import { getSetting, initSetting, ping } from "./settings.ts";
+import { settle } from "./settle.ts";
+import { leave, share } from "./share.ts";
+import { StatsRollUp } from "./stats-roll-up.ts";
+import { Wakes } from "./wake.ts";
+import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./webhooks.ts";
+
+export interface PostgresStorageOptions {
+	/** How to connect to listen to other nodes. */
+	readonly connection: ClientConfig;
+	readonly clock: Pick<Clock, "now">;
+	/** How long a lease holds unless it is renewed, in milliseconds. */
+	readonly leaseTermMs: number;
+	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
+	readonly leasesByClock: boolean;
+}
+
+/** The port in front of the database. */
+export class PostgresStorage extends RegistryCalls implements port.Storage {
+	readonly capabilities: port.Capabilities = { manyNodes: true };
+	readonly neighbours: port.NeighbourStorage;
+	readonly #options: PostgresStorageOptions;
+	readonly #days = new KnownDays();
+	readonly #rollUp: StatsRollUp;
+	readonly #wakes: Wakes;
+
+	constructor(database: Database, options: PostgresStorageOptions) {
+		super(database, options.clock);
+		this.#options = options;
+		this.#rollUp = new StatsRollUp(database);
+		this.#wakes = new Wakes(database, options.connection);
+		this.neighbours = {
+			readMarks: (projectIds) => this.read((c) => readMarks(c, projectIds), "engine"),
+			acknowledge: (acknowledgements) => this.write((c) => acknowledge(c, acknowledgements), "engine"),
+			isInForce: (projectId, revision) => this.read((c) => isInForce(c, this.#time(), projectId, revision), "engine"),
+			share: (holder) => this.write((c) => share(c, this.#time(), holder, options.leaseTermMs), "engine"),
+			leave: (holder) => this.write((c) => leave(c, holder), "engine"),
+			subscribe: (listener) => this.#wakes.subscribe(listener),
+		};
+	}
+
+	#time(): LeaseTime {
+		const node = this.clock.now();
+		return { node, database: this.#options.leasesByClock ? node : null };
+	}
+
+	ping(): Promise<void> {
+		return this.write(ping);
+	}
+
+	gauges(): Promise<port.Gauges> {
+		return this.read(readGauges);
+	}
+
+	async close(): Promise<void> {
+		await this.#wakes.close();
+		await this.database.close();
+	}
+
+	appendEvents(requests: readonly port.AppendRequest[]): Promise<port.AppendResult[]> {
+		return this.database.run((connections) => appendEvents(connections, requests));
+	}
+
+	readLog(
+		projectId: string,
+		after: number,
+		window: port.LogWindow,
+		types?: readonly string[],
+	): Promise<port.LogEvent[]> {
+		return this.read((c) => readLog(c, projectId, after, window, types), "engine");
+	}
+
+	readEvents(projectId: string, seqs: readonly number[]): Promise<port.LogEvent[]> {
+		return this.read((c) => readEvents(c, projectId, seqs), "engine");
+	}
+
+	findEvent(projectId: string, eventId: string): Promise<port.LogEvent | null> {
+		return this.read((c) => findEvent(c, projectId, eventId));
+	}
+
+	createProject(project: port.Project): Promise<void> {
+		return this.write((c) => createProject(c, project));
+	}
+
+	setDeveloperApp(projectId: string, installed: boolean): Promise<port.Project | null> {
+		return this.write((c) => setDeveloperApp(c, projectId, installed));
+	}
+
+	createWebhook(webhook: port.NewWebhook, maxPerProject: number): Promise<"created" | "limit" | "no_project"> {
+		return this.writeWithTypes(webhook.events, (c) => createWebhook(c, webhook, maxPerProject));
+	}
+
+	updateWebhook(projectId: string, webhookId: string, patch: port.WebhookPatch): Promise<port.Webhook | null> {
+		return this.writeWithTypes(patch.events ?? [], (c) => updateWebhook(c, projectId, webhookId, patch));
+	}
+
+	rotateSecret(projectId: string, webhookId: string, sealedDigest: Uint8Array): Promise<boolean> {
+		return this.write((c) => rotateSecret(c, projectId, webhookId, sealedDigest));
+	}
+
+	deleteWebhook(projectId: string, webhookId: string): Promise<boolean> {
+		return this.write((c) => deleteWebhook(c, projectId, webhookId, this.clock.now()));
+	}
+
+	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, port.Backlog>> {
+		return this.read((c) => readBacklogs(c, projectId, webhookIds));
+	}
+
+	getSetting(name: string): Promise<string | null> {
+		return this.read((c) => getSetting(c, name));
+	}
+
+	initSetting(name: string, value: string): Promise<string> {
+		return this.write((c) => initSetting(c, name, value));
+	}
+
+	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {
+		const time = this.#time();
+		const { leaseTermMs } = this.#options;
+		return this.write((c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds), "engine");
+	}
+
+	renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Lease[]> {
+		const time = this.#time();
+		const { leaseTermMs } = this.#options;
+		return this.write((c) => renewLeases(c, time, leaseTermMs, holder, leases), "engine");
+	}
+
+	releaseLease(lease: port.Lease, wakeAt: number | null, seen: port.AlarmMark): Promise<void> {
+		const time = this.#time();
+		return this.write((c) => releaseLease(c, time, lease, wakeAt, seen), "engine");
+	}
+
+	nextAlarm(): Promise<number | null> {
+		return this.read((c) => nextAlarm(c, this.#time()), "engine");
+	}
+
+	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
+		return this.readTogether((c) => loadLanes(c, projectId), "engine");
+	}
+
+	readRetries(
+		projectId: string,
+		webhookId: string,
+		queue: port.RetryQueue,
+		limit: number,
+		after?: port.RetryPlace,
+	): Promise<port.Retry[]> {
+		return this.read((c) => readRetries(c, projectId, webhookId, queue, limit, after), "engine");
+	}
+
+	async settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
+		const verdicts = await this.database.run((connections) => settle(connections, this.#days, settlements));
+		this.#rollUp.settled(settlements.reduce((sum, { attempts }) => sum + attempts.length, 0));
+		return verdicts;
+	}
+
+	appendTestEvent(
+		projectId: string,
+		webhookId: string,
+		event: { id: string; type: string; createdAt: number; body: Uint8Array },
+	): Promise<"queued" | "no_webhook"> {
+		return this.writeWithTypes([event.type], (c) => appendTestEvent(c, projectId, webhookId, event, this.clock.now()));
+	}
+
+	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<port.ReplayResult> {
+		return this.write((c) => replayDelivery(c, projectId, webhookId, eventId, at));
+	}
+
+	replayFailed(
+		projectId: string,
+		webhookId: string,
+		filter: port.ReplayFilter,
+		at: number,
+		limit: number,
+		after?: string,
+	): Promise<{ count: number; next: string | null }> {
+		return this.write((c) => replayFailed(c, projectId, webhookId, filter, at, limit, after));
+	}
+
+	sweepAttempts(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
+		const now = this.clock.now();
+		return this.database.run((connections) => sweepAttempts(connections, cutoff, limit, from, now));
+	}
+
+	sweepEvents(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
+		return this.write((c) => sweepEvents(c, cutoff, limit, from));
+	}
+}

@@ -1,0 +1,55 @@
+import type { Logger } from "../base/logger.ts";
+import { BasketTimer } from "./basket-timer.ts";
+import { Baskets } from "./baskets.ts";
+import { Chargebacks } from "./chargebacks.ts";
+import { Deliverables } from "./deliverables.ts";
+import { Orders } from "./orders.ts";
+import { FactRecorder, type StoreOptions } from "./recorder.ts";
+import { Refunds } from "./refunds.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+export type { BasketInput, TouchResult } from "./baskets.ts";
+export type { ChargebackInput } from "./chargebacks.ts";
+export { DELIVERABLE_KINDS, type DeliverableInput, OUTCOMES } from "./deliverables.ts";
+export type { OrderInput } from "./orders.ts";
+export { ID_LENGTH } from "./payload.ts";
+export type { RefundInput, RefundResult } from "./refunds.ts";
+export type * from "./result.ts";
+export type { CancelResult, SubscriptionInput } from "./subscriptions.ts";
+
+export interface StartStoreOptions extends StoreOptions {
+	readonly logger: Logger;
+	/** How long a basket sits untouched before it is abandoned, milliseconds. */
+	readonly basketIdleMs: number;
+}
+
+/** The rules by which what the store platform reports becomes events; one for each kind of fact. */
+export interface Store {
+	readonly orders: Orders;
+	readonly refunds: Refunds;
+	readonly chargebacks: Chargebacks;
+	readonly deliverables: Deliverables;
+	readonly subscriptions: Subscriptions;
+	readonly baskets: Baskets;
+}
+
+export interface RunningStore extends Store {
+	/** Stops the baskets' timer and waits for what it is doing. Storage and engine stay as they are. */
+	stop(): Promise<void>;
+}
+
+export function startStore(options: StartStoreOptions): RunningStore {
+	const { basketIdleMs: idleMs, engine, clock, logger } = options;
+	const recorder = new FactRecorder(options);
+	const timer = new BasketTimer({ recorder, engine, clock, logger });
+	timer.start();
+	return {
+		orders: new Orders(recorder),
+		refunds: new Refunds(recorder),
+		chargebacks: new Chargebacks(recorder),
+		deliverables: new Deliverables(recorder),
+		subscriptions: new Subscriptions(recorder),
+		baskets: new Baskets(recorder, { idleMs, onTouched: (dueAt) => timer.due(dueAt) }),
+		stop: () => timer.stop(),
+	};
+}

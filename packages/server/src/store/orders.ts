@@ -1,0 +1,85 @@
+import type { NewOrder } from "../storage/port.ts";
+import { customerKey } from "./customer.ts";
+import { digestOf } from "./digest.ts";
+import { amountFaults, currencyFaults, idFaults, itemFaults, payloadFaults, textFaults } from "./payload.ts";
+import type { FactRecorder } from "./recorder.ts";
+import type { FactFault, FactRefused, FactResult } from "./result.ts";
+
+export type Items = readonly Readonly<Record<string, unknown>>[];
+
+export interface OrderInput {
+	readonly order_id: string;
+	readonly customer_email: string;
+	readonly amount_cents: number;
+	readonly currency: string;
+	readonly items: Items;
+	readonly basket_id?: string;
+}
+
+/**
+ * Orders that are paid. The first of a customer makes `customer.created`, each makes `purchase.completed`, in this order
+ * and before anything that refers to the order. Rejects only when storage fails.
+ */
+export class Orders {
+	readonly #recorder: FactRecorder;
+
+	constructor(recorder: FactRecorder) {
+		this.#recorder = recorder;
+	}
+
+	async record(projectId: string, input: OrderInput): Promise<FactResult> {
+		const [result] = await this.recordAll(projectId, [input]);
+		return result!;
+	}
+
+	/** In their order. Each is recorded or refused by itself; the answers come in the same order. */
+	async recordAll(projectId: string, inputs: readonly OrderInput[]): Promise<FactResult[]> {
+		const prepared = inputs.map((input) => this.#prepare(projectId, input));
+		const orders = prepared.filter((each) => "orderId" in each);
+		const recorded = orders.length === 0 ? [] : await this.#recorder.storage.recordOrders(projectId, orders);
+		const results = recorded.values().map((result) => this.#recorder.done(projectId, result));
+		return prepared.map((each) => ("orderId" in each ? results.next().value! : each));
+	}
+
+	#prepare(projectId: string, input: OrderInput): NewOrder | FactRefused {
+		const { order_id, amount_cents, currency, items, basket_id } = input;
+		const customer_email = input.customer_email.trim();
+		const purchase = { order_id, customer_email, amount_cents, currency, items };
+		const faults = orderFaults(purchase, basket_id);
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const data = JSON.stringify(purchase);
+		const tooLarge = this.#recorder.sizeFault(data);
+		if (tooLarge !== null) return tooLarge;
+		const at = this.#recorder.now();
+		const customer = JSON.stringify({ customer_email, order_id });
+		return {
+			orderId: order_id,
+			digest: digestOf({ ...purchase, basket_id }),
+			at,
+			customerKey: customerKey(customer_email),
+			amountCents: amount_cents,
+			currency,
+			basketId: basket_id ?? null,
+			customerCreated: this.#recorder.candidate(projectId, "customer.created", at, customer),
+			purchaseCompleted: this.#recorder.candidate(projectId, "purchase.completed", at, data),
+		};
+	}
+}
+
+function orderFaults(order: OrderInput, basketId: string | undefined): FactFault[] {
+	const faults = [
+		...idFaults("/order_id", order.order_id),
+		...textFaults("/customer_email", order.customer_email),
+		...amountFaults(order.amount_cents, 0),
+		...currencyFaults(order.currency),
+		...itemFaults(order.items),
+		...(basketId === undefined ? [] : idFaults("/basket_id", basketId)),
+	];
+	return merged(faults, payloadFaults("purchase.completed", order));
+}
+
+/** Faults of two checks: one for each place. */
+export function merged(faults: readonly FactFault[], others: readonly FactFault[]): FactFault[] {
+	const places = new Set(faults.map(({ pointer }) => pointer));
+	return [...faults, ...others.filter(({ pointer }) => !places.has(pointer))];
+}

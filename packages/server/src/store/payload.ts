@@ -1,0 +1,76 @@
+import { EVENT_TYPES, type EventType } from "@posthorn/protocol";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { FactFault } from "./result.ts";
+
+/** Characters that an identifier may have where it is part of a URL: no router takes longer ones. */
+export const ID_LENGTH = 100;
+/** Control characters, and halves of surrogate pairs: neither can be stored as text everywhere. */
+const UNFIT = /[\p{Cc}\p{Cs}]/u;
+/** Items nested deeper than this are refused rather than walked. */
+const MAX_DEPTH = 32;
+
+const ajv = new Ajv2020({ strict: false });
+const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
+
+/** What keeps `data` from being the data of an event of this type; the catalogue says what it must be. */
+export function payloadFaults(type: EventType, data: object): FactFault[] {
+	const check = checks.get(type)!;
+	return check(data) ? [] : (check.errors ?? []).map(faultOf);
+}
+
+function faultOf({ keyword, instancePath, params, message }: ErrorObject): FactFault {
+	if (keyword === "required") return { pointer: `${instancePath}/${params.missingProperty}`, detail: "is missing" };
+	if (instancePath === "/customer_email") return { pointer: instancePath, detail: "must be an e-mail address" };
+	return { pointer: instancePath, detail: message ?? "is not valid" };
+}
+
+/** What is wrong with an identifier of the store platform. */
+export function idFaults(pointer: string, id: string): FactFault[] {
+	if (id.length === 0) return [{ pointer, detail: "must not be empty" }];
+	if (id === "." || id === "..") return [{ pointer, detail: "must not be . or .., which have a meaning in URLs" }];
+	const faults = textFaults(pointer, id);
+	if (faults.length > 0) return faults;
+	if (id.length <= ID_LENGTH && encodeURIComponent(id).length <= ID_LENGTH) return [];
+	return [{ pointer, detail: `must have at most ${ID_LENGTH} characters, percent-encoded as in a URL` }];
+}
+
+export function textFaults(pointer: string, text: string | undefined): FactFault[] {
+	if (text === undefined || !UNFIT.test(text)) return [];
+	return [{ pointer, detail: "must be text without control characters" }];
+}
+
+/** An amount within what can be counted exactly. */
+export function amountFaults(amount: number, least: number): FactFault[] {
+	if (Number.isSafeInteger(amount) && amount >= least) return [];
+	return [{ pointer: "/amount_cents", detail: `must be a whole number from ${least} to ${Number.MAX_SAFE_INTEGER}` }];
+}
+
+export function currencyFaults(currency: string): FactFault[] {
+	if (CURRENCIES.has(currency)) return [];
+	return [
+		{ pointer: "/currency", detail: "must be a currency's code of three capital letters (ISO 4217), such as EUR" },
+	];
+}
+
+/** Numbers that have lost digits already, which would be another product's id; and what is nested without end. */
+export function itemFaults(items: readonly unknown[]): FactFault[] {
+	for (const [index, item] of items.entries()) {
+		const detail = inexact(item, 0);
+		if (detail !== null) return [{ pointer: `/items/${index}`, detail }];
+	}
+	return [];
+}
+
+function inexact(value: unknown, depth: number): string | null {
+	if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
+		return "holds a number beyond 2^53, which JSON readers do not keep exactly: send it as a string";
+	if (typeof value === "number" && !Number.isFinite(value)) return "holds a number that is too large";
+	if (typeof value !== "object" || value === null) return null;
+	if (depth === MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+	for (const member of Object.values(value)) {
+		const fault = inexact(member, depth + 1);
+		if (fault !== null) return fault;
+	}
+	return null;
+}

