@@ -3295,6 +3295,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the order. */
                 readonly order_id: string;
             };
             readonly cookie?: never;
@@ -3350,6 +3351,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the order. */
                 readonly order_id: string;
             };
             readonly cookie?: never;
@@ -3405,7 +3407,9 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the order. */
                 readonly order_id: string;
+                /** @description The store's own identifier of the deliverable, within its order. */
                 readonly deliverable_id: string;
             };
             readonly cookie?: never;
@@ -3461,6 +3465,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the basket. */
                 readonly basket_id: string;
             };
             readonly cookie?: never;
@@ -3508,6 +3513,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the basket. */
                 readonly basket_id: string;
             };
             readonly cookie?: never;
@@ -3586,6 +3592,7 @@ export interface operations {
             readonly path: {
                 /** @description The project's identifier, `proj_…`. */
                 readonly project_id: string;
+                /** @description The store's own identifier of the subscription. */
                 readonly subscription_id: string;
             };
             readonly cookie?: never;

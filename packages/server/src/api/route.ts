@@ -41,6 +41,10 @@ export interface PathParams {
 	readonly account_id: string;
 	readonly session_id: string;
 	readonly invitation_id: string;
+	readonly order_id: string;
+	readonly deliverable_id: string;
+	readonly basket_id: string;
+	readonly subscription_id: string;
 }
 
 /** What a handler works with. */

@@ -85,8 +85,9 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		if (closing) reply.header("Connection", "close");
 	});
 	app.addHook("onResponse", async (request, reply) => {
-		// How long somebody listened says nothing of how fast requests are answered.
-		if (reply.getHeader("content-type") === EVENT_STREAM) return;
+		// How long somebody listened or waited says nothing of how fast requests are answered.
+		const { wait } = request.query as { wait?: string };
+		if (reply.getHeader("content-type") === EVENT_STREAM || Number(wait) > 0) return;
 		const { url: route = "none", method } = request.routeOptions;
 		const seconds = reply.elapsedTime / 1_000;
 		metrics.request(route, typeof method === "string" ? method : "none", reply.statusCode, seconds);

@@ -12,6 +12,10 @@ const PATH_PARAMETERS: Record<string, string> = {
 	account_id: "The member's account, `acc_…`.",
 	session_id: "The session's identifier, `ses_…`.",
 	invitation_id: "The invitation's identifier, `inv_…`.",
+	order_id: "The store's own identifier of the order.",
+	deliverable_id: "The store's own identifier of the deliverable, within its order.",
+	basket_id: "The store's own identifier of the basket.",
+	subscription_id: "The store's own identifier of the subscription.",
 };
 
 /** What a route answers besides success because of what it is. */

@@ -9,10 +9,6 @@ import { formatTime, formatTimeOrNull } from "../time.ts";
 /** What a report may hold besides its items, bytes. */
 const REPORT_BYTES = 16 * 1024;
 
-interface BasketPath {
-	readonly basket_id: string;
-}
-
 export function basketRoutes({ store, config }: Pick<FactParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/baskets/{basket_id}";
@@ -31,8 +27,7 @@ export function basketRoutes({ store, config }: Pick<FactParts, "store" | "confi
 			bodyLimit: config.maxEventBytes + REPORT_BYTES,
 			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
 			problems: { conflict: "The basket was bought." },
-			async handler({ params: { project_id }, request, body }) {
-				const { basket_id } = request.params as BasketPath;
+			async handler({ params: { project_id, basket_id }, body }) {
 				const input = readReport<BasketInput>(BasketContents, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
 				if (result.kind === "bought")
@@ -54,8 +49,7 @@ export function basketRoutes({ store, config }: Pick<FactParts, "store" | "confi
 			description: "It is never abandoned then. The answer is the same whether it was there or not.",
 			access: "project",
 			success: { status: 204, description: "It is gone." },
-			async handler({ params: { project_id }, request }) {
-				const { basket_id } = request.params as BasketPath;
+			async handler({ params: { project_id, basket_id } }) {
 				if ((await store.baskets.remove(project_id, basket_id)) === "no_project") throw notFound("project");
 			},
 		}),

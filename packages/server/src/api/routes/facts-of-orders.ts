@@ -5,11 +5,6 @@ import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { DeliverableOutcome, Fact, NewChargeback, NewRefund } from "../schemas/index.ts";
 
-interface OrderPath {
-	readonly order_id: string;
-	readonly deliverable_id: string;
-}
-
 const NO_ORDER = "There is no such project or order: report the order before what belongs to it.";
 
 export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[] {
@@ -31,8 +26,7 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 				"not-found": NO_ORDER,
 				conflict: "The refund was recorded before with other content, or exceeds what is left of the order's amount.",
 			},
-			async handler({ params: { project_id }, request, body }) {
-				const { order_id } = request.params as OrderPath;
+			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.refunds.record(project_id, order_id, body as Static<typeof NewRefund>);
 				if (result.kind === "too_much") throw tooMuch(result);
 				return answerFact("refund", project_id, result);
@@ -49,8 +43,7 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
 			problems: { "not-found": NO_ORDER, conflict: "The chargeback was recorded before with other content." },
-			async handler({ params: { project_id }, request, body }) {
-				const { order_id } = request.params as OrderPath;
+			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.chargebacks.record(project_id, order_id, body as Static<typeof NewChargeback>);
 				return answerFact("chargeback", project_id, result);
 			},
@@ -70,8 +63,7 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 				"not-found": NO_ORDER,
 				conflict: "The deliverable has ended before, with another outcome or detail.",
 			},
-			async handler({ params: { project_id }, request, body }) {
-				const { order_id, deliverable_id } = request.params as OrderPath;
+			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
 				const input = body as Static<typeof DeliverableOutcome>;
 				const result = await store.deliverables.record(project_id, order_id, deliverable_id, input);
 				return answerFact("deliverable", project_id, result);

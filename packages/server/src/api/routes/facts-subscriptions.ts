@@ -33,8 +33,7 @@ export function subscriptionRoutes({ store }: Pick<FactParts, "store">): Route[]
 			description: "Makes `subscription.canceled`, once.",
 			access: "project",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
-			async handler({ params: { project_id }, request }) {
-				const { subscription_id } = request.params as { subscription_id: string };
+			async handler({ params: { project_id, subscription_id } }) {
 				const result = await store.subscriptions.cancel(project_id, subscription_id);
 				return answerFact("subscription", project_id, result);
 			},
