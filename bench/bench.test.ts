@@ -23,6 +23,6 @@ test("a short run prints one JSON object, with every delivery there and in order
 });
 
 test("a wrong option ends with 2 and says what would be right", async () => {
-	const failure = run(process.execPath, [MAIN, "--database", "postgres"]);
-	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("only sqlite") });
+	const failure = run(process.execPath, [MAIN, "--database", "oracle"]);
+	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("give sqlite or postgres") });
 });

@@ -2,6 +2,7 @@
  * `npm run bench`: how many deliveries a second the service makes, every step durable, as a share of what this machine
  * can send at all; its latency and its memory. Options in options.ts, what comes out in results.ts.
  */
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureLatency } from "./latency.ts";
 import { measureLimit } from "./limit.ts";
 import { measureLogPages } from "./log-pages.ts";
@@ -70,11 +71,18 @@ async function measureDeliveries(
 	progress: Progress,
 ): Promise<Omit<Results, "machine">> {
 	const { seconds } = options;
-	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder };
+	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder, postgres: null };
 	const limit = await measureLimit(workspace, receiver, seconds * LIMIT_SHARE, progress);
 	const runs: ThroughputRun[] = [];
-	for (const shape of options.shapes) {
-		runs.push(await measureThroughput(workspace, receiver, service, shape, seconds, limit.perSecond, progress));
+	const postgres = options.engines.includes("postgres") ? await PostgresServer.start({ fsync: true }) : null;
+	try {
+		for (const shape of options.shapes)
+			for (const engine of options.engines) {
+				const on = { ...service, postgres: engine === "postgres" ? postgres : null };
+				runs.push(await measureThroughput(workspace, receiver, on, shape, seconds, limit.perSecond, progress));
+			}
+	} finally {
+		await postgres?.stop();
 	}
 	const latency = await measureLatency(workspace, receiver, service, seconds, progress);
 	const memory = options.memory ? await measureMemory(workspace, receiver, service, seconds, progress) : null;

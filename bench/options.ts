@@ -12,7 +12,7 @@ Usage: npm run bench -- [options]
   --memory         also the memory with a million events waiting
   --log            only pages of a log with a million attempts, beside an empty one
   --all            everything, memory and log too
-  --database NAME  the engine; only sqlite so far
+  --database NAME  sqlite (unless said), or postgres: both, one after the other
   --profile DIR    also write CPU profiles of the service's threads to DIR (this slows it down)
   --json           print one JSON object instead of the table
   --help
@@ -26,10 +26,13 @@ const MAX_SECONDS = 120;
 const FULL_SECONDS = 12;
 const QUICK_SECONDS = 2;
 
+export type Engine = "sqlite" | "postgres";
+
 export interface Options {
 	readonly help: boolean;
 	readonly json: boolean;
 	readonly memory: boolean;
+	readonly engines: readonly Engine[];
 	readonly log: "none" | "too" | "only";
 	readonly seconds: number;
 	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
@@ -42,9 +45,6 @@ export class OptionError extends Error {}
 /** Throws an {@link OptionError}. */
 export function readOptions(args: readonly string[]): Options {
 	const values = parse(args);
-	if ((values.database ?? "sqlite") !== "sqlite") {
-		throw new OptionError(`--database ${values.database}: only sqlite can be measured so far.`);
-	}
 	const webhooks = readList("webhooks", values.webhooks ?? "1,100,1000", MAX_WEBHOOKS);
 	const fanouts = readList("fanout", values.fanout ?? "1,10", MAX_FANOUT);
 	const shapes = webhooks.flatMap((count) =>
@@ -55,6 +55,7 @@ export function readOptions(args: readonly string[]): Options {
 		help: values.help ?? false,
 		json: values.json ?? false,
 		memory: (values.memory ?? false) || (values.all ?? false),
+		engines: readEngines(values.database ?? "sqlite"),
 		log: values.log ? "only" : values.all ? "too" : "none",
 		seconds: readSeconds(values.seconds, values.quick ?? false),
 		shapes,
@@ -85,6 +86,12 @@ function parse(args: readonly string[]) {
 	} catch (error) {
 		throw new OptionError(error instanceof Error ? error.message : String(error), { cause: error });
 	}
+}
+
+function readEngines(name: string): readonly Engine[] {
+	if (name === "sqlite") return ["sqlite"];
+	if (name === "postgres") return ["sqlite", "postgres"];
+	throw new OptionError(`--database ${name}: give sqlite or postgres.`);
 }
 
 function readList(name: string, text: string, max: number): number[] {

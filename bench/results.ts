@@ -11,7 +11,7 @@ export interface Results {
 
 /** The whole path, from publishing over the API to the receiver, every step durable. */
 export interface ThroughputRun {
-	readonly engine: "sqlite";
+	readonly engine: "sqlite" | "postgres";
 	readonly webhooks: number;
 	/** How many webhooks each event goes to. */
 	readonly fanout: number;
@@ -20,7 +20,7 @@ export interface ThroughputRun {
 	readonly per_s: number;
 	/** `per_s` over `limit_per_s`. */
 	readonly ratio: number;
-	/** User and system time of the service process for each delivery, microseconds. Null where there is no /proc. */
+	/** User and system time of the service process (not of PostgreSQL) for each delivery, microseconds. Null where there is no /proc. */
 	readonly cpu_us: number | null;
 	/** First arrivals with a lower number than one that the webhook had seen before. */
 	readonly out_of_order: number;

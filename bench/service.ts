@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { Api } from "./api.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -18,6 +19,8 @@ const LOG_LINES = 20;
 export interface ServiceOptions {
 	/** PEM file with the receiver's certificate authority. */
 	readonly caFile: string;
+	/** A server to make a database on; null for SQLite. */
+	readonly postgres: PostgresServer | null;
 	/** A folder for CPU profiles of the service's threads; null for none. */
 	readonly profileFolder: string | null;
 }
@@ -52,7 +55,8 @@ export class Service {
 				...withoutSettings(process.env),
 				POSTHORN_HOST: "127.0.0.1",
 				POSTHORN_PORT: String(port),
-				POSTHORN_DATABASE_URL: `sqlite:${join(folder, "posthorn.db")}`,
+				POSTHORN_DATABASE_URL: (await options.postgres?.createDatabase()) ?? `sqlite:${join(folder, "posthorn.db")}`,
+				POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
 				POSTHORN_OPERATOR_KEY: key,
 				POSTHORN_EGRESS_ALLOW: "127.0.0.0/8",
 				POSTHORN_EGRESS_CA_FILE: options.caFile,

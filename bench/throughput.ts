@@ -28,16 +28,17 @@ export async function measureThroughput(
 	progress: Progress,
 ): Promise<ThroughputRun> {
 	const { webhooks, fanout } = shape;
-	progress.start(`durable, webhooks ${webhooks}, one event to ${fanout}: setting up`);
+	const what = `${options.postgres ? "PostgreSQL" : "SQLite"}, webhooks ${webhooks}, one event to ${fanout}`;
+	progress.start(`${what}: setting up`);
 	const stage = await setStage(workspace, receiver, options, shape);
 	try {
-		progress.start(`durable, webhooks ${webhooks}, one event to ${fanout}`);
+		progress.start(what);
 		const warm = await work(stage, Math.ceil((WARM_UP_PER_S * seconds) / webhooks), () => {});
 		const events = Math.min(MAX_DELIVERIES, warm.perSecond * WARMING * seconds) / webhooks;
 		const reading = await work(stage, Math.max(2, Math.ceil(events)), (done, all) => progress.update(done, all));
 		progress.finish(`${Math.round(reading.perSecond)}/s over ${reading.deliveries} deliveries`);
 		return {
-			engine: "sqlite",
+			engine: options.postgres ? "postgres" : "sqlite",
 			webhooks,
 			fanout,
 			deliveries: reading.deliveries,
