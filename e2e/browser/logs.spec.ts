@@ -162,3 +162,25 @@ test("the live tail can be paused, and goes on where it was", async ({ dashboard
 	await page.getByRole("main").getByRole("button", { name: "Follow live" }).click();
 	await expect(rows).toHaveCount(1 + 2);
 });
+
+test("what happened while the page was not listening yet is shown once it does", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const late = Promise.withResolvers<void>();
+	await page.route("**/changes", async (route) => {
+		await late.promise;
+		await route.continue();
+	});
+	await shop.post(shop.path("/events"), purchase(1));
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(1);
+	await page.goto(dashboard.project("/logs"));
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	await expect(rows).toHaveCount(1 + 1);
+	await shop.post(shop.path("/events"), purchase(2));
+	await expect.poll(async () => (await shop.get(shop.path("/attempts/count"))).body.count).toBe(2);
+	late.resolve();
+	await expect(rows).toHaveCount(1 + 2);
+});

@@ -21,7 +21,7 @@ export const useLive = (): Live => use(LiveContext);
 
 /**
  * Listens for the project's changes while it is shown and asks again what they touch. A connection that breaks is made
- * anew by the browser; after one was made everything is asked once, for what happened in between.
+ * anew by the browser; whenever one was made everything is asked once, for what happened in between.
  */
 export function LiveProvider({ projectId, children }: { projectId: string; children: ReactNode }) {
 	const queryClient = useQueryClient();
@@ -45,14 +45,11 @@ export function LiveProvider({ projectId, children }: { projectId: string; child
 			timer ??= window.setTimeout(flush, GATHER_MS);
 		};
 		const source = new EventSource(callUrl("/v1/projects/{project_id}/changes", { path: { project_id: projectId } }));
-		let opened = false;
 		source.addEventListener("open", () => {
 			setConnected(true);
-			if (opened) {
-				hear("attempts");
-				hear("webhooks");
-			}
-			opened = true;
+			// What happened before it was open, the first time too, told nobody.
+			hear("attempts");
+			hear("webhooks");
 		});
 		source.addEventListener("error", () => setConnected(false));
 		source.addEventListener("attempts", () => hear("attempts"));
