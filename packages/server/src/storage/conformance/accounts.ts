@@ -50,7 +50,9 @@ export function describeAccounts(harness: StorageHarness): void {
 			const guest = accountOf(world, "guest@example.com");
 			await storage.createAccount(guest, "guest@example.com", "hash");
 			expect(await storage.hasOperator()).toBe(false);
-			expect(await make("newer", START, accountOf(world, "Guest@Example.com", { operator: true }))).toBe("taken");
+			const twin = accountOf(world, "Guest@Example.com", { operator: true });
+			expect(await make("newer", START, twin)).toBe("taken");
+			expect(await make("none", START, twin), "tells nobody else who has an account").toBe("wrong_token");
 			expect(await make("newer", START + HOUR - 1)).toBe("created");
 			expect(await storage.hasOperator()).toBe(true);
 			expect(await storage.getAccount(first.id)).toEqual(first);

@@ -1,6 +1,5 @@
-import type { Page, Project } from "../port.ts";
+import type { Project } from "../port.ts";
 import { findProject } from "./find.ts";
-import { withoutNul } from "./literals.ts";
 import { lockProject, ringForChange } from "./lock.ts";
 import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
@@ -22,19 +21,6 @@ const GET = sql("SELECT id, name, developer, created_at FROM posthorn.projects W
 export async function getProject(c: Session, projectId: string): Promise<Project | null> {
 	const row = await c.row(GET, projectId);
 	return row === undefined ? null : toProject(row);
-}
-
-const LIST = sql("SELECT id, name, developer, created_at FROM posthorn.projects WHERE id > $1 ORDER BY id LIMIT $2");
-
-export async function listProjects(c: Session, page: Page): Promise<Project[]> {
-	return (await c.rows(LIST, page.after ?? "", page.limit)).map(toProject);
-}
-
-const RENAME = sql("UPDATE posthorn.projects SET name = $2 WHERE id = $1");
-
-export async function renameProject(c: Session, projectId: string, name: string): Promise<Project | null> {
-	await c.run(RENAME, projectId, withoutNul(name));
-	return getProject(c, projectId);
 }
 
 /** A row of `projects`. */

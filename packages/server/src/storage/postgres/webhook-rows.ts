@@ -1,4 +1,4 @@
-import type { Page, Webhook, WebhookStatus } from "../port.ts";
+import type { Webhook, WebhookStatus } from "../port.ts";
 import { findProject } from "./find.ts";
 import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
@@ -18,16 +18,6 @@ export async function getWebhook(c: Session, projectId: string, webhookId: strin
 	const project = await findProject(c, projectId);
 	const row = project === null ? undefined : await c.row(GET, project, webhookId);
 	return row === undefined ? null : toWebhook(projectId, row);
-}
-
-const LIST = sql(`
-	SELECT ${WEBHOOK_COLUMNS} FROM posthorn.webhooks w
-	WHERE w.project_no = $1 AND w.id > $2 AND w.deleted_at IS NULL ORDER BY w.id LIMIT $3`);
-
-export async function listWebhooks(c: Session, projectId: string, page: Page): Promise<Webhook[]> {
-	const project = await findProject(c, projectId);
-	if (project === null) return [];
-	return (await c.rows(LIST, project, page.after ?? "", page.limit)).map((row) => toWebhook(projectId, row));
 }
 
 export const toWebhook = (projectId: string, row: Row): Webhook => ({

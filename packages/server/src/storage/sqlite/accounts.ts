@@ -46,11 +46,13 @@ export function createOperator(
 	at: number,
 ): "created" | "wrong_token" | "over" | "taken" {
 	if (hasOperator(c)) return "over";
+	// Only who holds the link learns which emails have accounts.
+	const link = c
+		.sql("SELECT 1 FROM links WHERE token_hash = ? AND kind = 'setup' AND expires_at > ?")
+		.get(tokenHash, at);
+	if (link === undefined) return "wrong_token";
 	if (c.sql("SELECT 1 FROM accounts WHERE normal_email = ?").get(normalEmail) !== undefined) return "taken";
-	const ended = c
-		.sql("DELETE FROM links WHERE token_hash = ? AND kind = 'setup' AND expires_at > ?")
-		.run(tokenHash, at);
-	if (ended.changes === 0) return "wrong_token";
+	c.sql("DELETE FROM links WHERE token_hash = ?").run(tokenHash);
 	return createAccount(c, account, normalEmail, passwordHash);
 }
 
