@@ -28,6 +28,9 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 		const { id } = await shop.webhook(url, { events });
 		webhooks.push({ id, url, events, attemptsOf });
 	}
+	// The empty log has a webhook as well: one of another project would be answered without a look at the log.
+	const idle = { url: "https://example.com/idle", events };
+	const { id: idleId } = (await shop.post(`/v1/projects/${empty}/webhooks`, idle)).body;
 	await shop.service.stop();
 	// Most deliveries have one attempt: there are a few more attempts than deliveries.
 	const count = ATTEMPTS / WEBHOOKS;
@@ -61,7 +64,7 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 			const path = `/attempts/summaries?limit=${LIMIT}&${query}${place}`;
 			const [fullMs, emptyMs] = await sideBySide(
 				() => shop.get(`/v1/projects/${full}${path}`),
-				() => shop.get(`/v1/projects/${empty}${path}`),
+				() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
 			);
 			pages.push({ filter, end, ms: round(fullMs), empty_ms: round(emptyMs), ratio: round(fullMs / emptyMs) });
 		}
