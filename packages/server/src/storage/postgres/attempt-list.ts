@@ -1,9 +1,9 @@
 import type { Attempt, AttemptFilter, AttemptPage, AttemptSummary } from "../port.ts";
-import { toStoredId } from "./attempt-codes.ts";
+import { toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { aboutMatching, askAboutMatching, type IdRange } from "./attempt-ranges.ts";
 import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts";
 import { findProject } from "./find.ts";
-import { idRange } from "./id-range.ts";
 import { withoutNul } from "./literals.ts";
 import type { Session } from "./session.ts";
 

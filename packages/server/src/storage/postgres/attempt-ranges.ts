@@ -4,7 +4,7 @@
  * from its end (or its beginning) no further than it is asked to.
  */
 import type { AttemptFilter } from "../port.ts";
-import { STATUS_CODE, STATUSES } from "./attempt-codes.ts";
+import { STATUS_CODE, STATUSES } from "../shared/attempt-codes.ts";
 import { findEventPlace } from "./delivery.ts";
 import { findWebhook } from "./find.ts";
 import { numberArray } from "./literals.ts";

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptSummary } from "../port.ts";
-import { statusOf, toAttemptId } from "./attempt-codes.ts";
+import { statusOf, toAttemptId } from "../shared/attempt-codes.ts";
 import { AT_PLACE } from "./attempt-ranges.ts";
 import type { Row } from "./session.ts";
 

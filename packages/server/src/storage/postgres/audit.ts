@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry, Page } from "../port.ts";
+import { BEYOND_ALL_IDS } from "../shared/id-range.ts";
 import { findProject } from "./find.ts";
-import { BEYOND_ALL_IDS } from "./id-range.ts";
 import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
 

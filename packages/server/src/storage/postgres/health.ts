@@ -1,5 +1,5 @@
 import type { AttemptSummary, WebhookHealth } from "../port.ts";
-import { QUEUE_CODE, STATUS_CODE } from "./attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../shared/attempt-codes.ts";
 import { summariesAt, toSummary } from "./attempt-rows.ts";
 import { findProject } from "./find.ts";
 import type { Row, Session } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery } from "../port.ts";
-import { STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import { KINDS } from "./attempt-ranges.ts";
 import { attemptsAt, attemptsFrom, toAttempt } from "./attempt-rows.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";

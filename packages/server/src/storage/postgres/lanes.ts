@@ -1,5 +1,5 @@
 import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
-import { QUEUE_CODE } from "./attempt-codes.ts";
+import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import { findProject, findWebhook } from "./find.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";

@@ -1,8 +1,8 @@
 import type { ReplaySelection } from "../port.ts";
-import { STATUS_CODE, toAttemptId, toStoredId } from "./attempt-codes.ts";
+import { STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { AT_PLACE, aboutMatching, askAboutMatching, type IdRange } from "./attempt-ranges.ts";
 import { findProject } from "./find.ts";
-import { idRange } from "./id-range.ts";
 import { lockProject } from "./lock.ts";
 import { beginSeries } from "./replay.ts";
 import type { Session } from "./session.ts";

@@ -1,8 +1,8 @@
 import type { ReplayFilter, ReplayResult } from "../port.ts";
-import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "./attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
 import { findProject, findWebhook } from "./find.ts";
-import { idRange } from "./id-range.ts";
 import { numberArray } from "./literals.ts";
 import { lockProject, ringForChange } from "./lock.ts";
 import type { Session } from "./session.ts";

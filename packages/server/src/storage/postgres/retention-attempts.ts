@@ -6,7 +6,7 @@
  */
 import { lowestSuffixAt } from "../../base/ids.ts";
 import type { SweepStep } from "../port.ts";
-import { STATUS_CODE } from "./attempt-codes.ts";
+import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import type { Connections } from "./connections.ts";
 import { numberArray, textArray } from "./literals.ts";
 import { lockDeliveries } from "./lock.ts";

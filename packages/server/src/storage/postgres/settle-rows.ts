@@ -1,5 +1,5 @@
 import type { NewAttempt, Retry } from "../port.ts";
-import { QUEUE_CODE, STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import { numberArray, textArray, withoutNul } from "./literals.ts";
 import { pack } from "./packed.ts";
 import { responseClass } from "./response-class.ts";

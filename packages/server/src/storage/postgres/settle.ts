@@ -7,7 +7,7 @@
  * broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
  */
 import type { Settlement } from "../port.ts";
-import { toStoredId } from "./attempt-codes.ts";
+import { toStoredId } from "../shared/attempt-codes.ts";
 import type { Connections } from "./connections.ts";
 import { isPartitionMissing } from "./errors.ts";
 import { findProject, findWebhook } from "./find.ts";

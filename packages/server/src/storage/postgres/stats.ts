@@ -1,8 +1,8 @@
 import type { AttemptCounts, Stats, StatsQuery } from "../port.ts";
-import { statusOf } from "./attempt-codes.ts";
+import { statusOf } from "../shared/attempt-codes.ts";
+import { ResponseTimes } from "../shared/response-times.ts";
 import { firstSeqsAt } from "./event-times.ts";
 import { findProject, findWebhook } from "./find.ts";
-import { ResponseTimes } from "./response-times.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 import { HOUR, MINUTE } from "./stats-roll-up.ts";

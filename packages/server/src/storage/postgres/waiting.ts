@@ -1,5 +1,5 @@
 import type { WaitingRetry } from "../port.ts";
-import { QUEUE_CODE, QUEUES } from "./attempt-codes.ts";
+import { QUEUE_CODE, QUEUES } from "../shared/attempt-codes.ts";
 import { findProject } from "./find.ts";
 import { withoutNul } from "./literals.ts";
 import type { Session } from "./session.ts";

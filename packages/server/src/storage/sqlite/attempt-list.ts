@@ -1,9 +1,9 @@
 import type { AttemptFilter, AttemptPage, AttemptSummary } from "../port.ts";
-import { toStoredId } from "./attempt-codes.ts";
+import { toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { countInRanges, walkAttempts } from "./attempt-ranges.ts";
 import { readSummary } from "./attempt-rows.ts";
 import type { Connection } from "./connection.ts";
-import { idRange } from "./id-range.ts";
 
 /** Row numbers of a page, newest first, one more than it holds. */
 export function findPage(

@@ -1,5 +1,5 @@
 import type { AttemptFilter } from "../port.ts";
-import { STATUS_CODE, STATUSES } from "./attempt-codes.ts";
+import { STATUS_CODE, STATUSES } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { findEventPlace } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptSummary } from "../port.ts";
-import { statusOf, toAttemptId } from "./attempt-codes.ts";
+import { statusOf, toAttemptId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 
 /** An entry of the log by its row number, without its bodies. */

@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry, Page } from "../port.ts";
+import { BEYOND_ALL_IDS } from "../shared/id-range.ts";
 import type { Connection } from "./connection.ts";
-import { BEYOND_ALL_IDS } from "./id-range.ts";
 
 export function appendAudit(c: Connection, entry: AuditEntry): void {
 	const project = c.names.project(entry.projectId);

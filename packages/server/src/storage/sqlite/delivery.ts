@@ -1,5 +1,5 @@
 import type { AttemptStatus } from "../port.ts";
-import { statusOf } from "./attempt-codes.ts";
+import { statusOf } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { decodeAhead } from "./lanes.ts";
 

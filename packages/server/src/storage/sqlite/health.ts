@@ -1,8 +1,7 @@
 import type { WebhookHealth } from "../port.ts";
-import { STATUS_CODE } from "./attempt-codes.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../shared/attempt-codes.ts";
 import { readSummary } from "./attempt-rows.ts";
 import type { Connection } from "./connection.ts";
-import { QUEUE_CODE } from "./lanes.ts";
 
 /** A place in the log: its row and its stored id. */
 interface Place {

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptFilter, AttemptPage, Delivery } from "../port.ts";
-import { STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import { findPage } from "./attempt-list.ts";
 import { readAttempt } from "./attempt-rows.ts";
 import type { Connection } from "./connection.ts";

@@ -1,8 +1,6 @@
 import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
-
-/** How queues are stored. */
-export const QUEUE_CODE = { retry: 0, replay: 1 } as const satisfies Record<RetryQueue, number>;
 
 /** How the events beyond a cursor are stored: JSON, NULL for none. */
 export const encodeAhead = (ahead: readonly number[]): string | null =>

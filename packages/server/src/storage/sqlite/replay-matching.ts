@@ -1,10 +1,10 @@
 import type { AttemptStatus, ReplaySelection } from "../port.ts";
+import { statusOf, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
-import { statusOf, toAttemptId, toStoredId } from "./attempt-codes.ts";
 import { type IdRange, walkAttempts } from "./attempt-ranges.ts";
 import type { Connection } from "./connection.ts";
 import { isQueued, newestAttempt } from "./delivery.ts";
-import { idRange } from "./id-range.ts";
 import { beginSeries } from "./replay.ts";
 import { addToCounters } from "./retries.ts";
 

@@ -1,9 +1,9 @@
 import type { ReplayFilter, ReplayResult } from "../port.ts";
+import { STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
+import { idRange } from "../shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
-import { STATUS_CODE, toAttemptId, toStoredId } from "./attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { findEventPlace, isQueued, newestAttempt, standingOf } from "./delivery.ts";
-import { idRange } from "./id-range.ts";
 import { mergedRanges } from "./merge.ts";
 import { addToCounters, putRetry } from "./retries.ts";
 

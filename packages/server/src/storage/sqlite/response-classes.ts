@@ -1,48 +1,6 @@
-/** Classes of response times for each doubling. */
-const PER_OCTAVE = 4;
+import { NOT_SENT, PER_OCTAVE } from "../shared/response-times.ts";
 
-/** The class of what was closed without a request: it took no time that means anything. */
-const NOT_SENT = -1;
-
-/**
- * The class of a row of `attempts`. Class 0 begins at 1 ms, class k at 2^(k/4) ms: neighbours lie 19% apart, so a
- * class's middle is within a tenth of each time in it.
- */
+/** The class of a row of `attempts`. */
 export const CLASS_OF_ATTEMPT = `
 	CASE WHEN sent_timestamp IS NULL THEN ${NOT_SENT}
 	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;
-
-/** Attempts counted by class. */
-export class ResponseTimes {
-	/** By class; the classes that are not there are empty. */
-	readonly #counts = new Map<number, number>();
-	#total = 0;
-
-	add(responseClass: number, count: number): void {
-		if (responseClass === NOT_SENT) return;
-		this.#counts.set(responseClass, (this.#counts.get(responseClass) ?? 0) + count);
-		this.#total += count;
-	}
-
-	addAll(other: ResponseTimes): void {
-		for (const [responseClass, count] of other.#counts) this.add(responseClass, count);
-	}
-
-	/** The time within which this share of the attempts was answered (nearest rank), in milliseconds, or null. */
-	percentile(share: number): number | null {
-		if (this.#total === 0) return null;
-		let left = Math.ceil(this.#total * share);
-		for (const responseClass of [...this.#counts.keys()].sort((a, b) => a - b)) {
-			left -= this.#counts.get(responseClass)!;
-			if (left <= 0) return middleOf(responseClass);
-		}
-		throw new Error("A percentile was asked for beyond all attempts.");
-	}
-}
-
-/** The geometric middle of the whole milliseconds in a class, to a tenth of a millisecond. */
-function middleOf(responseClass: number): number {
-	const first = Math.ceil(2 ** (responseClass / PER_OCTAVE));
-	const last = Math.ceil(2 ** ((responseClass + 1) / PER_OCTAVE)) - 1;
-	return Math.round(Math.sqrt(first * last) * 10) / 10;
-}

@@ -1,6 +1,6 @@
 import type { SweepStep } from "../port.ts";
+import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import { ringForChange } from "./alarm.ts";
-import { STATUS_CODE } from "./attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isQueued, newestAttempt } from "./delivery.ts";
 import { decodeAhead } from "./lanes.ts";

@@ -1,6 +1,6 @@
 import type { Retry } from "../port.ts";
+import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
-import { QUEUE_CODE } from "./lanes.ts";
 
 /** Makes or replaces a delivery's waiting attempt; answers how many more wait now: 1 or 0. */
 export function putRetry(c: Connection, projectNo: number, webhookNo: number, retry: Omit<Retry, "webhookId">): number {

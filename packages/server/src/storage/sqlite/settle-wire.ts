@@ -1,5 +1,5 @@
 import type { NewAttempt, Settlement } from "../port.ts";
-import { STATUS_CODE } from "./attempt-codes.ts";
+import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import { type Packed, pack } from "./packed.ts";
 
 /** Settlements in columns, the attempts of all of them one after the other: few objects to copy between threads. */

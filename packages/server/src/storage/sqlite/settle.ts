@@ -1,4 +1,4 @@
-import { STATUS_CODE, toStoredId } from "./attempt-codes.ts";
+import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { encodeAhead } from "./lanes.ts";

@@ -1,8 +1,9 @@
 import type { AttemptCounts, Stats, StatsQuery } from "../port.ts";
-import { statusOf } from "./attempt-codes.ts";
+import { statusOf } from "../shared/attempt-codes.ts";
+import { ResponseTimes } from "../shared/response-times.ts";
 import type { Connection } from "./connection.ts";
 import { firstSeqsAt } from "./event-times.ts";
-import { CLASS_OF_ATTEMPT, ResponseTimes } from "./response-classes.ts";
+import { CLASS_OF_ATTEMPT } from "./response-classes.ts";
 import { HOUR, MINUTE } from "./stats-roll-up.ts";
 
 const MAX_BUCKETS = 400;

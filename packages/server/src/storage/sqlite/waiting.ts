@@ -1,6 +1,6 @@
 import type { WaitingRetry } from "../port.ts";
+import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
-import { QUEUE_CODE } from "./lanes.ts";
 import { liveWebhook } from "./replay.ts";
 
 const QUEUES = ["retry", "replay"] as const;
