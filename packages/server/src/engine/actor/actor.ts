@@ -318,9 +318,9 @@ export class Actor {
 		else for (const each of this.#lanes.values()) this.#dirty.add(each);
 	}
 
-	/** The place of the lane that is furthest on. */
+	/** The place of the lane that is furthest on; infinitely far behind when none is active. */
 	#foremost(): number {
-		let foremost = -1;
+		let foremost = Number.NEGATIVE_INFINITY;
 		for (const lane of this.#lanes.values()) if (lane.active && lane.position > foremost) foremost = lane.position;
 		return foremost;
 	}

@@ -115,7 +115,10 @@ export class Starter {
 				continue;
 			}
 			lane.sweeping = false;
-			if (!lane.active) return;
+			if (!lane.active) {
+				lane.chunk = undefined; // it may be paused for days
+				return;
+			}
 			const slot = this.#room.slotFor(lane);
 			if (!slot) return;
 			lane.takeEvent(event);

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import type { LogEvent } from "../../storage/port.ts";
+import { LogReader } from "./log-reader.ts";
+import { WindowBudget } from "./window-budget.ts";
+
+const ALL_TYPES = { typesKey: null, types: undefined };
+
+/** Nothing here may read: what is asked for is in memory, or nobody asks. */
+const storage = { readLog: () => Promise.reject(new Error("The log was read.")) };
+
+function reader(): LogReader {
+	return new LogReader(storage, "prj_1", 0, new WindowBudget(), () => {});
+}
+
+function events(...seqs: number[]): LogEvent[] {
+	return seqs.map((seq) => {
+		const body = Buffer.from(`{"seq":${seq}}`);
+		return { seq, id: `evt_${seq}`, type: "purchase.completed", createdAt: 0, publishedAt: 0, body };
+	});
+}
+
+test("a lane at the end of the log is fed from memory with what was published", () => {
+	const log = reader();
+	log.appended(events(1, 2, 3), 0);
+	expect(log.find({ position: 0, ...ALL_TYPES })?.events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+	expect(log.find({ position: 2, ...ALL_TYPES })?.through).toBe(3);
+});
+
+test("a project whose webhooks are all paused keeps nothing in memory of what is published", () => {
+	// The first 255 events of each such project were once kept for as long as it was paused.
+	const log = reader();
+	log.appended(events(1, 2, 3), Number.NEGATIVE_INFINITY);
+	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
+	expect(log.lastSeq).toBe(3);
+});
+
+test("what was published while no lane was near is not taken for what follows", () => {
+	const log = reader();
+	log.appended(events(1, 2), Number.NEGATIVE_INFINITY);
+	log.appended(events(3), 2);
+	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
+	expect(log.find({ position: 2, ...ALL_TYPES })?.events.map(({ seq }) => seq)).toEqual([3]);
+});
