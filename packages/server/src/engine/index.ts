@@ -4,7 +4,8 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
-import { Directory } from "./actor/directory.ts";
+import type { ProjectLoss } from "./actor/context.ts";
+import { Directory, type NodeState } from "./actor/directory.ts";
 import type { Engine } from "./engine.ts";
 import { WindowBudget } from "./lanes/window-budget.ts";
 import { Publisher } from "./publish/publisher.ts";
@@ -13,6 +14,8 @@ import type { Sender } from "./send/sender.ts";
 import { createSlots } from "./send/slots.ts";
 import { Settler } from "./settle/settler.ts";
 
+export type { ProjectLoss } from "./actor/context.ts";
+export type { NodeState } from "./actor/directory.ts";
 export type * from "./engine.ts";
 
 export interface EngineOptions {
@@ -34,9 +37,13 @@ export interface EngineOptions {
 export interface EngineObserver {
 	published?(projectId: string, count: number, events: readonly LogEvent[]): void;
 	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
+	/** A project that this node worked was let go of without being given back. */
+	lost?(why: ProjectLoss): void;
 }
 
 export interface RunningEngine extends Engine {
+	/** This node among others, now. */
+	readonly node: NodeState;
 	/** One pass of the retention sweep, now. */
 	sweep(): Promise<void>;
 	/** Starts nothing more, finishes and settles what is under way, gives every lease back. Storage stays open. */
@@ -61,6 +68,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			retryDelaysMs: options.retryDelaysMs,
 			retentionMs: options.logRetentionMs,
 			eventTypes: EVENT_TYPES.length,
+			onLost: (why) => observer?.lost?.(why),
 			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
 		},
 		{ holder: ids.next("node"), leaseTermMs: options.leaseTermMs },
@@ -83,6 +91,9 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	sweeper.start();
 
 	return {
+		get node() {
+			return directory.state;
+		},
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),

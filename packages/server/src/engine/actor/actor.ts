@@ -83,6 +83,11 @@ export class Actor {
 		return this.#retiring;
 	}
 
+	/** Whether it works by what it has loaded, and nobody else may work the project now. */
+	get inCharge(): boolean {
+		return this.#seen !== null && this.#isTrusted();
+	}
+
 	// ── from outside ──
 
 	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. */
@@ -109,7 +114,7 @@ export class Actor {
 		this.#post({ kind: "queues_changed", webhookId });
 	}
 
-	/** Paused lanes should look for events whose retention has ended. */
+	/** Paused lanes should look for events whose retention has ended, and for what has waited for as long. */
 	sweep(): void {
 		this.#post({ kind: "sweep" });
 	}
@@ -172,7 +177,10 @@ export class Actor {
 	end(): void {
 		if (this.#over) return;
 		this.#over = true;
-		for (const lane of this.#lanes.values()) this.#starter.forget(lane);
+		for (const lane of this.#lanes.values()) {
+			lane.end();
+			this.#starter.forget(lane);
+		}
 		this.#starter.end();
 		this.#context.budget.countLanes(-this.#lanes.size);
 		this.#lanes.clear();
@@ -192,8 +200,10 @@ export class Actor {
 
 	#run(): void {
 		this.#scheduled = false;
+		const messages = this.#inbox.splice(0);
+		let at = 0;
 		try {
-			for (const message of this.#inbox.splice(0)) this.#receive(message);
+			while (at < messages.length) this.#receive(messages[at++]!);
 			if (this.#over) return;
 			for (const lane of this.#dirty) this.#starter.pump(lane);
 			this.#dirty.clear();
@@ -201,6 +211,7 @@ export class Actor {
 		} catch (error) {
 			this.#context.logger.error({ err: error, projectId: this.projectId }, "a project's actor failed");
 			this.#lose("fault");
+			for (const message of messages.slice(at)) giveBack(message);
 		}
 		if (this.#open.count === 0 && this.#inbox.length === 0) this.#open.becameQuiet();
 	}
@@ -230,7 +241,7 @@ export class Actor {
 				break;
 			case "queue": {
 				const { lane, name, rows, limit } = message;
-				if (rows) lane.queue(name).endLoad(rows, limit, (seq) => lane.isUnderWay(seq));
+				if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
 				else lane.queue(name).abandonLoad();
 				this.#mark(lane);
 				break;
@@ -241,7 +252,8 @@ export class Actor {
 				break;
 			case "ended":
 				this.#lastActive = this.#context.clock.now();
-				this.#finisher.ended(message.flight, message.outcome);
+				if (message.outcome.kind === "withheld") this.#finisher.withheld(message.flight);
+				else this.#finisher.ended(message.flight, message.outcome);
 				this.#mark(message.flight.lane);
 				break;
 			case "committed":
@@ -271,7 +283,10 @@ export class Actor {
 				this.#starter.freed(message.slot);
 				break;
 			case "sweep":
-				for (const lane of this.#lanes.values()) lane.sweeping = true;
+				for (const lane of this.#lanes.values()) {
+					lane.sweeping = true;
+					lane.sweepingQueues = true;
+				}
 				this.#mark(null);
 				break;
 			case "fault":
@@ -297,7 +312,7 @@ export class Actor {
 			}
 		}
 		for (const lane of missing.values()) {
-			lane.gone = true;
+			lane.end();
 			this.#starter.forget(lane);
 			this.#dirty.delete(lane);
 			this.#lanes.delete(lane.webhookId);
@@ -344,7 +359,7 @@ export class Actor {
 	#isIdle(): boolean {
 		if (this.#seen === null || this.#open.count > 0 || this.#inbox.length > 0 || this.#holds > 0) return false;
 		for (const lane of this.#lanes.values()) {
-			if (lane.awaits !== null || lane.sweeping) return false;
+			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
 			if (lane.active && lane.position < this.#reader.lastSeq) return false;
 		}
 		return true;

@@ -8,6 +8,17 @@ import type { Sender } from "../send/sender.ts";
 import type { Slots } from "../send/slots.ts";
 import type { Settler } from "../settle/settler.ts";
 
+/** Why a node let go of a project without giving it back. */
+export type ProjectLoss =
+	/** The lease had passed to another node when something was to be settled, */
+	| "stale"
+	/** or was over when it was to be renewed. */
+	| "expired"
+	/** Storage refused the project's outcomes. */
+	| "refused"
+	/** A mistake of ours. */
+	| "fault";
+
 /** What all actors of a node share. */
 export interface ActorContext {
 	readonly storage: Storage;
@@ -23,6 +34,8 @@ export interface ActorContext {
 	readonly retentionMs: number;
 	/** How many event types there are: a webhook that takes them all reads the log unfiltered. */
 	readonly eventTypes: number;
+	/** A project that this node worked was let go of without being given back. */
+	readonly onLost: (why: ProjectLoss) => void;
 	/** An attempt was committed. */
 	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
 }

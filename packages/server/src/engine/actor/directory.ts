@@ -37,6 +37,21 @@ export interface DirectoryOptions {
 	readonly leaseTermMs: number;
 }
 
+/** A node among others, at a moment. */
+export interface NodeState {
+	/** Another one each time that it starts. */
+	readonly id: string;
+	/** Projects that it works. */
+	readonly projects: number;
+	/** Null where no other node may share the database. */
+	readonly sharing: {
+		/** Projects that it takes up by itself at most. */
+		readonly share: number;
+		/** Nodes that lived when it last looked, itself included. */
+		readonly nodes: number;
+	} | null;
+}
+
 export class Directory {
 	readonly #context: ActorContext;
 	readonly #options: DirectoryOptions;
@@ -49,9 +64,12 @@ export class Directory {
 	#share = MAX_ACTORS;
 	/** Projects whose lease is on its way back. */
 	readonly #leaving = new Set<string>();
+	/** Actors that finish what is under way before their lease is given back. */
+	readonly #givingBack = new Map<Actor, Promise<void>>();
 	/** Null where this node has the database for itself. */
 	readonly #neighbours: Neighbours | null;
 	#acquiring: Promise<void> | null = null;
+	#sharing: Promise<void> | null = null;
 	#lookForRung = false;
 	#pollTimer: Timer | null = null;
 	#pollDue = Number.POSITIVE_INFINITY;
@@ -81,9 +99,10 @@ export class Directory {
 		this.#acquire(true);
 	}
 
-	/** Projects worked by this node. */
-	get size(): number {
-		return this.#actors.size;
+	/** What this node works, and how much of all is its part. */
+	get state(): NodeState {
+		const sharing = this.#neighbours && { share: this.#share, nodes: this.#neighbours.nodes };
+		return { id: this.#options.holder, projects: this.#actors.size, sharing };
 	}
 
 	/** Hands newly published events to the project's actor, or takes the project up. */
@@ -143,7 +162,9 @@ export class Directory {
 		this.#pollTimer?.cancel();
 		await this.#neighbours?.stop();
 		await this.#acquiring;
-		await Promise.all([...this.#actors.values()].map((actor) => this.#giveBack(actor)));
+		await this.#sharing;
+		for (const actor of this.#actors.values()) this.#giveBack(actor);
+		await Promise.all(this.#givingBack.values());
 		this.#renewTimer?.cancel();
 	}
 
@@ -163,14 +184,30 @@ export class Directory {
 
 	async #reload(projectId: string): Promise<void> {
 		const actor = this.#actors.get(projectId);
-		if (!actor) return;
-		try {
-			await actor.load();
-		} catch (error) {
-			this.#context.logger.error({ err: error, projectId }, "webhooks could not be read anew");
-			this.#drop(actor);
-			this.poke(projectId);
+		if (actor) await this.#loaded(actor);
+	}
+
+	/**
+	 * Has the actor go by what is stored. A read that fails is made again, with the lanes as they are (held, or not there
+	 * yet), for as long as the actor works the project; after a term it is given up, and the project is taken up anew.
+	 */
+	async #loaded(actor: Actor): Promise<void> {
+		const { clock, logger } = this.#context;
+		const { projectId } = actor;
+		const giveUpAt = clock.now() + this.#options.leaseTermMs;
+		while (this.#actors.get(projectId) === actor) {
+			try {
+				await actor.load();
+				return;
+			} catch (error) {
+				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "a project's webhooks could not be read");
+				if (this.#stopped || clock.now() >= giveUpAt) break;
+				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
+			}
 		}
+		if (this.#actors.get(projectId) !== actor) return;
+		this.#drop(actor);
+		this.#pollBy(clock.now() + this.#options.leaseTermMs);
 	}
 
 	// ── taking leases ──
@@ -244,15 +281,17 @@ export class Directory {
 		const actor = new Actor(this.#context, lease, this.#trustedUntil(asked), (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#actors.set(lease.projectId, actor);
-		this.#load(actor).catch((error: unknown) => {
-			this.#context.logger.error({ err: error, projectId: lease.projectId }, "a project's webhooks could not be read");
-			this.#drop(actor);
-		});
+		void this.#bringUp(actor);
 	}
 
-	async #load(actor: Actor): Promise<void> {
-		await actor.load();
-		await this.#neighbours?.acknowledge([actor]);
+	async #bringUp(actor: Actor): Promise<void> {
+		await this.#loaded(actor);
+		try {
+			await this.#neighbours?.acknowledge([actor]);
+		} catch (error) {
+			// It is made up for at the next look at the neighbours.
+			this.#context.logger.warn({ err: error, projectId: actor.projectId }, "other nodes could not be told of a load");
+		}
 	}
 
 	#trustedUntil(asked: number): number {
@@ -301,7 +340,6 @@ export class Directory {
 		try {
 			await this.#renewAll(asked);
 			this.#giveBackIdle();
-			await this.#giveBackSurplus();
 			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
 			soon = clock.now() >= this.#trustedUntil(asked);
 		} catch (error) {
@@ -309,13 +347,22 @@ export class Directory {
 		}
 		if (!this.#stopped || this.#actors.size > 0)
 			this.#renewAfter(soon ? 0 : this.#options.leaseTermMs / RENEWALS_A_TERM);
+		// Behind it: how long the next renewal may take to come does not hang on this.
+		this.#sharing ??= this.#giveBackSurplus()
+			.catch((error: unknown) => logger.error({ err: error }, "this node's share could not be asked for"))
+			.finally(() => {
+				this.#sharing = null;
+			});
 	}
 
 	async #renewAll(asked: number): Promise<void> {
-		this.#renewedAt = asked;
 		const leases = [...this.#actors.values()].map((actor) => actor.lease);
-		if (leases.length === 0) return;
+		if (leases.length === 0) {
+			this.#renewedAt = asked;
+			return;
+		}
 		const renewed = await this.#context.storage.renewLeases(this.#options.holder, leases);
+		this.#renewedAt = asked;
 		const held = new Map(renewed.map((lease) => [lease.projectId, lease]));
 		for (const lease of leases) {
 			const actor = this.#actors.get(lease.projectId);
@@ -328,6 +375,7 @@ export class Directory {
 
 	/** The term was over before it was renewed. If no one else has taken the project, it is taken anew. */
 	#lapsed(actor: Actor): void {
+		this.#context.onLost("expired");
 		this.#drop(actor);
 		this.poke(actor.projectId);
 	}
@@ -339,7 +387,7 @@ export class Directory {
 			if (since === null || now - since < IDLE_MS) continue;
 			const wakeAt = actor.wakeAt;
 			if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;
-			void this.#giveBack(actor);
+			this.#giveBack(actor);
 		}
 	}
 
@@ -347,16 +395,22 @@ export class Directory {
 	async #giveBackSurplus(): Promise<void> {
 		if (!this.#neighbours) return;
 		const fair = await this.#neighbours.fairShare();
+		if (this.#stopped) return;
 		this.#share = Math.min(MAX_ACTORS, Math.ceil(fair * SHARE_SLACK));
 		const surplus = this.#actors.size - this.#share;
 		if (surplus <= 0) return;
 		const since = ({ idleSince }: Actor) => idleSince ?? Number.MAX_SAFE_INTEGER;
 		const idleFirst = [...this.#actors.values()].sort((a, b) => since(a) - since(b));
-		for (const actor of idleFirst.slice(0, surplus)) void this.#giveBack(actor);
+		for (const actor of idleFirst.slice(0, surplus)) this.#giveBack(actor);
 	}
 
-	async #giveBack(actor: Actor): Promise<void> {
-		if (actor.retiring) return;
+	#giveBack(actor: Actor): void {
+		if (this.#givingBack.has(actor)) return;
+		const back = this.#retire(actor).finally(() => this.#givingBack.delete(actor));
+		this.#givingBack.set(actor, back);
+	}
+
+	async #retire(actor: Actor): Promise<void> {
 		const { projectId } = actor;
 		const seen = await actor.retire();
 		if (!seen || this.#actors.get(projectId) !== actor) return;
@@ -381,6 +435,7 @@ export class Directory {
 	/** Its lease is left to run out, so that a project whose outcomes are refused is not taken up again at once. */
 	#lost(actor: Actor, why: LossReason): void {
 		if (this.#actors.get(actor.projectId) === actor) this.#actors.delete(actor.projectId);
+		this.#context.onLost(why);
 		this.#context.logger.warn({ projectId: actor.projectId, why }, "a project was let go of");
 		this.#pollBy(this.#context.clock.now() + this.#options.leaseTermMs);
 	}

@@ -31,11 +31,24 @@ export class Finisher {
 		});
 	}
 
+	/** Nothing was sent, because the webhook is paused or deleted by now: the attempt waits again, as if it had not begun. */
+	withheld({ lane, retry, event, slot }: Flight): void {
+		slot?.release();
+		this.#work.open.end();
+		if (retry) {
+			lane.queuedEnded(retry);
+			lane.queuedCommitted(retry);
+			lane.queue(retry.queue).add(retry);
+		} else {
+			lane.putBack(event.seq);
+		}
+	}
+
 	/** Its outcome is committed: only now is the next attempt put into its queue. */
 	committed({ flight, consequence, cursor }: Extract<Message, { kind: "committed" }>): void {
 		const { lane, retry, event } = flight;
 		if (retry) {
-			lane.queuedCommitted(retry.seq);
+			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).forget(retry.seq);
 		} else {
 			lane.committed(cursor);

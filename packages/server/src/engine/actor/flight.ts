@@ -50,7 +50,7 @@ export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readon
 			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
 			responseTruncated: outcome.kind === "answered" && outcome.truncated,
 			nextRetryAt: dueAt,
-			url: sent?.url ?? lane.target.url,
+			url: outcome.kind === "unanswered" ? outcome.url : (sent?.url ?? lane.target.url),
 			sent,
 		},
 		schedule:

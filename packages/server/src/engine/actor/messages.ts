@@ -1,7 +1,7 @@
 import type { AlarmMark, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Chunk } from "../lanes/chunk.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Outcome } from "../send/outcome.ts";
+import type { Outcome, Withheld } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, Flight } from "./flight.ts";
@@ -26,8 +26,8 @@ export type Message =
 	  }
 	/** The events of waiting attempts were read, or null. */
 	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
-	/** An attempt is over. */
-	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome }
+	/** An attempt is over, or was not made after all. */
+	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome | Withheld }
 	/** Its outcome is committed, or refused. */
 	| {
 			readonly kind: "committed";

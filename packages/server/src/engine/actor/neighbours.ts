@@ -45,6 +45,7 @@ export class Neighbours {
 	#gathering: Timer | null = null;
 	#unsubscribe: (() => void) | null = null;
 	#looking: Promise<void> | null = null;
+	#nodes = 1;
 	#stopped = false;
 
 	constructor(context: ActorContext, options: NeighboursOptions) {
@@ -70,9 +71,15 @@ export class Neighbours {
 		}
 	}
 
+	/** Nodes that lived when this one last reported, itself included. */
+	get nodes(): number {
+		return this.#nodes;
+	}
+
 	/** How many projects are this node's part of all, so that work spreads evenly over the nodes. */
 	async fairShare(): Promise<number> {
 		const { nodes, projects } = await this.#options.storage.share(this.#options.holder);
+		this.#nodes = nodes;
 		return Math.ceil(projects / Math.max(1, nodes));
 	}
 
@@ -97,7 +104,7 @@ export class Neighbours {
 		const { clock, logger } = this.#context;
 		const deadline = clock.now() + leaseTermMs * PATIENCE;
 		let revision: number | null = null;
-		while (!this.#stopped && !actors.get(projectId)?.mark) {
+		while (!this.#stopped && !actors.get(projectId)?.inCharge) {
 			try {
 				revision ??= (await this.#options.storage.readMarks([projectId])).get(projectId)?.revision ?? -1;
 				if (await this.#options.storage.isInForce(projectId, revision)) return;

@@ -30,12 +30,13 @@ export class Starter {
 	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
 	pump(lane: Lane): void {
 		if (lane.gone || !this.#work.mayStart) return;
+		const now = this.#work.context.clock.now();
 		if (lane.active) {
-			this.#pumpQueue(lane, "retry");
-			this.#pumpQueue(lane, "replay");
-		}
+			this.#pumpQueue(lane, "retry", now);
+			this.#pumpQueue(lane, "replay", now);
+		} else if (lane.sweepingQueues) this.#expireQueued(lane, now);
 		if (lane.active || lane.sweeping) this.#pumpLog(lane);
-		this.#setAlarm(lane);
+		this.#setAlarm(lane, now);
 	}
 
 	/** There is room again. */
@@ -62,8 +63,8 @@ export class Starter {
 		for (const { lane, retry, slot } of wanted) {
 			this.#work.open.end();
 			const event = bySeq.get(retry.seq);
-			if (event && lane.active && this.#work.mayStart) {
-				const closing = this.#closingReason(lane, retry, event);
+			const closing = event && this.#closingReason(lane, retry, event);
+			if (event && this.#work.mayStart && (lane.active || (closing === "expired" && !lane.gone))) {
 				const flight = this.#flight(lane, event, retry, slot);
 				if (closing) this.#close(flight, closing);
 				else this.#launch(flight);
@@ -77,7 +78,7 @@ export class Starter {
 				context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
 				continue;
 			}
-			lane.queuedCommitted(retry.seq);
+			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).add(retry);
 		}
 	}
@@ -146,9 +147,8 @@ export class Starter {
 
 	// ── retries and replays ──
 
-	#pumpQueue(lane: Lane, name: QueueName): void {
+	#pumpQueue(lane: Lane, name: QueueName, now: number): void {
 		const queue = lane.queue(name);
-		const now = this.#work.context.clock.now();
 		while (lane.mayStartQueued(name)) {
 			const retry = queue.peek();
 			if (!retry || retry.dueAt > now) break;
@@ -162,6 +162,17 @@ export class Starter {
 		if (queue.wantsLoad(now)) this.#loadQueue(lane, name);
 	}
 
+	/** Takes up what has waited in a paused lane since before the retention began: it is closed. */
+	#expireQueued(lane: Lane, now: number): void {
+		const overdue = now - this.#work.context.retentionMs;
+		this.#pumpQueue(lane, "retry", overdue);
+		this.#pumpQueue(lane, "replay", overdue);
+		const isOver = (name: QueueName) => (lane.queue(name).nextDueAt ?? Number.POSITIVE_INFINITY) > overdue;
+		if (!isOver("retry") || !isOver("replay")) return;
+		lane.sweepingQueues = false;
+		lane.invalidateRetries(); // it may be paused for days
+	}
+
 	#loadQueue(lane: Lane, name: QueueName): void {
 		const { context, projectId, post, readFailed } = this.#work;
 		const limit = lane.queue(name).beginLoad(lane.queuedUnderWay);
@@ -173,19 +184,19 @@ export class Starter {
 
 	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
 		const { clock, retentionMs } = this.#work.context;
+		const retentionBegan = clock.now() - retentionMs;
 		const unattempted = retry.replay === 0 && retry.attempt === 1;
-		if (unattempted && event.publishedAt + retentionMs <= clock.now()) return "expired";
+		if (retry.dueAt <= retentionBegan || (unattempted && event.publishedAt <= retentionBegan)) return "expired";
 		return lane.closingReason(retry, event);
 	}
 
 	/** Sees to it that the lane is looked at when its next retry is due. */
-	#setAlarm(lane: Lane): void {
+	#setAlarm(lane: Lane, now: number): void {
 		const { clock } = this.#work.context;
 		const due = lane.active ? lane.nextDueAt : null;
 		if (due === (lane.alarm?.at ?? null)) return;
 		lane.alarm?.timer.cancel();
 		lane.alarm = null;
-		const now = clock.now();
 		if (due === null || due <= now) return; // what is due waits for room or for a read, not for the time
 		const timer = clock.setTimeout(
 			() => {

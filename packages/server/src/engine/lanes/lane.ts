@@ -34,6 +34,8 @@ export class Lane {
 	gone = false;
 	/** Looking for events whose retention has ended, also while paused. */
 	sweeping = true;
+	/** Looking, while paused, for retries and replays that have waited since before the retention began. */
+	sweepingQueues = true;
 	/** The chunk that it reads from, or undefined when it must find one. */
 	chunk: Chunk | undefined;
 	/** The key of the read that it waits for. */
@@ -48,18 +50,18 @@ export class Lane {
 	#cursor: number;
 	#committedCursor: number;
 	readonly #ahead: Set<number>;
-	/** First attempts under way or not yet settled, ascending: the lowest one holds the cursor. */
+	/** First attempts under way: the lowest one holds the cursor. */
 	readonly #open = new Set<number>();
 	#sending = 0;
 	#index = 0;
-	/** Retries and replays from their start until their outcome is committed. */
-	readonly #underWay = new Set<number>();
+	/** The series of retries and replays from their start until their outcome is committed, by their event. */
+	readonly #underWay = new Map<number, number>();
 	#retriesSending = 0;
 	#replaysSending = 0;
 
 	constructor(projectId: string, state: LaneState, key: KeyObject, allTypes: number) {
 		this.webhookId = state.webhookId;
-		this.target = { projectId, url: state.url, key };
+		this.target = { projectId, url: state.url, key, withheld: state.status !== "active" };
 		this.#state = state;
 		this.#position = state.cursor;
 		this.#cursor = state.cursor;
@@ -107,6 +109,7 @@ export class Lane {
 		this.#state = state;
 		this.target.url = state.url;
 		this.target.key = key;
+		this.target.withheld = !this.active;
 		this.chunk = undefined;
 		if (state.cursor > this.#position) this.#position = state.cursor;
 		if (state.cursor > this.#cursor) {
@@ -127,7 +130,7 @@ export class Lane {
 	// ── first attempts ──
 
 	get mayStartFirst(): boolean {
-		return this.#sending < this.#state.maxInFlight && this.#ahead.size < MAX_AHEAD;
+		return this.#sending < this.#state.maxInFlight && (this.#ahead.size < MAX_AHEAD || this.#open.size === 0);
 	}
 
 	/** The next event that this webhook wants, from the chunk at hand; undefined when the chunk is used up. */
@@ -177,6 +180,21 @@ export class Lane {
 		this.#advance();
 	}
 
+	/** Its attempt was withheld: it waits in its place again. */
+	putBack(seq: number): void {
+		this.#sending -= 1;
+		this.#open.delete(seq);
+		if (seq > this.#position) return;
+		this.#position = seq - 1;
+		this.chunk = undefined;
+	}
+
+	/** The webhook was deleted, or this node works it no longer: nothing leaves any more. */
+	end(): void {
+		this.gone = true;
+		this.target.withheld = true;
+	}
+
 	/** Storage holds this cursor. */
 	committed(cursor: number): void {
 		this.#committedCursor = Math.max(this.#committedCursor, cursor);
@@ -204,12 +222,12 @@ export class Lane {
 		return this.#underWay.size;
 	}
 
-	isUnderWay(seq: number): boolean {
-		return this.#underWay.has(seq);
+	isUnderWay({ seq, replay }: Retry): boolean {
+		return this.#underWay.get(seq) === replay;
 	}
 
 	queuedStarted(retry: Retry): void {
-		this.#underWay.add(retry.seq);
+		this.#underWay.set(retry.seq, retry.replay);
 		if (retry.queue === "retry") this.#retriesSending += 1;
 		else this.#replaysSending += 1;
 	}
@@ -219,8 +237,9 @@ export class Lane {
 		else this.#replaysSending -= 1;
 	}
 
-	queuedCommitted(seq: number): void {
-		this.#underWay.delete(seq);
+	/** A newer series of the same delivery may be under way already. */
+	queuedCommitted(retry: Retry): void {
+		if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);
 	}
 
 	/** Whether a waiting attempt of this event is still wanted; if not, why it is closed. */
@@ -236,7 +255,7 @@ export class Lane {
 	}
 
 	#wants(event: LogEvent): boolean {
-		return this.#subscribes(event) && !this.#ahead.has(event.seq);
+		return this.#subscribes(event) && !this.#ahead.has(event.seq) && !this.#open.has(event.seq);
 	}
 
 	/** Nothing up to here is left to look at. */
@@ -248,10 +267,7 @@ export class Lane {
 
 	#advance(): void {
 		let cursor = this.#position;
-		for (const seq of this.#open) {
-			cursor = seq - 1;
-			break; // sets keep insertion order, and events are taken up in order
-		}
+		for (const seq of this.#open) if (seq <= cursor) cursor = seq - 1;
 		if (cursor <= this.#cursor) return;
 		this.#cursor = cursor;
 		if (this.#ahead.size > 0) for (const seq of this.#ahead) if (seq <= cursor) this.#ahead.delete(seq);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogEvent } from "../../storage/port.ts";
+import type { Chunk } from "./chunk.ts";
 import { LogReader } from "./log-reader.ts";
 import { WindowBudget } from "./window-budget.ts";
 
@@ -7,6 +8,20 @@ const ALL_TYPES = { typesKey: null, types: undefined };
 
 /** Nothing here may read: what is asked for is in memory, or nobody asks. */
 const storage = { readLog: () => Promise.reject(new Error("The log was read.")) };
+
+class CountingBudget extends WindowBudget {
+	readonly kept = new Set<Chunk>();
+
+	override take(chunk: Chunk, evict: () => void): void {
+		this.kept.add(chunk);
+		super.take(chunk, evict);
+	}
+
+	override give(chunk: Chunk): void {
+		this.kept.delete(chunk);
+		super.give(chunk);
+	}
+}
 
 function reader(): LogReader {
 	return new LogReader(storage, "prj_1", 0, new WindowBudget(), () => {});
@@ -32,6 +47,28 @@ test("a project whose webhooks are all paused keeps nothing in memory of what is
 	log.appended(events(1, 2, 3), Number.NEGATIVE_INFINITY);
 	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
 	expect(log.lastSeq).toBe(3);
+});
+
+test("looks at the log that find nothing leave nothing in memory", async () => {
+	// What other webhooks want is looked past all the time: each such look was once kept, for ever.
+	const budget = new CountingBudget();
+	const windows: (Chunk | null)[] = [];
+	const nothing = { readLog: () => Promise.resolve([]) };
+	let read = Promise.withResolvers<void>();
+	const log = new LogReader(nothing, "prj_1", 0, budget, (_key, chunk) => {
+		windows.push(chunk);
+		read.resolve();
+	});
+	for (let seq = 1; seq <= 100; seq++) {
+		log.reaches(seq);
+		read = Promise.withResolvers();
+		log.request({ position: seq - 1, typesKey: "chargeback.created", types: ["chargeback.created"] });
+		await read.promise;
+	}
+	expect(windows.map((chunk) => [chunk?.after, chunk?.through])).toEqual(
+		Array.from({ length: 100 }, (_, i) => [i, i + 1]),
+	);
+	expect(budget.kept.size).toBe(0);
 });
 
 test("what was published while no lane was near is not taken for what follows", () => {

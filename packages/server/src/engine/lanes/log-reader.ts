@@ -6,6 +6,8 @@ import type { WindowBudget } from "./window-budget.ts";
 const WINDOW_EVENTS = 256;
 /** Reads of one project under way at once. */
 const MAX_READS = 4;
+/** Chunks of one project in memory, however small. */
+const MAX_CHUNKS = 256;
 /** Lanes this close to the log's end are fed from memory as events are published. */
 const NEAR_END = 256;
 
@@ -110,7 +112,7 @@ export class LogReader {
 		}
 		this.#reads.delete(key);
 		this.reaches(chunk.through);
-		this.#keep(chunk);
+		if (chunk.events.length > 0) this.#keep(chunk);
 		this.#deliver(key, chunk);
 	}
 
@@ -123,6 +125,7 @@ export class LogReader {
 
 	#keep(chunk: Chunk): void {
 		this.#chunks.push(chunk);
+		if (this.#chunks.length > MAX_CHUNKS) this.#budget.give(this.#chunks.shift()!);
 		this.#budget.take(chunk, () => {
 			const at = this.#chunks.indexOf(chunk);
 			if (at >= 0) this.#chunks.splice(at, 1);

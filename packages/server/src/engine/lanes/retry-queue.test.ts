@@ -50,7 +50,7 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 			const queue = new RetryQueue();
 			const underWay: Retry[] = [];
 			let reading: { rows: Retry[]; limit: number } | null = null;
-			const isUnderWay = (seq: number): boolean => underWay.some((r) => r.seq === seq);
+			const isUnderWay = ({ seq }: Pick<Retry, "seq">): boolean => underWay.some((r) => r.seq === seq);
 			const read = (): void => {
 				if (reading || !queue.wantsLoad(Number.MAX_SAFE_INTEGER)) return;
 				const limit = queue.beginLoad(underWay.length);
@@ -65,7 +65,7 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 				const taken = queue.shift();
 				if (!taken) return undefined;
 				expect(model.rows.get(taken.seq)).toEqual(taken);
-				expect(isUnderWay(taken.seq)).toBe(false);
+				expect(isUnderWay(taken)).toBe(false);
 				underWay.push(taken);
 				return taken;
 			};
@@ -102,12 +102,23 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 				read();
 			}
 			const expected = [...model.rows.values()]
-				.filter((r) => !isUnderWay(r.seq) || rest.some((x) => x.seq === r.seq))
+				.filter((r) => !isUnderWay(r) || rest.some((x) => x.seq === r.seq))
 				.sort(inOrder);
 			expect(rest).toEqual(expected);
 		}),
 		{ numRuns: 300 },
 	);
+});
+
+test("an attempt that was read before its commit was answered stands in the queue once", () => {
+	for (const answeredWhileReading of [false, true]) {
+		const queue = new RetryQueue();
+		const limit = queue.beginLoad(0);
+		if (answeredWhileReading) queue.add(retry(1, 10));
+		queue.endLoad([retry(1, 10), retry(2, 20)], limit, () => false);
+		if (!answeredWhileReading) queue.add(retry(1, 10));
+		expect([queue.shift(), queue.shift(), queue.shift()]).toEqual([retry(1, 10), retry(2, 20), undefined]);
+	}
 });
 
 test("a million waiting retries keep a few hundred in memory", () => {

@@ -51,7 +51,7 @@ export class RetryQueue {
 	}
 
 	/** The rows that were read, `limit` at most, from the queue's beginning. */
-	endLoad(rows: readonly Retry[], limit: number, isUnderWay: (seq: number) => boolean): void {
+	endLoad(rows: readonly Retry[], limit: number, isUnderWay: (retry: Retry) => boolean): void {
 		this.#loading = false;
 		if (this.#outdated) {
 			this.#horizon = START;
@@ -59,7 +59,7 @@ export class RetryQueue {
 		}
 		const last = rows.at(-1);
 		this.#horizon = rows.length >= limit && last ? { dueAt: last.dueAt, seq: last.seq } : null;
-		this.#head = rows.filter((row) => !this.#changed.has(row.seq) && !isUnderWay(row.seq));
+		this.#head = rows.filter((row) => !this.#changed.has(row.seq) && !isUnderWay(row));
 		for (const retry of this.#changed.values()) if (retry) this.#insert(retry);
 		this.#changed.clear();
 	}
@@ -88,6 +88,8 @@ export class RetryQueue {
 	}
 
 	#insert(retry: Retry): void {
+		const there = this.#head.findIndex(({ seq }) => seq === retry.seq);
+		if (there >= 0) this.#head.splice(there, 1);
 		if (this.#horizon && isBefore(this.#horizon, retry)) return;
 		let low = 0;
 		let high = this.#head.length;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createGuard } from "./guard.ts";
 import { type Answer, answered, reply, shipment } from "./receiver.fixture.ts";
-import { Rig, text } from "./rig.fixture.ts";
+import { made, Rig, text } from "./rig.fixture.ts";
 
 const rig = new Rig();
 
@@ -167,7 +167,9 @@ describe("no answer", () => {
 	test("nobody listens", async () => {
 		const url = rig.receiver.url();
 		await rig.receiver.close();
-		expect(text(await rig.sender.send(shipment(url)))).toBe("connection_refused");
+		// It was logged with a signature and a timestamp, as though they had been sent.
+		const outcome = await rig.sender.send(shipment(url));
+		expect(outcome).toMatchObject({ kind: "unanswered", reason: "connection_refused", url, request: null });
 		expect(rig.faults).toEqual([]);
 	});
 
@@ -226,7 +228,7 @@ test("whatever bytes come back, there is an outcome, no fault and no connection 
 				for (const bytes of parts) socket.write(bytes);
 				socket.end();
 			};
-			const outcome = await rig.sender.send(shipment(rig.receiver.url()));
+			const outcome = made(await rig.sender.send(shipment(rig.receiver.url())));
 			const allowed = ["answered", "connection_reset", "malformed_response"];
 			expect(allowed).toContain(outcome.kind === "answered" ? outcome.kind : outcome.reason);
 			expect(rig.faults).toEqual([]);

@@ -10,12 +10,12 @@ import type { Shipment } from "./sender.ts";
  *
  * The request is signed and written in one go, once the connection is ready: with the key and the time of then, so that
  * once a rotation was answered nothing signed with the old secret leaves. If the webhook's URL changed while the
- * connection was made, nothing is written and the exchange ends as `moved`.
+ * connection was made, nothing is written and the exchange ends as `moved`; if it was paused or deleted, as `withheld`.
  *
  *     connecting ──▶ written ──▶ answering ──▶ ended: answered
  *        │             │            the status is known: whatever comes now, it counts
  *        │             └──▶ ended: failed (nothing came)
- *        └──▶ ended: moved, failed
+ *        └──▶ ended: moved, withheld, failed
  */
 export class Exchange implements ConnectionUser {
 	readonly #shipment: Shipment;
@@ -44,7 +44,12 @@ export class Exchange implements ConnectionUser {
 		this.#reused = connection.isUsed;
 	}
 
-	/** The request as it was signed, or null as long as it was not. */
+	/** Where it goes. */
+	get url(): string {
+		return this.#destination.url;
+	}
+
+	/** The request as it was written, or null as long as it was not. */
 	get request(): SentRequest | null {
 		return this.#request;
 	}
@@ -63,14 +68,15 @@ export class Exchange implements ConnectionUser {
 	}
 
 	ready(): void {
-		if (this.#shipment.target.url !== this.#destination.url) {
-			this.#end({ kind: "moved" }, true);
+		const { target } = this.#shipment;
+		if (target.withheld || target.url !== this.#destination.url) {
+			this.#end({ kind: target.withheld ? "withheld" : "moved" }, true);
 			return;
 		}
 		try {
 			const { bytes, sent } = this.#writer(this.#shipment, this.#destination);
-			this.#request = sent;
 			this.#connection.write(bytes);
+			this.#request = sent;
 		} catch (error) {
 			this.#endFailed(error);
 		}
@@ -116,8 +122,13 @@ export class Exchange implements ConnectionUser {
 	}
 
 	#endAnswered(complete: boolean): void {
+		const request = this.#request;
+		if (request === null) {
+			this.#endFailed(new SendFailure("malformed_response", "an answer came before the request"));
+			return;
+		}
 		const { status, body, persistent } = this.#answer;
-		this.#end({ kind: "answered", status, body, truncated: !complete }, persistent);
+		this.#end({ kind: "answered", status, body, truncated: !complete, request }, persistent);
 	}
 
 	#endFailed(error: unknown): void {
@@ -147,6 +158,7 @@ export type ExchangeEnd =
 			readonly body: Uint8Array;
 			/** Whether there was more, or might have been. */
 			readonly truncated: boolean;
+			readonly request: SentRequest;
 	  }
 	| {
 			readonly kind: "failed";
@@ -155,4 +167,6 @@ export type ExchangeEnd =
 			readonly stale: boolean;
 	  }
 	/** The webhook's URL is another by now; nothing was written. */
-	| { readonly kind: "moved" };
+	| { readonly kind: "moved" }
+	/** The webhook is paused or deleted by now; nothing was written. */
+	| { readonly kind: "withheld" };

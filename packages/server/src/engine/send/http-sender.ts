@@ -5,7 +5,7 @@ import { createDialer } from "./dial.ts";
 import { reasonOf } from "./errors.ts";
 import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
-import type { Answered, SentRequest, Unanswered } from "./outcome.ts";
+import type { Answered, Unanswered, Withheld } from "./outcome.ts";
 import { createDestination, createRequestWriter, type Destination, type RequestWriter } from "./request-writer.ts";
 import { createResolver, type Resolver } from "./resolver.ts";
 import type { Sender, Shipment, Target } from "./sender.ts";
@@ -58,7 +58,7 @@ class Attempt implements ExchangeOwner {
 	readonly #shipment: Shipment;
 	readonly #options: Settings;
 	readonly #connections: Connections;
-	readonly #resolve: (outcome: Answered | Unanswered) => void;
+	readonly #resolve: (outcome: Answered | Unanswered | Withheld) => void;
 	readonly #startedAt: number;
 	#deadline: Timer | null = null;
 	#grace: Timer | null = null;
@@ -69,7 +69,7 @@ class Attempt implements ExchangeOwner {
 		shipment: Shipment,
 		options: Settings,
 		connections: Connections,
-		resolve: (outcome: Answered | Unanswered) => void,
+		resolve: (outcome: Answered | Unanswered | Withheld) => void,
 	) {
 		this.#shipment = shipment;
 		this.#options = options;
@@ -90,8 +90,10 @@ class Attempt implements ExchangeOwner {
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
 		if (connection.isOpen) this.#connections.release(connection);
 		if (end.kind === "answered") {
-			const { status, body, truncated } = end;
-			this.#end({ kind: "answered", status, body, truncated, ...this.#times(), request: this.#sent() });
+			const { kind, status, body, truncated, request } = end;
+			this.#end({ kind, status, body, truncated, ...this.#times(), request });
+		} else if (end.kind === "withheld") {
+			this.#end(end);
 		} else if (end.kind === "failed" && !(end.stale && !this.#freshOnly)) {
 			this.#fail(end.error);
 		} else {
@@ -114,12 +116,12 @@ class Attempt implements ExchangeOwner {
 
 	#fail(error: unknown): void {
 		const reason = reasonOf(error);
-		const request = this.#sent();
-		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), request });
+		const { url = this.#shipment.target.url, request = null } = this.#exchange ?? {};
+		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), url, request });
 		if (reason === null) this.#options.onFault(error);
 	}
 
-	#end(outcome: Answered | Unanswered): void {
+	#end(outcome: Answered | Unanswered | Withheld): void {
 		this.#deadline?.cancel();
 		this.#grace?.cancel();
 		this.#resolve(outcome);
@@ -128,13 +130,6 @@ class Attempt implements ExchangeOwner {
 	/** A clock that was set back meanwhile must not make an attempt end before it began. */
 	#times(): { startedAt: number; endedAt: number } {
 		return { startedAt: this.#startedAt, endedAt: Math.max(this.#startedAt, this.#options.clock.now()) };
-	}
-
-	/** A fault of ours may come before anything was signed. */
-	#sent(): SentRequest {
-		const { target } = this.#shipment;
-		const timestamp = Math.floor(this.#startedAt / 1_000);
-		return this.#exchange?.request ?? { url: target.url, brand: this.#options.brand, timestamp, signature: "" };
 	}
 }
 

@@ -22,17 +22,25 @@ export interface Answered extends Timed {
 	readonly request: SentRequest;
 }
 
-/** The request was tried and no status line came. */
+/** It was tried and no status line came. */
 export interface Unanswered extends Timed {
 	readonly kind: "unanswered";
 	readonly reason: FailureReason;
-	readonly request: SentRequest;
+	/** Where it was tried. */
+	readonly url: string;
+	/** Null when no connection came about, so that nothing was sent. */
+	readonly request: SentRequest | null;
 }
 
 /** Nothing was sent, on purpose: the delivery is over. */
 export interface NotSent extends Timed {
 	readonly kind: "not_sent";
 	readonly reason: ClosingReason;
+}
+
+/** Nothing was sent: the webhook was paused or deleted while the connection was made. No attempt. */
+export interface Withheld {
+	readonly kind: "withheld";
 }
 
 /** What of the request varies from attempt to attempt; the rest follows from the event. */

@@ -131,6 +131,6 @@ export function shipment(
 		eventId: "evt_01jd0000000000000000000000",
 		eventType: "purchase.completed",
 		body: Buffer.from(body),
-		target: { projectId: "proj_1", url, key: keyOf(SECRET) },
+		target: { projectId: "proj_1", url, key: keyOf(SECRET), withheld: false },
 	};
 }

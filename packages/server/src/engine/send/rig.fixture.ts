@@ -3,7 +3,7 @@ import { systemClock } from "../../base/clock.ts";
 import { createAuthority } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
-import type { Answered, Unanswered } from "./outcome.ts";
+import type { Answered, Unanswered, Withheld } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";
 
 type HttpSender = ReturnType<typeof createHttpSender>;
@@ -52,7 +52,14 @@ export class Rig {
 	}
 }
 
+/** An attempt that was not withheld. */
+export function made(outcome: Answered | Unanswered | Withheld): Answered | Unanswered {
+	if (outcome.kind === "withheld") throw new Error("The attempt was withheld.");
+	return outcome;
+}
+
 /** An answer's body, or why there was none. */
-export function text(outcome: Answered | Unanswered): string {
+export function text(outcome: Answered | Unanswered | Withheld): string {
+	if (outcome.kind === "withheld") return "withheld";
 	return outcome.kind === "answered" ? Buffer.from(outcome.body).toString("latin1") : outcome.reason;
 }

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { Answered, Unanswered } from "./outcome.ts";
+import type { Answered, Unanswered, Withheld } from "./outcome.ts";
 
 /** One attempt to make: an event on its way to a webhook. */
 export interface Shipment {
@@ -18,11 +18,13 @@ export interface Target {
 	readonly url: string;
 	/** SHA-256 of the signing secret, as an HMAC key. */
 	readonly key: KeyObject;
+	/** The webhook is paused or deleted: nothing may leave for it. */
+	readonly withheld: boolean;
 }
 
 export interface Sender {
 	/** Makes one attempt. Always resolves: what went wrong is in the outcome. */
-	send(shipment: Shipment): Promise<Answered | Unanswered>;
+	send(shipment: Shipment): Promise<Answered | Unanswered | Withheld>;
 	/** Ends idle connections; attempts under way are left to finish. */
 	close(): Promise<void>;
 }

@@ -147,6 +147,7 @@ describe("handshakes", () => {
 		expect(await makeSender().send(shipment(`https://localhost:${address.port}/`))).toMatchObject({
 			kind: "unanswered",
 			reason,
+			request: null,
 		});
 	});
 

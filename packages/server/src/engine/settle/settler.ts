@@ -98,7 +98,7 @@ export class Settler {
 				return await this.#storage.settle(settlements);
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
-				if (!(error instanceof StorageError)) return await this.#settleEach(settlements);
+				if (!(error instanceof StorageError)) return this.#refused(settlements, error);
 				this.#logger.error(
 					{ err: error, settlements: settlements.length, retryInMs: waitMs },
 					"outcomes wait: storage is away",
@@ -108,17 +108,15 @@ export class Settler {
 		}
 	}
 
-	/** One of them is refused: find it, so that the others are not held up. */
-	async #settleEach(settlements: Settlement[]): Promise<SettleResult[]> {
+	/** One of them is refused: each is tried by itself, so that the others are not held up. */
+	async #refused(settlements: Settlement[], error: unknown): Promise<SettleResult[]> {
 		const results: SettleResult[] = [];
-		for (const settlement of settlements) {
-			try {
-				results.push(...(await this.#storage.settle([settlement])));
-			} catch (error) {
-				this.#logger.error({ err: error, projectId: settlement.projectId }, "outcomes refused by storage");
+		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one])));
+		else
+			for (const { projectId } of settlements) {
+				this.#logger.error({ err: error, projectId }, "outcomes refused by storage");
 				results.push("refused");
 			}
-		}
 		return results;
 	}
 }
