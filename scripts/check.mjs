@@ -10,6 +10,7 @@ const STEPS = [
 	["types", [bin("typescript/bin/tsc")]],
 	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")]],
 	["types of the API are those of its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
+	["the schema of PostgreSQL is written down", [join(ROOT, "scripts/write-schema.ts"), "--check"]],
 	["documents", [join(ROOT, "scripts/check-documents.mjs")]],
 ];
 

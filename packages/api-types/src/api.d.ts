@@ -103,7 +103,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete an API key
-         * @description It is refused from then on; on other nodes of a cluster, within five seconds.
+         * @description It is refused from then on. Other nodes of a cluster are told at once; one that cannot be told refuses it within five seconds.
          */
         readonly delete: operations["deleteApiKey"];
         readonly options?: never;
@@ -951,7 +951,7 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description Who changed what, newest first.
+         * @description Who changed what, newest first. Entries are kept for 400 days.
          */
         readonly get: operations["listAudit"];
         readonly put?: never;
@@ -1976,17 +1976,18 @@ export interface components {
             /** @enum {string} */
             readonly method: "POST";
             readonly url: string;
-            /** @description The headers that were sent; empty when no request was made. */
+            /** @description The headers that were sent; empty when nothing was sent, as where the connection was refused. */
             readonly request_headers: {
                 readonly [key: string]: string;
             };
-            /** @description The exact body that was sent. */
+            /** @description The exact body that was sent, or would have been. */
             readonly request_body: string;
             readonly status_code: number | null;
             /** @description A stable code for `error`. */
             readonly error_code: string | null;
             /** @description What went wrong, for people. */
             readonly error: string | null;
+            /** @description From the attempt's start until it was answered or given up. */
             readonly response_ms: number;
             /** @description The first 1,024 bytes; what is not UTF-8 shows as U+FFFD. */
             readonly response_body: string;
@@ -2034,6 +2035,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What went wrong, for people. */
             readonly error: string | null;
+            /** @description From the attempt's start until it was answered or given up. */
             readonly response_ms: number;
             /**
              * @description `failed` is dead-lettered: no further attempt follows by itself.
@@ -2196,9 +2198,9 @@ export interface components {
                 readonly retrying: number;
                 /** @description Attempts that failed for good. */
                 readonly failed: number;
-                /** @description What half of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description What half of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
                 readonly p95_ms: number | null;
             }[];
             readonly total: {
@@ -2212,9 +2214,9 @@ export interface components {
                 readonly failed: number;
                 /** @description Attempts that were delivered, as a share of all; null where there was none. */
                 readonly success_rate: number | null;
-                /** @description What half of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description What half of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
                 readonly p95_ms: number | null;
             };
         };
@@ -2258,7 +2260,7 @@ export interface components {
                 readonly failed: number;
                 /** @description Attempts that were delivered, as a share of all; null where there was none. */
                 readonly success_rate: number | null;
-                /** @description What 95 % of the receivers' answers took at most, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
                 readonly p95_ms: number | null;
             };
             /** @description 24 hours, oldest first; the last one is under way. */
@@ -2379,6 +2381,8 @@ export interface components {
                 readonly apps: readonly "developer"[];
                 readonly role: components["schemas"]["Role"];
             }[];
+            /** @description How this service retries: the waits between the attempts of a series, in seconds. A series has one attempt more than there are of them, at most. */
+            readonly retry_delays: readonly number[];
         };
         /**
          * @example {
@@ -3064,7 +3068,7 @@ export interface operations {
                 readonly after?: number;
                 /** @description Only these types: repeated, or separated by commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description Seconds to wait for an event where there is none yet. With several nodes, what another node took may come at the end of the wait. */
+                /** @description Seconds to wait for an event where there is none yet. */
                 readonly wait?: number;
                 /** @description Rows of a page. */
                 readonly limit?: number;
@@ -3246,7 +3250,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3283,7 +3297,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. No order was recorded. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3339,7 +3363,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3395,7 +3429,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3453,7 +3497,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3501,7 +3555,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3534,7 +3598,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3580,7 +3654,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3615,7 +3699,17 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            /** @description More is being reported than can be written. */
+            readonly 429: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

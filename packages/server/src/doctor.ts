@@ -50,14 +50,21 @@ async function sqlite(path: string): Promise<Finding[]> {
 	return [{ state: "ok", name, text: `${path}, ${gigabytes} free.` }];
 }
 
+const SESSION_POOL: Finding = {
+	state: "ok",
+	name: "Pool",
+	text: `Between here and the database is a pool that keeps sessions: let it have ${CONNECTIONS_OF_A_NODE} for each node.`,
+};
+
 async function postgres(url: string): Promise<Finding[]> {
 	try {
 		const facts = await examinePostgres(url);
-		const { version, schema, knownSchema, clockDifferenceMs, connections, synchronousCommit } = facts;
+		const { version, pooled, schema, knownSchema, clockDifferenceMs, connections, synchronousCommit } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
 		return [
 			{ state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
+			...(pooled ? [SESSION_POOL] : []),
 			schema > knownSchema
 				? {
 						state: "fault",

@@ -8,7 +8,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts";
 import { Arrivals } from "./api/arrivals.ts";
-import { Changes, createApi, createMetrics, SessionCookie } from "./api/index.ts";
+import { Elsewhere } from "./api/elsewhere.ts";
+import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
 import { systemClock } from "./base/clock.ts";
 import { IdSource } from "./base/ids.ts";
 import type { Logger } from "./base/logger.ts";
@@ -20,7 +21,7 @@ import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
-import { keepsFacts, type Storage } from "./storage/port.ts";
+import type { Storage } from "./storage/port.ts";
 import { openPostgresStorage } from "./storage/postgres/index.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
@@ -75,7 +76,8 @@ async function build(
 ): Promise<Service> {
 	const clock = systemClock;
 	const ids = new IdSource(clock);
-	const storage = await openStorage(config);
+	const metrics = createMetrics();
+	const storage = await openStorage(config, metrics);
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 
@@ -90,7 +92,6 @@ async function build(
 	});
 	undo.push(() => sender.close());
 
-	const metrics = createMetrics();
 	const changes = new Changes();
 	const arrivals = new Arrivals();
 	const { attempted } = logAttempts(logger);
@@ -116,14 +117,18 @@ async function build(
 				attempted(projectId, eventId, attempt);
 				changes.note(projectId, "attempts");
 			},
+			lost: metrics.engine.lost,
 		},
 	});
 	undo.push(() => engine.stop());
+	metrics.watchNode(() => engine.node);
+	const elsewhere = new Elsewhere({ storage, arrivals, changes, clock, logger });
+	undo.push(() => elsewhere.stop());
+	elsewhere.start();
 
 	const limits = { maxEventBytes: config.maxEventBytes, basketIdleMs: config.basketIdleMs };
-	const store = keepsFacts(storage) ? startStore({ storage, engine, clock, ids, logger, ...limits }) : null;
-	if (store === null) logger.warn({}, "this database engine keeps no store facts yet: their routes are not served");
-	undo.push(async () => store?.stop());
+	const store = startStore({ storage, engine, clock, ids, logger, ...limits });
+	undo.push(() => store.stop());
 
 	const operatorKey = await resolveOperatorKey(storage, config.operatorKey);
 	const apiKeys = new ApiKeys({ storage, operatorKeyHash: operatorKey.hash, clock, ids, logger });
@@ -171,10 +176,14 @@ function dashboardFolder(): string | null {
 	return existsSync(page) ? dirname(page) : null;
 }
 
-function openStorage({ database }: Config): Promise<Storage> {
+async function openStorage({ database }: Config, metrics: Metrics): Promise<Storage> {
 	if (database.engine === "sqlite")
 		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
-	return openPostgresStorage({ url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
+	const observer = metrics.database();
+	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, observer };
+	const storage = await openPostgresStorage(options);
+	metrics.watchPools(() => storage.pools);
+	return storage;
 }
 
 /** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */

@@ -30,6 +30,7 @@ export {
 export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
 export { unusedPort } from "./ports.ts";
+export { type CommitFate, PostgresProxy } from "./postgres-proxy.ts";
 export { Posthorn, type PosthornOptions } from "./posthorn.ts";
 export {
 	type OnConnection,

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
@@ -55,6 +55,23 @@ export async function npmBinaries(): Promise<string> {
 		if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
 	});
 	return join(place, "bin");
+}
+
+/** Where Debian and Ubuntu install PostgreSQL, each major version in a folder of its own. */
+const SYSTEM_PLACE = "/usr/lib/postgresql";
+
+/** The directory with `initdb` and `postgres` of the oldest version from `from` to `to` that the system has, or null. */
+export async function systemBinaries(from: number, to: number): Promise<string | null> {
+	const names = existsSync(SYSTEM_PLACE) ? await readdir(SYSTEM_PLACE) : [];
+	const versions = names.map(Number).filter((version) => version >= from && version <= to);
+	const bins = versions.sort((a, b) => a - b).map((version) => join(SYSTEM_PLACE, String(version), "bin"));
+	return bins.find((bin) => ["initdb", "postgres"].every((program) => existsSync(join(bin, program)))) ?? null;
+}
+
+/** Such as `15.14`. */
+export async function versionOf(binDirectory: string): Promise<string> {
+	const { stdout } = await run(join(binDirectory, "postgres"), ["--version"]);
+	return /\(PostgreSQL\) (\S+)/.exec(stdout)![1]!;
 }
 
 /** The links that are missing, each relative to where it lies. */

@@ -1,12 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { unusedPort } from "./ports.ts";
-import { npmBinaries, type ServerUser, serverUser } from "./postgres-binaries.ts";
+import { npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
+
+export { systemBinaries } from "./postgres-binaries.ts";
 
 const run = promisify(execFile);
 
@@ -50,6 +53,7 @@ export class PostgresServer {
 	readonly #command: readonly [string, ...string[]];
 	readonly #user: ServerUser;
 	readonly #undertaker: ChildProcess | null;
+	readonly #settings: Readonly<Record<string, string>>;
 	#process: ChildProcess | null = null;
 	#databases = 0;
 
@@ -59,6 +63,7 @@ export class PostgresServer {
 		command: readonly [string, ...string[]],
 		user: ServerUser,
 		undertaker: ChildProcess | null,
+		settings: Readonly<Record<string, string>> = {},
 	) {
 		this.url = url;
 		this.owned = undertaker !== null;
@@ -66,6 +71,7 @@ export class PostgresServer {
 		this.#command = command;
 		this.#user = user;
 		this.#undertaker = undertaker;
+		this.#settings = settings;
 	}
 
 	static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -73,24 +79,78 @@ export class PostgresServer {
 		if (named && !options.own) return new PostgresServer(named, "", [""], {}, null);
 		const bin = options.binDirectory ?? (await npmBinaries());
 		const user = await serverUser();
-		const folder = await mkdtemp(join(tmpdir(), "posthorn-pg-"));
-		const undertaker = spawn("sh", ["-c", UNDERTAKER, "undertaker", folder], {
-			stdio: ["pipe", "ignore", "ignore"],
-			detached: true,
-		});
-		undertaker.unref();
-		if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
+		const { folder, undertaker } = await ownFolder(user);
 		const data = join(folder, "data");
 		const initdb = ["-D", data, "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
 		await run(join(bin, "initdb"), initdb, { ...user, cwd: folder, env: { LC_ALL: "C" } });
-		const port = await unusedPort();
 		const settings = { ...settingsFor(options.fsync ?? false), ...options.settings };
-		const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-		const command = [join(bin, "postgres"), "-D", data, "-p", String(port), "-k", folder, ...flags] as const;
-		const url = `postgres://test@127.0.0.1:${port}/postgres`;
-		const server = new PostgresServer(url, folder, command, user, undertaker);
+		const server = await PostgresServer.#in(folder, join(bin, "postgres"), settings, user, undertaker);
 		await server.startAgain();
 		return server;
+	}
+
+	static async #in(
+		folder: string,
+		program: string,
+		settings: Readonly<Record<string, string>>,
+		user: ServerUser,
+		undertaker: ChildProcess,
+	): Promise<PostgresServer> {
+		const port = String(await unusedPort());
+		const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+		const command = [program, "-D", join(folder, "data"), "-p", port, "-k", folder, ...flags] as const;
+		const url = `postgres://test@127.0.0.1:${port}/postgres`;
+		return new PostgresServer(url, folder, command, user, undertaker, settings);
+	}
+
+	/** Which version {@link start} would start with these options, or find: such as `18.4`. */
+	static async version(options: PostgresOptions = {}): Promise<string> {
+		const { POSTHORN_TEST_POSTGRES_URL: named } = process.env;
+		if (!named || options.own) return versionOf(options.binDirectory ?? (await npmBinaries()));
+		const [row] = await execute("SHOW server_version", named);
+		return row!.server_version as string;
+	}
+
+	/**
+	 * Another server that has all that this one has, follows it and only lets read, until {@link promote}. This one is
+	 * stopped for as long as it takes to copy its files.
+	 */
+	async standby(): Promise<PostgresServer> {
+		await this.shutDown();
+		const { folder, undertaker } = await ownFolder(this.#user);
+		const as = { ...this.#user, cwd: folder };
+		const data = join(folder, "data");
+		await run("cp", ["-a", join(this.#folder, "data"), data], as);
+		await run("touch", [join(data, "standby.signal")], as);
+		await this.startAgain();
+		const settings = { ...this.#settings, primary_conninfo: `host=127.0.0.1 port=${new URL(this.url).port} user=test` };
+		const standby = await PostgresServer.#in(folder, this.#command[0], settings, this.#user, undertaker);
+		await standby.startAgain();
+		return standby;
+	}
+
+	/** Makes a standby a server of its own. Resolves when it can be written to. */
+	async promote(): Promise<void> {
+		const [row] = await this.execute("SELECT pg_promote() AS promoted");
+		if (row!.promoted !== true) throw new Error("The standby was not promoted in time.");
+	}
+
+	/**
+	 * Lets the server write no further than `bytes` into any file (null: as far as it likes), from now on. Tables that are
+	 * larger then cannot grow, as on a full disk. Linux alone; 16 MiB is what the server's own log needs.
+	 */
+	async limitFiles(bytes: number | null): Promise<void> {
+		this.#mustBeOwned();
+		const limit = async (pid: unknown): Promise<void> => {
+			const args = [`--pid=${pid}`, `--fsize=${bytes ?? "unlimited"}:unlimited`];
+			await run("prlimit", args, this.#user).catch((error: Error) => {
+				// It has ended meanwhile.
+				if (existsSync(`/proc/${pid}`)) throw error;
+			});
+		};
+		// Whatever starts from now on inherits it.
+		await limit(this.#process!.pid);
+		for (const { pid } of await this.execute("SELECT pid FROM pg_stat_activity")) await limit(pid);
 	}
 
 	/** Starts it where it was stopped or killed, with what it had on disk. */
@@ -109,7 +169,7 @@ export class PostgresServer {
 			child.once("exit", (code) => reject(new Error(`PostgreSQL did not start (exit code ${code}):\n${output}`)));
 			child.stderr!.on("data", (text: Buffer) => {
 				output = (output + text.toString()).slice(-KEEP_OUTPUT);
-				if (output.includes("ready to accept connections")) resolve();
+				if (/ready to accept (read-only )?connections/.test(output)) resolve();
 			});
 		});
 		child.removeAllListeners("exit");
@@ -156,14 +216,8 @@ export class PostgresServer {
 	}
 
 	/** Runs SQL on a connection of its own, in the database `postgres` unless another is named. */
-	async execute(sql: string, url = this.url): Promise<Record<string, unknown>[]> {
-		const client = new Client({ connectionString: url });
-		await client.connect();
-		try {
-			return (await client.query<Record<string, unknown>>(sql)).rows;
-		} finally {
-			await client.end();
-		}
+	execute(sql: string, url = this.url): Promise<Record<string, unknown>[]> {
+		return execute(sql, url);
 	}
 
 	async #end(signal: "SIGINT" | "SIGQUIT"): Promise<void> {
@@ -178,6 +232,28 @@ export class PostgresServer {
 
 	#mustBeOwned(): void {
 		if (!this.owned) throw new Error("The server that POSTHORN_TEST_POSTGRES_URL names is not ours to start or stop.");
+	}
+}
+
+/** A folder that goes when this process ends, and the server in it. */
+async function ownFolder(user: ServerUser): Promise<{ folder: string; undertaker: ChildProcess }> {
+	const folder = await mkdtemp(join(tmpdir(), "posthorn-pg-"));
+	const undertaker = spawn("sh", ["-c", UNDERTAKER, "undertaker", folder], {
+		stdio: ["pipe", "ignore", "ignore"],
+		detached: true,
+	});
+	undertaker.unref();
+	if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
+	return { folder, undertaker };
+}
+
+async function execute(sql: string, url: string): Promise<Record<string, unknown>[]> {
+	const client = new Client({ connectionString: url });
+	await client.connect();
+	try {
+		return (await client.query<Record<string, unknown>>(sql)).rows;
+	} finally {
+		await client.end();
 	}
 }
 

@@ -23,7 +23,8 @@ export class VirtualClock {
 
 	/** What is due at once fires by itself, as soon as the event loop turns. */
 	setTimeout(fire: () => void, ms: number): { cancel(): void } {
-		const timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire };
+		// Clocks show whole milliseconds, and no timer fires early.
+		const timer = { at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, fire };
 		this.#timers.add(timer);
 		if (ms <= 0) setImmediate(() => this.#fire(timer));
 		return { cancel: () => void this.#timers.delete(timer) };

@@ -17,6 +17,7 @@ const SESSION: Session = {
 	},
 	csrf_token: "token-1",
 	by_link: false,
+	retry_delays: [],
 	projects: [],
 };
 

@@ -4,12 +4,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { useProjectId } from "../api/session.ts";
 import { jumpTarget } from "../lib/ids.ts";
+import { useIsClaimed } from "../ui/key-claims.ts";
 import { useShortcuts } from "../ui/use-shortcuts.ts";
 import classes from "./jump-box.module.css";
 
 const UNKNOWN = "Not an id: paste one that begins with evt_, att_, wh_ or proj_.";
 
-/** Leads to whatever an id stands for. `/` puts the cursor here. */
+/** Leads to whatever an id stands for. `/` puts the cursor here, unless a page has it for a field of its own. */
 export function JumpBox() {
 	const projectId = useProjectId();
 	const navigate = useNavigate();
@@ -17,6 +18,7 @@ export function JumpBox() {
 	const [text, setText] = useState("");
 	const [problem, setProblem] = useState<string | null>(null);
 	useShortcuts({ "/": () => field.current?.focus() });
+	const keyIsTaken = useIsClaimed("/");
 
 	const jump = () => {
 		const { kind, id } = jumpTarget(text);
@@ -48,7 +50,7 @@ export function JumpBox() {
 				aria-label="Jump to an id"
 				placeholder="Jump to an id: evt_, att_, wh_"
 				leftSection={<IconSearch size={16} aria-hidden />}
-				rightSection={text === "" ? <Kbd size="xs">/</Kbd> : <Kbd size="xs">↵</Kbd>}
+				rightSection={text !== "" ? <Kbd size="xs">↵</Kbd> : keyIsTaken ? null : <Kbd size="xs">/</Kbd>}
 				rightSectionPointerEvents="none"
 				value={text}
 				error={problem}

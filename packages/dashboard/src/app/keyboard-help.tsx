@@ -2,7 +2,7 @@ import { Kbd, Modal, Table, Text } from "@mantine/core";
 import { useShortcuts } from "../ui/use-shortcuts.ts";
 
 const KEYS = [
-	{ keys: ["/"], does: "Jump to an id" },
+	{ keys: ["/"], does: "Find by id" },
 	{ keys: ["j"], does: "Next row" },
 	{ keys: ["k"], does: "Previous row" },
 	{ keys: ["Enter"], does: "Open the row" },

@@ -107,7 +107,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		],
 	}),
 	expired: () => ({
-		why: "The event waited until its retention ended, for example behind a paused webhook, and was never sent.",
+		why: "The attempt waited until the event’s retention ended, for example behind a paused webhook, and was not made.",
 		tries: ["Replay it to send it after all, while the event is still kept."],
 	}),
 	unsubscribed: () => ({

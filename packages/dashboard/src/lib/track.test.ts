@@ -1,7 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { timeOfDay } from "./time.ts";
-import { buildTrack, rowStations, STATIONS, seriesLength, type TrackAttempt, WAITS, waitWord } from "./track.ts";
+import {
+	buildTrack,
+	newSeriesWords,
+	type RetryPlan,
+	rowStations,
+	seriesLength,
+	type TrackAttempt,
+	waitWord,
+} from "./track.ts";
+
+/** A service that is configured as the documents have it, and its waits in milliseconds. */
+const PLAN: RetryPlan = { retry_delays: [30, 60, 120, 300, 600, 1_800, 3_600] };
+const WAITS = PLAN.retry_delays.map((seconds) => seconds * 1_000);
+/** One that is configured otherwise. */
+const SHORT_PLAN: RetryPlan = { retry_delays: [5, 5] };
 
 const START = Date.parse("2026-11-21T14:00:00.000Z");
 const TOOK_MS = 84;
@@ -50,14 +64,14 @@ const over = { state: "delivered", attempt: 1, replay: 0, next_retry_at: null } 
 
 describe("a delivered train", () => {
 	it("stops at the station that took it", () => {
-		const [line] = buildTrack(series({ retried: 2, end: "delivered" }), over);
+		const [line] = buildTrack(series({ retried: 2, end: "delivered" }), over, PLAN);
 		expect(line?.end).toBe("delivered");
 		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "passed", "delivered"]);
 		expect(line?.stations.map(({ answer }) => answer)).toEqual(["500", "500", "200"]);
 	});
 
 	it("is read aloud with each attempt's number, answer and time", () => {
-		const [line] = buildTrack(series({ retried: 1, end: "delivered" }), over);
+		const [line] = buildTrack(series({ retried: 1, end: "delivered" }), over, PLAN);
 		const second = START + TOOK_MS + 30_000;
 		expect(line?.stations.map(({ spoken }) => spoken)).toEqual([
 			`attempt 1 of 8, answered 500 at ${clock(START)}`,
@@ -73,7 +87,7 @@ describe("a train under way", () => {
 	const waiting = { ...delivery, next_retry_at: made[1]!.next_retry_at };
 
 	it("has the next station with its planned time, and those behind it with what follows from the waits", () => {
-		const [line] = buildTrack(made, waiting);
+		const [line] = buildTrack(made, waiting, PLAN);
 		expect(line?.end).toBeNull();
 		expect(line?.stations.map(({ state }) => state)).toEqual([
 			"passed",
@@ -90,54 +104,60 @@ describe("a train under way", () => {
 	});
 
 	it("goes by what the service says of the next time rather than by the log", () => {
-		const [line] = buildTrack(made, delivery);
+		const [line] = buildTrack(made, delivery, PLAN);
 		expect(line?.stations[2]?.at).toBe(due + 120_000);
 	});
 
-	it("foretells nothing where the service waits otherwise", () => {
-		const unusual = series({ retried: 2, waits: [5_000, 5_000] });
-		const [line] = buildTrack(unusual, { ...waiting, next_retry_at: unusual[1]!.next_retry_at });
+	// It spoke of eight attempts and their usual waits, whatever the service was configured with.
+	it("has as many stations and such waits as the service is configured with", () => {
+		const [first] = series({ retried: 1, waits: [5_000] });
+		const due = START + TOOK_MS + 5_000;
+		const [line] = buildTrack([first!], { ...delivery, attempt: 2, next_retry_at: iso(due) }, SHORT_PLAN);
+		expect(line?.total).toBe(3);
+		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "current", "coming"]);
+		expect(line?.stations[0]?.spoken).toBe(`attempt 1 of 3, answered 500 at ${clock(START)}`);
+		expect(line?.stations[2]).toMatchObject({ at: due + 5_000, estimated: true, wait: 5_000 });
+	});
+
+	it("foretells nothing of a series that was begun when the service waited otherwise", () => {
+		const before = series({ retried: 2, waits: [5_000, 5_000] });
+		const [line] = buildTrack(before, { ...waiting, next_retry_at: before[1]!.next_retry_at }, PLAN);
 		expect(line?.stations[2]?.at).not.toBeNull();
 		expect(line?.stations.slice(3).every(({ at, wait }) => at === null && wait === null)).toBe(true);
 		expect(line?.stations[3]?.spoken).toBe("attempt 4 of 8");
 	});
 
 	it("foretells nothing where no more is known than the attempts", () => {
-		const [line] = buildTrack(made, null);
+		const [line] = buildTrack(made, null, PLAN);
 		expect(line?.stations).toHaveLength(2);
 		expect(line?.end).toBeNull();
 	});
 
 	it("stands at its first station before anything was sent", () => {
-		const [line] = buildTrack([], { state: "attempting", attempt: 1, replay: 0, next_retry_at: null });
-		expect(line?.stations).toHaveLength(STATIONS);
+		const [line] = buildTrack([], { state: "attempting", attempt: 1, replay: 0, next_retry_at: null }, PLAN);
+		expect(line?.stations).toHaveLength(8);
 		expect(line?.stations[0]).toMatchObject({ state: "current", at: null, spoken: "attempt 1 of 8, under way" });
 	});
 });
 
 describe("a train that failed", () => {
 	it("ends at its last station", () => {
-		const [line] = buildTrack(series({ retried: 7, end: "failed" }), { ...over, state: "dead_lettered", attempt: 8 });
+		const made = series({ retried: 7, end: "failed" });
+		const [line] = buildTrack(made, { ...over, state: "dead_lettered", attempt: 8 }, PLAN);
 		expect(line?.end).toBe("failed");
 		expect(line?.stations.at(-1)).toMatchObject({ number: 8, state: "failed", answer: "500" });
 	});
 
-	it("tells how many attempts the service makes", () => {
-		const first = series({ retried: 2, end: "failed", waits: [1_000, 1_000] });
-		const again = series({ replay: 1, retried: 1, waits: [1_000] });
-		const lines = buildTrack([...first, ...again], {
-			state: "attempting",
-			attempt: 2,
-			replay: 1,
-			next_retry_at: again[0]!.next_retry_at,
-		});
-		expect(lines.map(({ total }) => total)).toEqual([3, 3]);
-		expect(lines[1]?.stations.map(({ state }) => state)).toEqual(["passed", "current", "coming"]);
+	it("keeps the length that it had, whatever the service makes of series by now", () => {
+		const first = series({ retried: 2, end: "failed", waits: [5_000, 5_000] });
+		const again = series({ replay: 1, retried: 1 });
+		const delivery = { state: "attempting", attempt: 2, replay: 1, next_retry_at: again[0]!.next_retry_at } as const;
+		expect(buildTrack([...first, ...again], delivery, PLAN).map(({ total }) => total)).toEqual([3, 8]);
 	});
 
 	it("may be closed early without a request", () => {
 		const closed = { ...entry(0, 1, START), status: "failed", status_code: null, error_code: "expired" } as const;
-		const [line] = buildTrack([closed], { ...over, state: "dead_lettered" });
+		const [line] = buildTrack([closed], { ...over, state: "dead_lettered" }, PLAN);
 		expect(line).toMatchObject({ total: 8, end: "failed" });
 		expect(line?.stations).toHaveLength(1);
 	});
@@ -146,7 +166,7 @@ describe("a train that failed", () => {
 describe("replays", () => {
 	it("are further lines, in their order", () => {
 		const made = [...series({ replay: 1, retried: 0, end: "delivered" }), ...series({ retried: 7, end: "failed" })];
-		const lines = buildTrack(made, { ...over, replay: 1 });
+		const lines = buildTrack(made, { ...over, replay: 1 }, PLAN);
 		expect(lines.map(({ replay, end }) => [replay, end])).toEqual([
 			[0, "failed"],
 			[1, "delivered"],
@@ -154,12 +174,8 @@ describe("replays", () => {
 	});
 
 	it("have a line from the moment they are asked for", () => {
-		const lines = buildTrack(series({ retried: 7, end: "failed" }), {
-			state: "attempting",
-			attempt: 1,
-			replay: 1,
-			next_retry_at: iso(START),
-		});
+		const delivery = { state: "attempting", attempt: 1, replay: 1, next_retry_at: iso(START) } as const;
+		const lines = buildTrack(series({ retried: 7, end: "failed" }), delivery, PLAN);
 		expect(lines).toHaveLength(2);
 		expect(lines[1]?.stations[0]).toMatchObject({ state: "current", at: START });
 		expect(lines[1]?.end).toBeNull();
@@ -167,7 +183,7 @@ describe("replays", () => {
 });
 
 it("keeps a place for attempts that left the log", () => {
-	const [line] = buildTrack(series({ retried: 3, end: "delivered" }).slice(2), over);
+	const [line] = buildTrack(series({ retried: 3, end: "delivered" }).slice(2), over, PLAN);
 	expect(line?.stations.map(({ number, attemptId }) => [number, attemptId])).toEqual([
 		[1, null],
 		[2, null],
@@ -186,7 +202,8 @@ it("numbers the stations of every line without gaps, with one current station at
 		fc.property(fc.array(anySeries, { minLength: 1, maxLength: 4 }), fc.boolean(), (given, underWay) => {
 			const made = given.flatMap((each, replay) => series({ ...each, replay }));
 			const replay = underWay ? given.length : given.length - 1;
-			const lines = buildTrack(made, { ...over, state: underWay ? "attempting" : "delivered", replay });
+			const state = underWay ? "attempting" : "delivered";
+			const lines = buildTrack(made, { ...over, state, replay }, PLAN);
 			expect(lines.map((line) => line.replay)).toEqual(Array.from({ length: replay + 1 }, (_, index) => index));
 			for (const { stations, end, total } of lines) {
 				expect(stations.map(({ number }) => number)).toEqual(stations.map((_, index) => index + 1));
@@ -200,18 +217,33 @@ it("numbers the stations of every line without gaps, with one current station at
 describe("seriesLength", () => {
 	const place = { attempt: 3, status: "retrying", error_code: null } as const;
 	it.each([
-		["more than were made, while it is retried", { ...place, attempt: 9 }, 10],
-		["the usual number, while it does not tell", place, 8],
-		["what was used up, once it failed", { ...place, status: "failed" as const }, 3],
-		["the usual number, where it was closed unsent", { ...place, status: "failed" as const, error_code: "expired" }, 8],
-	])("is %s", (_, given, length) => {
-		expect(seriesLength(given)).toBe(length);
+		["what the service makes", place, PLAN, 8],
+		["what the service makes, however few", { ...place, attempt: 1 }, SHORT_PLAN, 3],
+		["one, where nothing is retried", { ...place, attempt: 1, status: "delivered" as const }, { retry_delays: [] }, 1],
+		["more than were made, while it is retried", { ...place, attempt: 9 }, PLAN, 10],
+		["what was used up, once it failed", { ...place, status: "failed" as const }, PLAN, 3],
+		[
+			"what the service makes, where it was closed unsent",
+			{ ...place, status: "failed" as const, error_code: "expired" },
+			PLAN,
+			8,
+		],
+	])("is %s", (_, given, plan, length) => {
+		expect(seriesLength(given, plan)).toBe(length);
 	});
+});
+
+it.each([
+	["up to 8 attempts", PLAN],
+	["up to 3 attempts", SHORT_PLAN],
+	["1 attempt", { retry_delays: [] }],
+])("says of a new series that it gets %s", (words, plan) => {
+	expect(newSeriesWords(plan)).toBe(words);
 });
 
 describe("rowStations", () => {
 	it("shows what is to come of an attempt that is retried", () => {
-		const stations = rowStations({ attempt: 2, status: "retrying", error_code: null });
+		const stations = rowStations({ attempt: 2, status: "retrying", error_code: null }, PLAN);
 		expect(stations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 		expect(stations.map(({ state }) => state)).toEqual([
 			"passed",
@@ -222,7 +254,7 @@ describe("rowStations", () => {
 	});
 
 	it.each(["delivered", "failed"] as const)("ends where it was %s", (status) => {
-		const stations = rowStations({ attempt: 2, status, error_code: null });
+		const stations = rowStations({ attempt: 2, status, error_code: null }, PLAN);
 		expect(stations.map(({ state }) => state)).toEqual(["passed", status]);
 	});
 });

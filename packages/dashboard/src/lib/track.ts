@@ -31,7 +31,7 @@ export interface Station {
 	readonly answer: string | null;
 	/** When the attempt began or is due, milliseconds since 1970; null where nobody knows, or while it is under way. */
 	readonly at: number | null;
-	/** Whether `at` is what follows from the usual waits if the attempts before it fail at once. */
+	/** Whether `at` is what follows from the service's waits if the attempts before it fail at once. */
 	readonly estimated: boolean;
 	/** The wait before it, in milliseconds; null for the first one and where nobody knows. */
 	readonly wait: number | null;
@@ -51,13 +51,26 @@ export interface Line {
 	readonly end: "delivered" | "failed" | null;
 }
 
-/** The waits between attempts unless the service is configured with others, in milliseconds. */
-export const WAITS: readonly number[] = [30, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * 1_000);
+/** How the service retries. */
+export interface RetryPlan {
+	/** The waits between the attempts of a series, in seconds. */
+	readonly retry_delays: readonly number[];
+}
 
-/** The stations of a line unless its series shows another number. */
-export const STATIONS = WAITS.length + 1;
+/** The attempts that a series has at most by that plan. */
+const attemptsOf = ({ retry_delays }: RetryPlan) => retry_delays.length + 1;
 
-/** How far, in milliseconds, a wait may be from the usual one and still count as it. */
+/** What a new series gets, within a sentence: `up to 8 attempts`. */
+export const newSeriesWords = (plan: RetryPlan) =>
+	attemptsOf(plan) === 1 ? "1 attempt" : `up to ${attemptsOf(plan)} attempts`;
+
+/** The wait behind an attempt by that plan, in milliseconds; undefined behind the last. */
+function waitAfter({ retry_delays }: RetryPlan, attempt: number): number | undefined {
+	const seconds = retry_delays[attempt - 1];
+	return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+/** How far, in milliseconds, a wait may be from the planned one and still count as it. */
 const TOLERANCE_MS = 2_000;
 
 type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
@@ -66,13 +79,12 @@ type Place = Pick<TrackAttempt, "attempt" | "status" | "error_code">;
 const exhausted = (attempt: Place) => attempt.status === "failed" && wasSent(attempt);
 
 /**
- * How many attempts a series has in all, as far as one of its attempts tells.
- *
- * @param usual the number where the attempt does not tell
+ * How many attempts a series has in all: as many as the service makes, unless one of its attempts, made under another
+ * configuration, tells otherwise.
  */
-export function seriesLength(last: Place, usual = STATIONS): number {
+export function seriesLength(last: Place, plan: RetryPlan): number {
 	if (exhausted(last)) return last.attempt;
-	return Math.max(usual, last.status === "retrying" ? last.attempt + 1 : last.attempt);
+	return Math.max(attemptsOf(plan), last.status === "retrying" ? last.attempt + 1 : last.attempt);
 }
 
 const endOf = ({ started_at, response_ms }: TrackAttempt) => Date.parse(started_at) + response_ms;
@@ -80,12 +92,12 @@ const endOf = ({ started_at, response_ms }: TrackAttempt) => Date.parse(started_
 const plannedWait = (attempt: TrackAttempt) =>
 	attempt.next_retry_at === null ? null : Date.parse(attempt.next_retry_at) - endOf(attempt);
 
-/** Whether the series waits as services do that are not configured otherwise: only then can the rest be foretold. */
-function waitsAsUsual(attempts: readonly TrackAttempt[]): boolean {
+/** Whether the series has waited as the service waits now: only then can the rest be foretold. */
+function waitsByPlan(attempts: readonly TrackAttempt[], plan: RetryPlan): boolean {
 	return attempts.every((attempt) => {
 		const wait = plannedWait(attempt);
-		const usual = WAITS[attempt.attempt - 1];
-		return wait === null || (usual !== undefined && Math.abs(wait - usual) <= TOLERANCE_MS);
+		const planned = waitAfter(plan, attempt.attempt);
+		return wait === null || (planned !== undefined && Math.abs(wait - planned) <= TOLERANCE_MS);
 	});
 }
 
@@ -94,7 +106,11 @@ function waitsAsUsual(attempts: readonly TrackAttempt[]): boolean {
  *
  * @param delivery null where no more is known than the attempts: then nothing is foretold
  */
-export function buildTrack(attempts: readonly TrackAttempt[], delivery: TrackDelivery | null): readonly Line[] {
+export function buildTrack(
+	attempts: readonly TrackAttempt[],
+	delivery: TrackDelivery | null,
+	plan: RetryPlan,
+): readonly Line[] {
 	const series = new Map<number, TrackAttempt[]>();
 	for (const attempt of attempts) {
 		const made = series.get(attempt.replay);
@@ -102,26 +118,29 @@ export function buildTrack(attempts: readonly TrackAttempt[], delivery: TrackDel
 		else made.push(attempt);
 	}
 	if (delivery?.state === "attempting" && !series.has(delivery.replay)) series.set(delivery.replay, []);
-	// A series that used up its attempts shows how many the service is configured with.
-	const usual = attempts.findLast(exhausted)?.attempt ?? STATIONS;
 	return [...series]
 		.sort(([one], [other]) => one - other)
 		.map(([replay, made]) => {
 			const ordered = made.toSorted((one, other) => one.attempt - other.attempt);
-			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, usual);
+			return buildLine(replay, ordered, delivery?.replay === replay ? delivery : null, plan);
 		});
 }
 
-function buildLine(replay: number, made: readonly TrackAttempt[], delivery: TrackDelivery | null, usual: number): Line {
+function buildLine(
+	replay: number,
+	made: readonly TrackAttempt[],
+	delivery: TrackDelivery | null,
+	plan: RetryPlan,
+): Line {
 	const last = made.at(-1);
 	const over = last !== undefined && last.status !== "retrying";
-	const total = last === undefined ? usual : seriesLength(last, usual);
+	const total = last === undefined ? attemptsOf(plan) : seriesLength(last, plan);
 	const stations: Station[] = [];
 	const first = made[0]?.attempt ?? 1;
 	// Attempts beyond the log's retention leave their stations without an answer.
 	for (let number = 1; number < first; number++) stations.push(unknown(number, total));
 	for (const attempt of made) stations.push(passed(attempt, made, total));
-	if (!over && delivery !== null) stations.push(...ahead(last, total, delivery, waitsAsUsual(made)));
+	if (!over && delivery !== null) stations.push(...ahead(last, total, delivery, waitsByPlan(made, plan) ? plan : null));
 	return { replay, stations, total, end: over ? (last.status === "delivered" ? "delivered" : "failed") : null };
 }
 
@@ -150,28 +169,28 @@ function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: num
 	};
 }
 
-/** The stations to come: the next one as it is planned, those behind it as they follow from the usual waits. */
+/** The stations to come: the next one as it is scheduled, those behind it as they follow from the plan, if it holds. */
 function ahead(
 	last: TrackAttempt | undefined,
 	total: number,
 	delivery: TrackDelivery,
-	usual: boolean,
+	plan: RetryPlan | null,
 ): readonly Station[] {
 	const next = (last?.attempt ?? 0) + 1;
-	const planned = delivery.next_retry_at ?? last?.next_retry_at ?? null;
+	const scheduled = delivery.next_retry_at ?? last?.next_retry_at ?? null;
 	const stations: Station[] = [];
-	let at = planned === null ? null : Date.parse(planned);
+	let at = scheduled === null ? null : Date.parse(scheduled);
 	for (let number = next; number <= total; number++) {
-		const usualWait = usual ? (WAITS[number - 2] ?? null) : null;
+		const wait = plan === null ? null : (waitAfter(plan, number - 1) ?? null);
 		const isNext = number === next;
-		if (!isNext) at = at === null || usualWait === null ? null : at + usualWait;
+		if (!isNext) at = at === null || wait === null ? null : at + wait;
 		stations.push({
 			number,
 			state: isNext ? "current" : "coming",
 			answer: null,
 			at,
 			estimated: !isNext && at !== null,
-			wait: isNext && last !== undefined ? (plannedWait(last) ?? usualWait) : usualWait,
+			wait: isNext && last !== undefined ? (plannedWait(last) ?? wait) : wait,
 			attemptId: null,
 			spoken: `attempt ${number} of ${total}${isNext ? nextInWords(at) : laterInWords(at)}`,
 		});
@@ -197,8 +216,8 @@ export function waitWord(ms: number): string {
 }
 
 /** The stations of an entry of the log: what it tells of those before and behind it. */
-export function rowStations(attempt: Place): readonly Pick<Station, "number" | "state">[] {
-	const length = attempt.status === "retrying" ? seriesLength(attempt) : attempt.attempt;
+export function rowStations(attempt: Place, plan: RetryPlan): readonly Pick<Station, "number" | "state">[] {
+	const length = attempt.status === "retrying" ? seriesLength(attempt, plan) : attempt.attempt;
 	return Array.from({ length }, (_, index) => ({ number: index + 1, state: rowState(index + 1, attempt) }));
 }
 

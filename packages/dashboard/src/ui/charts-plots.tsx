@@ -79,7 +79,11 @@ export function OutcomesPlot({ buckets, range, stepMs, height, fills }: Outcomes
 			yAxisProps={{ width: 44, allowDecimals: false, tickFormatter: compactCount }}
 			maxBarWidth={28}
 			cursorFill="var(--ph-hover)"
-			barProps={{ isAnimationActive: false, minPointSize: (value) => (Number(value) > 0 ? 3 : 0) }}
+			// What recharts hands over is where a part of the stack ends: whether there is any of it, the bucket tells.
+			barProps={({ name }) => ({
+				isAnimationActive: false,
+				minPointSize: (_, index) => (Number(buckets[index]?.[name as keyof typeof fills]) > 0 ? 3 : 0),
+			})}
 			tooltipProps={{
 				isAnimationActive: false,
 				content: ({ active, payload }) => (

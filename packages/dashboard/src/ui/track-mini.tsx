@@ -1,4 +1,5 @@
 import { Tooltip } from "@mantine/core";
+import { useSession } from "../api/session.ts";
 import { rowStations, type StationState, seriesLength, type TrackAttempt } from "../lib/track.ts";
 import classes from "./track-mini.module.css";
 
@@ -13,8 +14,9 @@ export function TrackMini({
 }: {
 	attempt: Pick<TrackAttempt, "attempt" | "status" | "error_code" | "replay">;
 }) {
-	const stations = rowStations(attempt);
-	const total = seriesLength(attempt);
+	const plan = useSession();
+	const stations = rowStations(attempt, plan);
+	const total = seriesLength(attempt, plan);
 	const words = `Attempt ${attempt.attempt} of ${total}${attempt.replay === 0 ? "" : `, replay ${attempt.replay}`}`;
 	const width = total * STEP + 4;
 	const x = (number: number) => (number - 1) * STEP + MIDDLE;

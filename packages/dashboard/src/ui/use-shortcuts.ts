@@ -1,13 +1,16 @@
 import { useEffect, useRef } from "react";
 import { isTyping } from "../lib/keys.ts";
+import { useKeyClaims } from "./key-claims.ts";
 
 /** Whether a dialog or drawer with a claim to the keyboard is open. */
 const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
 
+const NONE: readonly string[] = [];
+
 interface ShortcutOptions {
 	/** Also while a dialog is open. */
 	inDialogs?: boolean;
-	/** Ahead of others: for a page that takes over a key of the shell's. */
+	/** Ahead of others: for a page that takes over a key of the shell's, which then offers it no more. */
 	first?: boolean;
 }
 
@@ -23,6 +26,7 @@ export function useShortcuts(
 	useEffect(() => {
 		latest.current = shortcuts;
 	});
+	useKeyClaims(first ? Object.keys(shortcuts) : NONE);
 	useEffect(() => {
 		const onKey = (event: KeyboardEvent) => {
 			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;

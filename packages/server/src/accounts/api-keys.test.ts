@@ -85,7 +85,9 @@ test("a key that is deleted while it is looked up is not kept", async () => {
 		goOn = resolve;
 	});
 	const slow = keysOf({
+		neighbours: null,
 		createApiKey: (...args) => storage.createApiKey(...args),
+		getApiKey: (...args) => storage.getApiKey(...args),
 		listApiKeys: (...args) => storage.listApiKeys(...args),
 		deleteApiKey: (...args) => storage.deleteApiKey(...args),
 		touchApiKeys: (...args) => storage.touchApiKeys(...args),
@@ -121,6 +123,15 @@ test("a key's use is told at once and written at most once a minute, and at the 
 	await keys.close();
 	expect(await written()).toBe(second);
 	expect(clock.nextAt).toBeNull();
+});
+
+test("a key is got by its id, in its project alone, with its last use", async () => {
+	const [{ id, key }, other] = [await create(), await create()];
+	await keys.authenticate(key);
+	expect(await keys.get(projectId, id)).toMatchObject({ id, lastUsedAt: clock.now() });
+	expect(await keys.get(projectId, other.id)).toMatchObject({ id: other.id, lastUsedAt: null });
+	expect(await keys.get("proj_other", id)).toBeNull();
+	expect(await keys.get(projectId, `${id.slice(0, -1)}0`)).toBeNull();
 });
 
 test("a key's name is checked", async () => {

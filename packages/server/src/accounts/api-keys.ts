@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
-import type { ApiKey, Page, RegistryStorage } from "../storage/port.ts";
+import type { ApiKey, Page, Storage } from "../storage/port.ts";
 import { createKey, keyHash } from "./key.ts";
 import { KeyCache } from "./key-cache.ts";
 import { LastUses } from "./last-uses.ts";
@@ -15,8 +15,8 @@ const SHOWN_CHARACTERS = 12;
 
 export interface ApiKeysOptions {
 	readonly storage: Pick<
-		RegistryStorage,
-		"createApiKey" | "listApiKeys" | "deleteApiKey" | "findApiKey" | "touchApiKeys"
+		Storage,
+		"createApiKey" | "listApiKeys" | "getApiKey" | "deleteApiKey" | "findApiKey" | "touchApiKeys" | "neighbours"
 	>;
 	/** SHA-256 of the operator's key. */
 	readonly operatorKeyHash: Uint8Array;
@@ -30,11 +30,13 @@ export class ApiKeys {
 	readonly #options: ApiKeysOptions;
 	readonly #cache: KeyCache;
 	readonly #uses: LastUses;
+	readonly #unsubscribe: (() => void) | undefined;
 
 	constructor(options: ApiKeysOptions) {
 		this.#options = options;
 		this.#cache = new KeyCache(options.clock);
 		this.#uses = new LastUses(options);
+		this.#unsubscribe = options.storage.neighbours?.subscribe((projectIds) => this.#cache.hint(projectIds));
 	}
 
 	/** `key` is shown this once; only its hash is kept. */
@@ -59,16 +61,18 @@ export class ApiKeys {
 
 	async list(projectId: string, page: Page): Promise<ApiKey[]> {
 		const keys = await this.#options.storage.listApiKeys(projectId, page);
-		return keys.map((key) => ({ ...key, lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt }));
+		return keys.map((key) => this.#withLastUse(key));
 	}
 
 	async get(projectId: string, keyId: string): Promise<ApiKey | null> {
-		// The page that would begin with it: the place right before its id.
-		const [key] = await this.list(projectId, { limit: 1, after: keyId.slice(0, -1) });
-		return key?.id === keyId ? key : null;
+		const key = await this.#options.storage.getApiKey(projectId, keyId);
+		return key && this.#withLastUse(key);
 	}
 
-	/** Ends a key at once on this node. False when there is no such key in the project. */
+	/**
+	 * Ends a key: at once on this node, on others as soon as they hear of it, and within seconds on one that hears nothing.
+	 * False when there is no such key in the project.
+	 */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey(projectId, keyId);
 		if (deleted) this.#cache.drop(keyId);
@@ -87,16 +91,21 @@ export class ApiKeys {
 
 	/** Writes what is noted of last uses. */
 	close(): Promise<void> {
+		this.#unsubscribe?.();
 		return this.#uses.close();
+	}
+
+	#withLastUse(key: ApiKey): ApiKey {
+		return { ...key, lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt };
 	}
 
 	async #find(hash: Buffer): Promise<ApiKey | null> {
 		const name = hash.toString("base64");
 		const cached = this.#cache.get(name);
 		if (cached) return cached;
-		const { revision } = this.#cache;
+		const lookup = this.#cache.begin();
 		const found = await this.#options.storage.findApiKey(hash);
-		if (found) this.#cache.add(name, found, revision);
+		if (found) this.#cache.add(name, found, lookup);
 		return found;
 	}
 }

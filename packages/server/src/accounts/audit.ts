@@ -2,6 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { AccountStorage, Actor, AuditEntry, Page } from "../storage/port.ts";
 
+const DAY_MS = 86_400_000;
+
 /** Everything that is noted; the names are stable. */
 export const AUDIT_ACTIONS = [
 	"project.created",
@@ -28,6 +30,9 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+/** Entries are kept for this long: over a year, so that what was done a year ago can still be asked about. */
+export const AUDIT_RETENTION_DAYS = 400;
+
 /** What was done, to what. */
 export interface AuditNote {
 	readonly projectId: string;
@@ -39,7 +44,7 @@ export interface AuditNote {
 }
 
 export interface AuditOptions {
-	readonly storage: Pick<AccountStorage, "appendAudit" | "listAudit">;
+	readonly storage: Pick<AccountStorage, "appendAudit" | "listAudit" | "sweepAudit">;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
 }
@@ -69,5 +74,11 @@ export class Audit {
 	/** Newest first. */
 	list(projectId: string, page: Page): Promise<AuditEntry[]> {
 		return this.#options.storage.listAudit(projectId, page);
+	}
+
+	/** Deletes entries that are past {@link AUDIT_RETENTION_DAYS}, at most `limit`; answers with how many. */
+	sweep(limit: number): Promise<number> {
+		const { storage, clock } = this.#options;
+		return storage.sweepAudit(clock.now() - AUDIT_RETENTION_DAYS * DAY_MS, limit);
 	}
 }

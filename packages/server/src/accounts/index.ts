@@ -1,5 +1,5 @@
 export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
-export { AUDIT_ACTIONS, Audit, type AuditNote } from "./audit.ts";
+export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
 export { accountFaults, emailFaults, PASSWORD_LENGTH } from "./faults.ts";
 export { Members, mayAs, ROLES } from "./members.ts";
 export { resolveOperatorKey } from "./operator-key.ts";

@@ -1,41 +1,61 @@
 import type { Clock } from "../base/clock.ts";
 import type { ApiKey } from "../storage/port.ts";
 
-/** For this long a key found is trusted without asking storage: a key deleted on another node works no longer than this. */
+/** For this long a key found is trusted without asking storage, unless a node tells of a change in its project. */
 const TTL_MS = 5_000;
+/**
+ * For this long from its being found once one does: a hint does not say whether a key has changed or an event was
+ * published, and a busy project's hints must not have every request ask storage.
+ */
+const HINTED_TTL_MS = 250;
 const MAX_KEYS = 10_000;
+/** Projects whose last hint is remembered; beyond, the one that was hinted at longest ago is forgotten. */
+const MAX_HINTED = 10_000;
+
+interface Entry {
+	readonly key: ApiKey;
+	readonly foundAt: number;
+}
+
+/** Where a lookup in storage began: its answer may be older than what was deleted or hinted at since. */
+export interface Lookup {
+	readonly revision: number;
+	readonly at: number;
+}
 
 /** API keys found lately, by hash. Bounded: when full, the oldest goes. */
 export class KeyCache {
 	readonly #clock: Pick<Clock, "now">;
-	readonly #entries = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+	readonly #entries = new Map<string, Entry>();
+	/** When something of a project was last hinted at. */
+	readonly #hintedAt = new Map<string, number>();
+	/** Rises with every deletion here. */
 	#revision = 0;
 
 	constructor(clock: Pick<Clock, "now">) {
 		this.#clock = clock;
 	}
 
-	/** Rises with every deletion. A key looked up before one and added after it might be the deleted one. */
-	get revision(): number {
-		return this.#revision;
+	/** To be called before a key is looked up that is added then. */
+	begin(): Lookup {
+		return { revision: this.#revision, at: this.#clock.now() };
 	}
 
 	get(hash: string): ApiKey | undefined {
 		const entry = this.#entries.get(hash);
 		if (!entry) return undefined;
-		if (entry.until > this.#clock.now()) return entry.key;
+		const { key, foundAt } = entry;
+		const ttl = this.#isHintedSince(key.projectId, foundAt) ? HINTED_TTL_MS : TTL_MS;
+		if (foundAt + ttl > this.#clock.now()) return key;
 		this.#entries.delete(hash);
 		return undefined;
 	}
 
-	/** Keeps the key, unless keys were deleted since `revision`. */
-	add(hash: string, key: ApiKey, revision: number): void {
-		if (revision !== this.#revision) return;
-		if (this.#entries.size >= MAX_KEYS) {
-			const [oldest] = this.#entries.keys();
-			if (oldest !== undefined) this.#entries.delete(oldest);
-		}
-		this.#entries.set(hash, { key, until: this.#clock.now() + TTL_MS });
+	/** Keeps the key, unless it might have been deleted since it was looked up. */
+	add(hash: string, key: ApiKey, { revision, at }: Lookup): void {
+		if (revision !== this.#revision || this.#isHintedSince(key.projectId, at)) return;
+		if (this.#entries.size >= MAX_KEYS) deleteOldest(this.#entries);
+		this.#entries.set(hash, { key, foundAt: at });
 	}
 
 	/** Forgets a key that was deleted. */
@@ -43,4 +63,23 @@ export class KeyCache {
 		this.#revision++;
 		for (const [hash, { key }] of this.#entries) if (key.id === keyId) this.#entries.delete(hash);
 	}
+
+	/** Keys of these projects may have been deleted elsewhere. */
+	hint(projectIds: readonly string[]): void {
+		const at = this.#clock.now();
+		for (const projectId of projectIds) {
+			this.#hintedAt.delete(projectId);
+			this.#hintedAt.set(projectId, at);
+			if (this.#hintedAt.size > MAX_HINTED) deleteOldest(this.#hintedAt);
+		}
+	}
+
+	#isHintedSince(projectId: string, at: number): boolean {
+		return (this.#hintedAt.get(projectId) ?? Number.NEGATIVE_INFINITY) >= at;
+	}
+}
+
+function deleteOldest(map: Map<string, unknown>): void {
+	const [oldest] = map.keys();
+	if (oldest !== undefined) map.delete(oldest);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Account, AccountStorage, Actor, Invitation, Membership, Role } from "../storage/port.ts";
+import type { Account, AccountStorage, Actor, Invitation, Member, Membership, Role } from "../storage/port.ts";
 import { createKey, keyHash } from "./key.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
@@ -37,6 +37,10 @@ export class Members {
 
 	list(...args: Parameters<AccountStorage["listMembers"]>): ReturnType<AccountStorage["listMembers"]> {
 		return this.#options.storage.listMembers(...args);
+	}
+
+	get(projectId: string, accountId: string): Promise<Member | null> {
+		return this.#options.storage.getMember(projectId, accountId);
 	}
 
 	setRole(...args: Parameters<AccountStorage["setRole"]>): ReturnType<AccountStorage["setRole"]> {

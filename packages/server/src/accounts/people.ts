@@ -9,6 +9,8 @@ import { Throttle } from "./throttle.ts";
 
 /** How long a printed set-up link holds; each start of the service prints another until one was used. */
 const SETUP_LINK_MS = 7 * 86_400_000;
+/** Nodes that start within this time of each other each print a set-up link that holds; older ones end with a new one. */
+export const STARTS_TOGETHER_MS = 10 * 60_000;
 export const SIGN_IN_LINK_MS = 15 * 60_000;
 /** How long after signing in by link a new password may be set without the old one. */
 const FORGOTTEN_MS = 15 * 60_000;
@@ -54,12 +56,16 @@ export class People {
 		return !(await this.#options.storage.hasOperator());
 	}
 
-	/** A new token for setting up the operator's account, in place of the one before; null when there is an account. */
+	/**
+	 * A new token for setting up the operator's account; null when there is an account. It takes the place of those before,
+	 * but for those that were made just now: another node may be about to print one of them.
+	 */
 	async createSetupToken(): Promise<string | null> {
 		const { storage, clock } = this.#options;
 		if (await storage.hasOperator()) return null;
 		const token = createKey("");
-		await storage.createLink({ kind: "setup" }, keyHash(token), clock.now() + SETUP_LINK_MS);
+		const expiresAt = clock.now() + SETUP_LINK_MS;
+		await storage.createLink({ kind: "setup", supersedes: expiresAt - STARTS_TOGETHER_MS }, keyHash(token), expiresAt);
 		return token;
 	}
 
@@ -80,12 +86,16 @@ export class People {
 		const faults = accountFaults(person);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
+		const tokenHash = keyHash(token);
+		// Looked at before the password is hashed: whoever has no link does not put the machine to work.
+		if (!(await storage.holdsSetupLink(tokenHash, clock.now()))) {
+			this.#wrongFromAddress.failed(address);
+			return { kind: "wrong_token" };
+		}
 		const account = this.#account(person, true);
 		const hash = await passwords.hash(person.password);
-		const kind = await storage.createOperator(account, normalEmail(person.email), hash, keyHash(token), clock.now());
-		if (kind === "created") return { kind, account };
-		if (kind === "wrong_token") this.#wrongFromAddress.failed(address);
-		return { kind };
+		const kind = await storage.createOperator(account, normalEmail(person.email), hash, tokenHash, clock.now());
+		return kind === "created" ? { kind, account } : { kind };
 	}
 
 	/** Makes an account for somebody who was invited. */

@@ -6,6 +6,8 @@ import { SESSION_MS } from "./sessions.ts";
 import { type Accounts, startAccounts } from "./start.ts";
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ACTOR = { kind: "operator_key", id: null, name: "The operator's key" } as const;
 const CLIENT = { userAgent: "Test", address: "192.0.2.1" };
 
 let rig: TestStorage;
@@ -19,13 +21,12 @@ beforeEach(async () => {
 	warnings = [];
 	fails = false;
 	const storage = Object.assign(Object.create(rig.storage) as typeof rig.storage, {
-		async sweepExpired(at: number) {
-			try {
-				if (fails) throw new Error("away");
-				await rig.storage.sweepExpired(at);
-			} finally {
-				setImmediate(() => swept.emit("swept"));
-			}
+		async sweepAudit(cutoff: number, limit: number) {
+			const deleted = fails ? null : await rig.storage.sweepAudit(cutoff, limit);
+			// It is called until there is nothing left to delete.
+			if (deleted === null || deleted < limit) setImmediate(() => swept.emit("swept"));
+			if (deleted === null) throw new Error("away");
+			return deleted;
 		},
 	});
 	const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
@@ -61,11 +62,29 @@ test("what is over is deleted within the hour, and nothing that is not", async (
 	expect(await accounts.sessions.find(token)).not.toBeNull();
 });
 
+// The audit log only ever grew.
+test("entries of the audit log are kept for 400 days, then deleted, however many there are", async () => {
+	const start = rig.clock.now();
+	const projectId = rig.ids.next("project");
+	await rig.storage.createProject({ id: projectId, name: "p", apps: [], createdAt: start });
+	const note = () => accounts.auditLog.record(ACTOR, { projectId, action: "webhook.changed" });
+	await Promise.all(Array.from({ length: 1_234 }, note));
+	rig.clock.advance(DAY_MS);
+	await note();
+	const kept = async () => (await accounts.auditLog.list(projectId, { limit: 2_000 })).length;
+	await sweptOnTheWayTo(start + 400 * DAY_MS);
+	expect(await kept()).toBe(1_235);
+	await sweptOnTheWayTo(start + 400 * DAY_MS + HOUR_MS);
+	expect(await kept()).toBe(1);
+	await sweptOnTheWayTo(start + 402 * DAY_MS);
+	expect(await kept()).toBe(0);
+});
+
 test("a failure is told, and tried again an hour later", async () => {
 	const start = rig.clock.now();
 	fails = true;
 	await sweptOnTheWayTo(start + HOUR_MS);
-	expect(warnings).toEqual(["expired sessions could not be deleted; next try in an hour"]);
+	expect(warnings).toEqual(["what is over of people's matters could not be deleted; next try in an hour"]);
 	fails = false;
 	await sweptOnTheWayTo(start + 2 * HOUR_MS);
 	expect(warnings).toHaveLength(1);

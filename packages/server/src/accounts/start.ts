@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AccountStorage } from "../storage/port.ts";
@@ -7,9 +7,7 @@ import { Members } from "./members.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
-
-/** Sessions, links and invitations that are over are deleted this often. */
-const SWEEP_MS = 60 * 60_000;
+import { AccountSweep } from "./sweep.ts";
 
 export interface AccountsOptions {
 	readonly storage: AccountStorage;
@@ -28,28 +26,14 @@ export interface Accounts {
 }
 
 export function startAccounts(options: AccountsOptions): Accounts {
-	const { storage, clock, logger } = options;
-	let timer: Timer;
-	let sweeping = Promise.resolve();
-	const schedule = (): void => {
-		timer = clock.setTimeout(() => {
-			sweeping = storage
-				.sweepExpired(clock.now())
-				.catch((error: unknown) =>
-					logger.warn({ err: error }, "expired sessions could not be deleted; next try in an hour"),
-				)
-				.then(schedule);
-		}, SWEEP_MS);
-	};
-	schedule();
+	const auditLog = new Audit(options);
+	const sweep = new AccountSweep({ ...options, auditLog });
+	sweep.start();
 	return {
 		people: new People({ ...options, passwords: new Passwords() }),
 		sessions: new Sessions(options),
 		members: new Members(options),
-		auditLog: new Audit(options),
-		async close() {
-			await sweeping;
-			timer.cancel();
-		},
+		auditLog,
+		close: () => sweep.stop(),
 	};
 }

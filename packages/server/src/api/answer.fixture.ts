@@ -43,6 +43,7 @@ export interface Json {
 	readonly projects: readonly Json[];
 	readonly csrf_token: string;
 	readonly by_link: boolean;
+	readonly retry_delays: readonly number[];
 	readonly current: boolean;
 	readonly last_seen_at: string;
 	readonly url: string;

@@ -15,7 +15,7 @@ import { createHttpSender } from "../engine/send/http-sender.ts";
 import { answered, Receiver } from "../engine/send/receiver.fixture.ts";
 import { createResolver } from "../engine/send/resolver.ts";
 import { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
-import { keepsFacts, type Storage } from "../storage/port.ts";
+import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 import { startStore } from "../store/index.ts";
 import type { Answer, Json } from "./answer.fixture.ts";
@@ -109,8 +109,10 @@ export class TestApi {
 		const metrics = createMetrics();
 		const { changes = new Changes(), arrivals = new Arrivals(), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
+		const { retryDelaysMs = [] } = options;
 		const config = {
 			brand: "Service",
+			retryDelaysMs,
 			maxEventBytes: options.maxEventBytes ?? 262_144,
 			maxUrlLength: 2_048,
 			maxDescriptionLength: 200,
@@ -124,7 +126,7 @@ export class TestApi {
 			seal,
 			logger,
 			leaseTermMs: LEASE_TERM_MS,
-			retryDelaysMs: options.retryDelaysMs ?? [],
+			retryDelaysMs,
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: config.maxEventBytes,
 			observer: {
@@ -142,9 +144,8 @@ export class TestApi {
 		});
 		const limits = { ...config, maxWebhooksPerProject: options.maxWebhooksPerProject ?? 100 };
 		const own = { storage, engine, clock, ids, logger };
-		if (!keepsFacts(storage)) throw new Error("The storage of these tests keeps no store facts.");
 		const { basketIdleMs = DAY_MS } = options;
-		const store = startStore({ ...own, storage, maxEventBytes: config.maxEventBytes, basketIdleMs });
+		const store = startStore({ ...own, maxEventBytes: config.maxEventBytes, basketIdleMs });
 		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock });
 		const parts: ApiParts = {
 			...own,

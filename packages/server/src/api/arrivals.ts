@@ -3,15 +3,17 @@ import { type Clock, systemClock } from "../base/clock.ts";
 /** Calls of one project that may wait at once. */
 export const MAX_WAITING = 100;
 
+/** Something came; another node took something, of whatever type; or the time is over and nobody may wait any longer. */
+export type WaitEnd = "arrived" | "perhaps" | "over";
+
 interface Waiter {
 	readonly types: readonly string[] | undefined;
-	readonly end: () => void;
+	readonly end: (why: WaitEnd) => void;
 }
 
 /** Somebody who waits for events, from before he looks whether they are there already. */
 export interface Wait {
-	/** Resolves when an event of the types was appended since, the time is over, or nobody may wait any longer. */
-	readonly over: Promise<void>;
+	readonly end: Promise<WaitEnd>;
 	/** Gives up. */
 	cancel(): void;
 }
@@ -26,32 +28,42 @@ export class Arrivals {
 		this.#clock = clock;
 	}
 
+	/** The projects that somebody waits for. */
+	get projects(): Iterable<string> {
+		return this.#byProject.keys();
+	}
+
 	note(projectId: string, events: readonly { readonly type: string }[]): void {
 		for (const { types, end } of this.#byProject.get(projectId) ?? [])
-			if (types === undefined || events.some(({ type }) => types.includes(type))) end();
+			if (types === undefined || events.some(({ type }) => types.includes(type))) end("arrived");
+	}
+
+	/** The project's log has grown elsewhere: whoever waits looks whether by something for him. */
+	noteElsewhere(projectId: string): void {
+		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("perhaps");
 	}
 
 	/** Null when as many wait as may. */
 	wait(projectId: string, types: readonly string[] | undefined, ms: number): Wait | null {
 		const waiters = this.#byProject.get(projectId) ?? new Set();
 		if (waiters.size >= MAX_WAITING) return null;
-		const { promise: over, resolve } = Promise.withResolvers<void>();
-		const end = (): void => {
+		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
+		const end = (why: WaitEnd): void => {
 			timer.cancel();
 			waiters.delete(waiter);
 			if (waiters.size === 0 && this.#byProject.get(projectId) === waiters) this.#byProject.delete(projectId);
-			resolve();
+			resolve(why);
 		};
 		const waiter = { types, end };
-		const timer = this.#clock.setTimeout(end, ms);
+		const timer = this.#clock.setTimeout(() => end("over"), ms);
 		this.#byProject.set(projectId, waiters.add(waiter));
-		if (this.#closed) end();
-		return { over, cancel: end };
+		if (this.#closed) end("over");
+		return { end: promise, cancel: () => end("over") };
 	}
 
 	/** Ends every wait, and at once those that begin afterwards: for the service's end. */
 	close(): void {
 		this.#closed = true;
-		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end();
+		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("over");
 	}
 }

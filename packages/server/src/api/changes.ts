@@ -24,6 +24,11 @@ export class Changes {
 		this.#clock = clock;
 	}
 
+	/** The projects that somebody listens for. */
+	get projects(): Iterable<string> {
+		return this.#byProject.keys();
+	}
+
 	note(projectId: string, hint: Hint): void {
 		const streams = this.#byProject.get(projectId);
 		if (streams) for (const stream of streams) stream.hint(hint);

@@ -86,6 +86,10 @@ test("what is not there is a problem for whoever does not ask for a page, and ne
 		["/sign-in", { accept: "*/*" }],
 		["/assets/app-0000.js", HTML],
 		["/assets", HTML],
+		// The folder itself was refused as a bad request.
+		["/assets/", HTML],
+		["/assets/", JSON_TYPE],
+		["/assets/?x", HTML],
 		["/v1", HTML],
 		["/v1/nothing", HTML],
 		["/v1?x", HTML],

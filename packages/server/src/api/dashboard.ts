@@ -38,6 +38,8 @@ export async function serveDashboard(app: FastifyInstance, folder: string | null
 			root: join(folder, ASSETS),
 			prefix: `/${ASSETS}/`,
 			index: false,
+			// A folder is nothing to be had; it would be answered as a bad request.
+			allowedPath: (path) => !path.endsWith("/"),
 			decorateReply: false,
 			immutable: true,
 			maxAge: "1y",

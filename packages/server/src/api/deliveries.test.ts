@@ -69,15 +69,20 @@ test("bytes that are no text are shown as such", async () => {
 	expect(json.data[0]?.response_body).toBe("a\ufffd\u0000b");
 });
 
-test("what was closed without a request has no headers and says why", async () => {
+// It had headers, one of them an empty signature, and its response time was counted with those of receivers.
+test("what reached no receiver has no headers and no response time in the figures, and says why", async () => {
 	const project = await api.project();
-	const webhook = await api.webhook(project, { url: "https://localhost:1/" });
+	const url = "https://localhost:1/";
+	const webhook = await api.webhook(project, { url });
 	await api.publish(project);
 	await more(1);
 	const { json } = await api.call("GET", `${project}/attempts?status=failed`);
-	expect(json.data[0]).toMatchObject({ status_code: null, error_code: "connection_refused", response_body: "" });
+	expect(json.data[0]).toMatchObject({ status_code: null, error_code: "connection_refused", response_body: "", url });
+	expect(json.data[0]!.request_headers).toEqual({});
 	expect(String(json.data[0]!.error)).toMatch(/refused/);
 	expect(webhook).toContain(String(json.data[0]!.webhook_id));
+	const { total } = (await api.call("GET", `${project}/stats`)).json;
+	expect(total).toMatchObject({ failed: 1, success_rate: 0, p50_ms: null, p95_ms: null });
 });
 
 test("the log is filtered by everything at once, newest first, in pages", async () => {

@@ -7,6 +7,10 @@ import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts"
 /** When to come again while storage is away, seconds. */
 const RETRY_AFTER_S = 5;
 
+const AWAY = "The service cannot reach its storage just now. Try again in a moment.";
+const FULL =
+	"The service has no room left to store this: its operator must free some. Nothing was stored; try again later.";
+
 /** Sends whatever was thrown as a problem, and logs what is our fault. */
 export function sendProblem(
 	error: unknown,
@@ -28,7 +32,7 @@ export function sendProblem(
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
 	if (error instanceof StorageError)
-		return new Problem("unavailable", "The service cannot reach its storage just now. Try again in a moment.", {
+		return new Problem("unavailable", error.code === "full" ? FULL : AWAY, {
 			headers: { "Retry-After": String(RETRY_AFTER_S) },
 		});
 	const { code, statusCode } = error as { code?: string; statusCode?: number };

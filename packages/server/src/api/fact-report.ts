@@ -1,16 +1,13 @@
 import type { EventType } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
 import type { Fault } from "../registry/index.ts";
-import type { FactRecorded, FactRefused, Store } from "../store/index.ts";
-import type { ApiParts } from "./parts.ts";
+import type { FactRecorded, FactRefused } from "../store/index.ts";
 import { invalid, notFound, Problem } from "./problem.ts";
 import { formatTime } from "./time.ts";
 import { faultsBySchema } from "./validate.ts";
 
-/** What the routes of store facts are built from. */
-export interface FactParts extends Pick<ApiParts, "config"> {
-	readonly store: Store;
-}
+/** Why any report may be refused, for the routes' rows. */
+export const REPORT_PROBLEMS = { "too-many-requests": "More is being reported than can be written." } as const;
 
 /** Members that a report may have before they are looked at one by one. */
 const MAX_MEMBERS = 20;
@@ -73,6 +70,12 @@ export function refusedFact(
 			);
 		case "no_project":
 			return notFound("project");
+		case "busy":
+			return new Problem(
+				"too-many-requests",
+				`More is being reported than can be written. Try again in ${result.retryAfter} seconds: nothing was recorded now.`,
+				{ headers: { "Retry-After": String(result.retryAfter) } },
+			);
 		case "no_order":
 			return new Problem(
 				"not-found",

@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { EngineObserver } from "../engine/index.ts";
+import type { EngineObserver, NodeState } from "../engine/index.ts";
+import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/observer.ts";
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
+import { countDatabase, countLosses, watchNode, watchPools } from "./node-metrics.ts";
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -21,6 +23,12 @@ export interface Metrics {
 	request(route: string, method: string, status: number, seconds: number): void;
 	/** From now on shows what waits in storage. */
 	watch(source: GaugeSource): void;
+	/** Counts from now on what is done with a database that nodes share: hand it to the storage. */
+	database(): DatabaseObserver;
+	/** From now on shows the connections to it. */
+	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
+	/** From now on shows what this node works. */
+	watchNode(read: () => NodeState): void;
 }
 
 export interface GaugeSource {
@@ -54,7 +62,7 @@ export function createMetrics(): Metrics {
 	});
 	const durations = new Histogram({
 		name: "posthorn_attempt_duration_seconds",
-		help: "How long receivers took to answer.",
+		help: "How long requests took until they were answered or given up; what reached no receiver is left out.",
 		buckets: ATTEMPT_BUCKETS_S,
 		registers,
 	});
@@ -73,12 +81,16 @@ export function createMetrics(): Metrics {
 				outcomes[status].inc();
 				if (sent) durations.observe(responseMs / 1_000);
 			},
+			lost: countLosses(registry),
 		},
 		request(route, method, status, seconds) {
 			const statusClass = `${Math.floor(status / 100)}xx` as StatusClass;
 			requests.observe({ route, method, status: statusClass }, seconds);
 		},
 		watch: (source) => watchStorage(registry, source),
+		database: () => countDatabase(registry),
+		watchPools: (read) => watchPools(registry, read),
+		watchNode: (read) => watchNode(registry, read),
 	};
 }
 

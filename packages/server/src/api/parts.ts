@@ -14,11 +14,13 @@ import type { Metrics } from "./metrics.ts";
 
 /** What the API is built from. */
 export interface ApiParts {
-	readonly config: Pick<Config, "brand" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength" | "trustProxy">;
+	readonly config: Pick<
+		Config,
+		"brand" | "retryDelaysMs" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength" | "trustProxy"
+	>;
 	readonly storage: Storage;
 	readonly engine: Engine;
-	/** Null where storage keeps no store facts: their routes are not served then. */
-	readonly store: Store | null;
+	readonly store: Store;
 	readonly projects: Projects;
 	readonly webhooks: Webhooks;
 	readonly urlCheck: UrlCheck;

@@ -35,6 +35,19 @@ test("signing in answers who it is and what he may do, and the cookie is enough 
 	expect((await api.call("GET", "/v1/session")).status).toBe(403);
 });
 
+// The dashboard said "attempt 3 of 8" whatever the service was configured with.
+test("a session says how this service retries", async () => {
+	const other = await TestApi.start({ peopleClock: clock, retryDelaysMs: [50, 1_000, 90_000] });
+	try {
+		await setUp(other);
+		const guest = await member(other, await other.project(), "viewer", "ada");
+		expect((await guest.call("GET", "/v1/session")).json.retry_delays).toEqual([0.05, 1, 90]);
+		expect((await new Browser(other).signIn(EMAIL)).json.retry_delays).toEqual([0.05, 1, 90]);
+	} finally {
+		await other.close();
+	}
+});
+
 test("an unknown address and a wrong password are answered alike", async () => {
 	const answers = [];
 	for (const [email, password] of [

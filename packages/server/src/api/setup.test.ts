@@ -1,6 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Passwords } from "../accounts/index.ts";
+import { STARTS_TOGETHER_MS, WRONG_FROM_ADDRESS } from "../accounts/people.ts";
 import { TestApi } from "./api.fixture.ts";
 import { Browser, PASSWORD } from "./browser.fixture.ts";
 
@@ -37,6 +38,7 @@ test("whoever has the link makes the operator's account, once, and is signed in"
 		csrf_token: expect.stringMatching(/^[\w-]{43}$/),
 		by_link: false,
 		projects: [{ id: project.split("/").at(-1), name: "Store", apps: ["developer"], role: "owner" }],
+		retry_delays: [],
 	});
 	expect((await browser.call("GET", "/v1/session")).json).toEqual(json);
 	expect(await needed()).toEqual({ needed: false });
@@ -55,8 +57,17 @@ test("of many who come with the link at once, one makes the account", async () =
 	expect(statuses.toSorted()).toEqual([201, 409, 409, 409]);
 });
 
+// Two nodes that started at once printed a link each, and one of them was good for nothing.
+test("every link that was printed at about the same time holds, for one account between them", async () => {
+	const tokens = await Promise.all([newToken(), newToken(), newToken()]);
+	const [first, second, third] = tokens.map((token, i) => ({ token, ...PERSON, email: `${i}@example.com` }));
+	expect((await setUp(second!)).status).toBe(201);
+	for (const late of [first!, third!]) expect((await setUp(late)).status).toBe(409);
+});
+
 test("a wrong token, one that was replaced, and one that is a week old are 403", async () => {
 	const replaced = await newToken();
+	clock.advance(STARTS_TOGETHER_MS + 1);
 	const token = await newToken();
 	for (const wrong of ["x", replaced, `${token}x`, token.toLowerCase()]) {
 		const { status, json, headers } = await setUp({ token: wrong, ...PERSON });
@@ -68,6 +79,25 @@ test("a wrong token, one that was replaced, and one that is a week old are 403",
 	expect((await setUp({ token, ...PERSON })).status).toBe(403);
 	expect(await needed()).toEqual({ needed: true });
 	expect((await setUp({ token: await newToken(), ...PERSON })).status).toBe(201);
+});
+
+// Anybody could have the machine hash passwords, tens of milliseconds and 19 MB each, until an account was made.
+test("who has no link has no password hashed", async () => {
+	const hash = vi.spyOn(Passwords.prototype, "hash");
+	try {
+		const token = await newToken();
+		const tries = ["x", `${token}x`].map((wrong) => setUp({ token: wrong, ...PERSON }));
+		expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403]);
+		expect(hash).not.toHaveBeenCalled();
+		const invitation = { token: "x", email: "guest@example.com", name: "Guest", password: PASSWORD };
+		expect((await api.call("POST", "/v1/invitations/accept", { key: null, body: invitation })).status).toBe(404);
+		expect((await api.call("POST", "/v1/session", { key: null, body: { token: "x" } })).status).toBe(401);
+		expect(hash).not.toHaveBeenCalled();
+		expect((await setUp({ token, ...PERSON })).status).toBe(201);
+		expect(hash).toHaveBeenCalledOnce();
+	} finally {
+		hash.mockRestore();
+	}
 });
 
 const FAULTS = [

@@ -5,6 +5,7 @@ import type { Projects } from "../registry/index.ts";
 import type { Account } from "../storage/port.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { PAGE_LIMIT } from "./pagination.ts";
+import type { ApiParts } from "./parts.ts";
 import { presentAccount } from "./present-people.ts";
 import { Problem } from "./problem.ts";
 import type * as schemas from "./schemas/index.ts";
@@ -14,6 +15,7 @@ export interface SignInParts {
 	readonly members: Members;
 	readonly projects: Projects;
 	readonly cookie: SessionCookie;
+	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
 }
 
 /** When to come again while too many passwords are being checked, seconds. */
@@ -41,7 +43,7 @@ export async function beginSession(
 /** What the dashboard needs to know of whoever is signed in. */
 export async function presentSession(
 	{ account, session, csrfToken }: Person,
-	{ members, projects }: Pick<SignInParts, "members" | "projects">,
+	{ members, projects, config }: Pick<SignInParts, "members" | "projects" | "config">,
 ): Promise<Static<typeof schemas.Session>> {
 	const own = account.operator
 		? (await projects.list({ limit: PAGE_LIMIT.max })).map(({ id, name, apps }) => ({
@@ -61,6 +63,7 @@ export async function presentSession(
 		csrf_token: csrfToken,
 		by_link: session.byLink,
 		projects: own.map((project) => ({ ...project, apps: project.apps as "developer"[] })),
+		retry_delays: config.retryDelaysMs.map((ms) => ms / 1_000),
 	};
 }
 

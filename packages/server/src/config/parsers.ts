@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { isBrand } from "@posthorn/protocol";
 import ipaddr from "ipaddr.js";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
+import { serverUrls } from "../base/server-urls.ts";
 import type { DatabaseConfig, LogLevel } from "./config.ts";
 import { mustBe, type Parsed, shown, valid } from "./setting.ts";
 
@@ -67,9 +68,18 @@ export function database(text: string): Parsed<DatabaseConfig> {
 			? mustBe("sqlite: and a file's path, such as sqlite:./data/posthorn.db or sqlite:///var/lib/posthorn.db")
 			: valid({ engine: "sqlite", path });
 	}
-	if (/^postgres(ql)?:\/\/[^/?#]/.test(text) && URL.canParse(text)) return valid({ engine: "postgres", url: text });
+	const servers = serverUrls(text);
+	if (/^postgres(ql)?:\/\/[^/?#]/.test(text) && servers.every((url) => URL.canParse(url))) {
+		const target = new URL(servers[0]!).searchParams.get("target_session_attrs");
+		return target === null || TARGETS.includes(target)
+			? valid({ engine: "postgres", url: text })
+			: mustBe(`a server that can be written to: target_session_attrs may be ${TARGETS.join(", ")}`);
+	}
 	return mustBe("sqlite:PATH, such as sqlite:./data/posthorn.db, or postgres://USER:PASSWORD@HOST/DATABASE");
 }
+
+/** Which of several servers is meant, as libpq has it; those that are to be read from alone are of no use here. */
+const TARGETS: readonly string[] = ["any", "primary", "read-write"];
 
 export function operatorKey(text: string): Parsed<string> {
 	return text.length >= MIN_OPERATOR_KEY && /^[\x21-\x7e]+$/.test(text)

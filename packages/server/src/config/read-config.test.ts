@@ -49,7 +49,14 @@ const WRONG: Record<string, readonly string[]> = {
 	POSTHORN_PORT: ["80a", "-1", "65536", "1.5"],
 	POSTHORN_PUBLIC_URL: ["", "hooks.example.com", "ftp://hooks.example.com", "https://hooks.example.com/dashboard"],
 	POSTHORN_TRUST_PROXY: ["10.0.0.0/33", "localhost"],
-	POSTHORN_DATABASE_URL: ["", "sqlite:", "mysql://x", "./posthorn.db"],
+	POSTHORN_DATABASE_URL: [
+		"",
+		"sqlite:",
+		"mysql://x",
+		"./posthorn.db",
+		"postgres://a,b:x/d",
+		"postgres://a,b/d?target_session_attrs=standby",
+	],
 	POSTHORN_OPERATOR_KEY: ["short", `${"x".repeat(32)} y`],
 	POSTHORN_SEAL_KEY: ["", "AAAA", "*".repeat(44)],
 	POSTHORN_BRAND: ["", "a b", "-a", "x".repeat(33)],
@@ -103,6 +110,13 @@ test("PostgreSQL wants a seal key, and secrets are never quoted", () => {
 	});
 	expect(faults).toHaveLength(3);
 	expect(faults.join()).not.toContain("hunter2");
+});
+
+test("a database URL may name several servers, and which of them is meant", () => {
+	for (const url of ["postgres://u@a:5432,b:5433/d", "postgresql://a,[::1]/d?target_session_attrs=read-write"]) {
+		const env = { POSTHORN_DATABASE_URL: url, POSTHORN_SEAL_KEY: Buffer.alloc(32).toString("base64") };
+		expect(readConfig({ env })).toMatchObject({ ok: true, config: { database: { engine: "postgres", url } } });
+	}
 });
 
 test("addresses stand for themselves, delays may be fractions, and ranges are kept", () => {

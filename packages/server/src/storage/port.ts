@@ -26,6 +26,7 @@ export interface Storage
 		HistoryStorage,
 		InsightStorage,
 		AccountStorage,
+		FactStorage,
 		RetentionStorage {
 	readonly capabilities: Capabilities;
 	/** Null where one process has the database for itself. */
@@ -35,13 +36,6 @@ export interface Storage
 	gauges(): Promise<Gauges>;
 	/** Waits for what is under way, then lets go of the database. */
 	close(): Promise<void>;
-}
-
-/** A storage that keeps store facts, too. */
-export interface StorageWithFacts extends Storage, FactStorage {}
-
-export function keepsFacts(storage: Storage): storage is StorageWithFacts {
-	return "recordOrders" in storage;
 }
 
 export interface Capabilities {

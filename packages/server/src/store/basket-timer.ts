@@ -1,12 +1,15 @@
 import { type Clock, LONGEST_WAIT_MS, type Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { DueBasket } from "../storage/port.ts";
+import { type DueBasket, StorageError } from "../storage/port.ts";
 import type { FactRecorder } from "./recorder.ts";
 
-/** Baskets that are read and abandoned at a time: their commits are shared, their memory bounded. */
+/** Baskets that are taken and abandoned at a time: those of one project share a commit, and memory is bounded. */
 const BATCH = 64;
-/** After storage failed, milliseconds. */
+/**
+ * When it is tried again, milliseconds: to abandon a basket after it was taken, if nobody has; to take any after storage
+ * failed. Many times longer than a batch takes.
+ */
 const TRY_AGAIN_MS = 5_000;
 
 export interface BasketTimerOptions {
@@ -18,8 +21,11 @@ export interface BasketTimerOptions {
 
 /**
  * Abandons baskets when their time has come, and, after a downtime, those whose time has passed. It sleeps until the next
- * is due by storage's index, so a million that wait cost nothing. Several nodes may do so at once: storage abandons each
- * basket for one of them, and only if it was not touched meanwhile.
+ * is due by storage's index, so a million that wait cost nothing.
+ *
+ * Several nodes may do so at once: baskets are taken before they are abandoned, so that each node works on others; a
+ * basket is abandoned only if nobody has touched or abandoned it meanwhile. One that was taken and not abandoned (the
+ * node died, or storage refuses its event) comes due again later, and is never in the way of others.
  */
 export class BasketTimer {
 	readonly #options: BasketTimerOptions;
@@ -36,18 +42,9 @@ export class BasketTimer {
 		this.#sleepUntil(this.#options.clock.now());
 	}
 
-	/** A basket is due at this time: wakes then, if nothing else does before. */
+	/** A basket may be due at this time: wakes then, if nothing else does before. */
 	due(at: number): void {
 		if (at < this.#wakeAt) this.#sleepUntil(at);
-	}
-
-	async #abandonDue(): Promise<void> {
-		const { recorder } = this.#options;
-		for (;;) {
-			const baskets = await recorder.storage.dueBaskets(recorder.now(), BATCH);
-			await Promise.all(baskets.map((basket) => this.#abandon(basket)));
-			if (baskets.length < BATCH || this.#stopped) return;
-		}
 	}
 
 	/** Starts nothing more and waits for what is under way. */
@@ -55,14 +52,6 @@ export class BasketTimer {
 		this.#stopped = true;
 		this.#timer?.cancel();
 		await this.#pass;
-	}
-
-	async #abandon(basket: DueBasket): Promise<void> {
-		const { recorder, engine } = this.#options;
-		const at = recorder.now();
-		const event = recorder.candidate(basket.projectId, "basket.abandoned", at, basket.data);
-		const result = await recorder.storage.abandonBasket(basket, at, event);
-		if (result.kind === "abandoned") engine.appended(basket.projectId, result.appended);
 	}
 
 	#sleepUntil(at: number): void {
@@ -94,8 +83,46 @@ export class BasketTimer {
 			await this.#abandonDue();
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;
 		} catch (error) {
-			if (!this.#stopped) logger.error({ err: error }, "abandoned baskets could not be looked for; trying again");
+			if (!this.#stopped)
+				logger.error({ err: error, retryInMs: TRY_AGAIN_MS }, "abandoned baskets could not be looked for");
 			return clock.now() + TRY_AGAIN_MS;
+		}
+	}
+
+	async #abandonDue(): Promise<void> {
+		const { recorder } = this.#options;
+		for (;;) {
+			const now = recorder.now();
+			const baskets = await recorder.storage.takeDueBaskets(now, now + TRY_AGAIN_MS, BATCH);
+			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
+			const ends = await Promise.allSettled([...byProject].map(([id, some]) => this.#abandon(id, some)));
+			const failed = ends.find((end) => end.status === "rejected");
+			if (failed) throw failed.reason;
+			if (baskets.length < BATCH || this.#stopped) return;
+		}
+	}
+
+	/** Of one project, together; one by one where one of them does not let the others through. */
+	async #abandon(projectId: string, baskets: readonly DueBasket[]): Promise<void> {
+		const { recorder, engine, logger } = this.#options;
+		const at = recorder.now();
+		const abandoned = baskets
+			.toSorted((a, b) => a.touchedAt - b.touchedAt)
+			.map(({ basketId, touchedAt, data }) => {
+				return { basketId, touchedAt, event: recorder.candidate(projectId, "basket.abandoned", at, data) };
+			});
+		try {
+			const appended = await recorder.storage.abandonBaskets(projectId, abandoned, at);
+			if (appended.length > 0) engine.appended(projectId, appended);
+		} catch (error) {
+			if (error instanceof StorageError) throw error;
+			if (baskets.length > 1) {
+				for (const basket of baskets) await this.#abandon(projectId, [basket]);
+				return;
+			}
+			const { basketId } = baskets[0]!;
+			const about = { err: error, projectId, basketId, retryInMs: TRY_AGAIN_MS };
+			logger.error(about, "a basket could not be abandoned; others go on");
 		}
 	}
 }

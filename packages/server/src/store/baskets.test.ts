@@ -1,100 +1,138 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { IDLE_MS, TestStore } from "./store.fixture.ts";
-
-let world: TestStore;
-let project: string;
-let begin: number;
-beforeEach(async () => {
-	world = await TestStore.open();
-	project = await world.project();
-	begin = world.clock.now();
-});
-afterEach(() => world.close());
+import { onEachEngine } from "./engines.fixture.ts";
+import { IDLE_MS, type TestStore } from "./store.fixture.ts";
 
 const ITEMS = [{ name: "Crate key", quantity: 2 }];
-const touch = (id = "b", items = ITEMS) => world.store.baskets.touch(project, id, { items, customer_email: "a@b" });
-const order = (basket_id: string) =>
-	world.store.orders.record(project, {
-		...{ order_id: `of ${basket_id}`, customer_email: "a@b", amount_cents: 1, currency: "EUR" },
-		...{ items: ITEMS, basket_id },
+
+onEachEngine((openStore) => {
+	let world: TestStore;
+	let project: string;
+	let begin: number;
+	beforeEach(async () => {
+		world = await openStore();
+		project = await world.project();
+		begin = world.clock.now();
+	});
+	afterEach(() => world.close());
+
+	const touch = (id = "b", items = ITEMS) => world.store.baskets.touch(project, id, { items, customer_email: "a@b" });
+	const order = (basket_id: string) =>
+		world.store.orders.record(project, {
+			...{ order_id: `of ${basket_id}`, customer_email: "a@b", amount_cents: 1, currency: "EUR" },
+			...{ items: ITEMS, basket_id },
+		});
+
+	test("an untouched basket is abandoned once, exactly when its time has come, and what is made is sent", async () => {
+		expect(await touch()).toEqual({ kind: "touched", at: begin, dueAt: begin + IDLE_MS });
+		await world.advanceTo(begin + IDLE_MS - 1);
+		expect(await world.log(project)).toEqual([]);
+		await world.advanceTo(begin + IDLE_MS);
+		const data = { basket_id: "b", customer_email: "a@b", items: ITEMS };
+		expect(await world.log(project)).toEqual([{ type: "basket.abandoned", createdAt: begin + IDLE_MS, data }]);
+		expect(world.sent.get(project)?.map(({ type, seq }) => [type, seq])).toEqual([["basket.abandoned", 1]]);
+		await world.advanceTo(begin + 3 * IDLE_MS);
+		expect(await world.types(project)).toEqual(["basket.abandoned"]);
 	});
 
-test("an untouched basket is abandoned once, exactly when its time has come, and what is made is sent", async () => {
-	expect(await touch()).toEqual({ kind: "touched", at: begin, dueAt: begin + IDLE_MS });
-	await world.advanceTo(begin + IDLE_MS - 1);
-	expect(await world.log(project)).toEqual([]);
-	await world.advanceTo(begin + IDLE_MS);
-	const data = { basket_id: "b", customer_email: "a@b", items: ITEMS };
-	expect(await world.log(project)).toEqual([{ type: "basket.abandoned", createdAt: begin + IDLE_MS, data }]);
-	expect(world.sent.get(project)?.map(({ type, seq }) => [type, seq])).toEqual([["basket.abandoned", 1]]);
-	await world.advanceTo(begin + 3 * IDLE_MS);
-	expect(await world.types(project)).toEqual(["basket.abandoned"]);
-});
+	test("a touch starts the clock anew, also after the basket was abandoned", async () => {
+		await touch();
+		await world.advanceTo(begin + IDLE_MS - 1);
+		await touch();
+		await world.advanceTo(begin + 2 * IDLE_MS - 2);
+		expect(await world.types(project)).toEqual([]);
+		await world.advanceTo(begin + 2 * IDLE_MS - 1);
+		await touch();
+		await world.advanceTo(begin + 4 * IDLE_MS);
+		const times = (await world.log(project)).map(({ createdAt }) => createdAt - begin);
+		expect(times).toEqual([2 * IDLE_MS - 1, 3 * IDLE_MS - 1]);
+	});
 
-test("a touch starts the clock anew, also after the basket was abandoned", async () => {
-	await touch();
-	await world.advanceTo(begin + IDLE_MS - 1);
-	await touch();
-	await world.advanceTo(begin + 2 * IDLE_MS - 2);
-	expect(await world.types(project)).toEqual([]);
-	await world.advanceTo(begin + 2 * IDLE_MS - 1);
-	await touch();
-	await world.advanceTo(begin + 4 * IDLE_MS);
-	const times = (await world.log(project)).map(({ createdAt }) => createdAt - begin);
-	expect(times).toEqual([2 * IDLE_MS - 1, 3 * IDLE_MS - 1]);
-});
+	test("what was emptied, removed or bought is never abandoned", async () => {
+		for (const id of ["emptied", "removed", "bought"]) await touch(id);
+		await world.advanceTo(begin + IDLE_MS - 1);
+		expect(await touch("emptied", [])).toMatchObject({ kind: "touched", dueAt: null });
+		expect(await world.store.baskets.remove(project, "removed")).toEqual({ kind: "removed" });
+		await order("bought");
+		expect(await touch("bought")).toEqual({ kind: "bought" });
+		await world.advanceTo(begin + 3 * IDLE_MS);
+		expect(await world.types(project)).toEqual(["customer.created", "purchase.completed"]);
+	});
 
-test("what was emptied, removed or bought is never abandoned", async () => {
-	for (const id of ["emptied", "removed", "bought"]) await touch(id);
-	await world.advanceTo(begin + IDLE_MS - 1);
-	expect(await touch("emptied", [])).toMatchObject({ kind: "touched", dueAt: null });
-	expect(await world.store.baskets.remove(project, "removed")).toBe("removed");
-	await order("bought");
-	expect(await touch("bought")).toEqual({ kind: "bought" });
-	await world.advanceTo(begin + 3 * IDLE_MS);
-	expect(await world.types(project)).toEqual(["customer.created", "purchase.completed"]);
-});
+	test("what was due while the service was down is abandoned when it is back", async () => {
+		await touch("down");
+		await world.stop();
+		world.clock.advanceTo(begin + 2 * IDLE_MS);
+		expect(await world.types(project)).toEqual([]);
+		await world.restart();
+		expect(await world.types(project)).toEqual(["basket.abandoned"]);
+	});
 
-test("what was due while the service was down is abandoned when it is back", async () => {
-	await touch("down");
-	await world.stop();
-	world.clock.advanceTo(begin + 2 * IDLE_MS);
-	expect(await world.types(project)).toEqual([]);
-	await world.restart();
-	expect(await world.types(project)).toEqual(["basket.abandoned"]);
-});
+	test("what was taken by a node that died before it could abandon it is abandoned some seconds later", async () => {
+		await touch();
+		await world.stop();
+		const due = begin + IDLE_MS;
+		world.clock.advanceTo(due);
+		expect(await world.storage.takeDueBaskets(due, due + 5_000, 10)).toHaveLength(1);
+		await world.restart();
+		expect(await world.types(project)).toEqual([]);
+		await world.advanceTo(due + 5_000);
+		expect(await world.types(project)).toEqual(["basket.abandoned"]);
+		expect(await world.storage.nextBasketDue()).toBeNull();
+	});
 
-test("several nodes abandon each basket once, however many are due at once", async () => {
-	await world.stop();
-	const ids = Array.from({ length: 300 }, (_, i) => `b${i}`);
-	await Promise.all(ids.map((id) => touch(id)));
-	world.clock.advanceTo(begin + IDLE_MS);
-	const nodes = [1, 2, 3].map(() => world.startStore());
-	await Promise.all(nodes.map(() => world.clock.nextSleep()));
-	while (world.clock.nextAt !== null && (await world.storage.nextBasketDue()) !== null) await world.clock.nextSleep();
-	await Promise.all(nodes.map((node) => node.stop()));
-	const abandoned = (await world.log(project)).map(({ data }) => data.basket_id);
-	expect(abandoned.sort()).toEqual(ids.sort());
-	expect(world.sent.get(project)).toHaveLength(ids.length);
-});
+	test("baskets that cannot be abandoned do not keep others from it, and are when they can", async () => {
+		const other = await world.project();
+		// More than are taken at a time, and due before the others; one is among them.
+		const poison = Array.from({ length: 70 }, (_, i) => `poison${i}`);
+		const good = Array.from({ length: 70 }, (_, i) => `good${i}`);
+		for (const id of [...poison.slice(0, 35), "first", ...poison.slice(35)]) await touch(id);
+		await world.store.baskets.touch(other, "elsewhere", { items: ITEMS });
+		await world.advanceTo(begin + 1);
+		for (const id of good) await touch(id);
+		await world.database.refuse("poison");
+		await world.advanceTo(begin + IDLE_MS);
+		expect((await world.log(project)).map(({ data }) => data.basket_id)).toEqual(["first"]);
+		expect(await world.types(other)).toEqual(["basket.abandoned"]);
+		await world.advanceTo(begin + IDLE_MS + 60_000);
+		const abandoned = async () => (await world.log(project)).map(({ data }) => data.basket_id as string).sort();
+		expect(await abandoned()).toEqual(["first", ...good].sort());
+		await world.database.refuseNothing();
+		await world.advanceTo(begin + IDLE_MS + 120_000);
+		expect(await abandoned()).toEqual(["first", ...good, ...poison].sort());
+		expect(await world.types(other)).toEqual(["basket.abandoned"]);
+		expect(await world.storage.nextBasketDue()).toBeNull();
+	});
 
-test("a touch, a removal or an order that races the timer either comes before it or after it", async () => {
-	for (let round = 0; round < 20; round++) {
-		const [a, b, c] = [`a${round}`, `b${round}`, `c${round}`];
-		const before = world.clock.now();
-		for (const id of [a, b, c]) await touch(id);
-		world.clock.advanceTo(before + IDLE_MS - 1);
-		const asleep = world.clock.nextSleep();
-		world.clock.advanceTo(before + IDLE_MS);
-		await Promise.all([touch(a), world.store.baskets.remove(project, b), order(c), asleep]);
-	}
-	await world.advanceTo(world.clock.now() + 2 * IDLE_MS);
-	const counts = new Map<unknown, number>();
-	for (const { type, data } of await world.log(project))
-		if (type === "basket.abandoned") counts.set(data.basket_id, (counts.get(data.basket_id) ?? 0) + 1);
-	for (let round = 0; round < 20; round++) {
-		expect([1, 2]).toContain(counts.get(`a${round}`));
-		for (const id of [`b${round}`, `c${round}`]) expect(counts.get(id) ?? 0).toBeLessThanOrEqual(1);
-	}
-	expect(await world.storage.nextBasketDue()).toBeNull();
+	test("several nodes abandon each basket once, however many are due at once", async () => {
+		await world.stop();
+		const ids = Array.from({ length: 300 }, (_, i) => `b${i}`);
+		await Promise.all(ids.map((id) => touch(id)));
+		world.clock.advanceTo(begin + IDLE_MS);
+		const nodes = await world.startNodes(3);
+		await Promise.all(nodes.map((node) => node.stop()));
+		const abandoned = (await world.log(project)).map(({ data }) => data.basket_id);
+		expect(abandoned.sort()).toEqual(ids.sort());
+		expect(world.sent.get(project)).toHaveLength(ids.length);
+	});
+
+	test("a touch, a removal or an order that races the timer either comes before it or after it", async () => {
+		for (let round = 0; round < 20; round++) {
+			const [a, b, c] = [`a${round}`, `b${round}`, `c${round}`];
+			const before = world.clock.now();
+			for (const id of [a, b, c]) await touch(id);
+			world.clock.advanceTo(before + IDLE_MS - 1);
+			const asleep = world.clock.nextSleep();
+			world.clock.advanceTo(before + IDLE_MS);
+			await Promise.all([touch(a), world.store.baskets.remove(project, b), order(c), asleep]);
+		}
+		await world.advanceTo(world.clock.now() + 2 * IDLE_MS);
+		const counts = new Map<unknown, number>();
+		for (const { type, data } of await world.log(project))
+			if (type === "basket.abandoned") counts.set(data.basket_id, (counts.get(data.basket_id) ?? 0) + 1);
+		for (let round = 0; round < 20; round++) {
+			expect([1, 2]).toContain(counts.get(`a${round}`));
+			for (const id of [`b${round}`, `c${round}`]) expect(counts.get(id) ?? 0).toBeLessThanOrEqual(1);
+		}
+		expect(await world.storage.nextBasketDue()).toBeNull();
+	});
 });

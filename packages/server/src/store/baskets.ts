@@ -15,10 +15,15 @@ export type TouchResult =
 	| { readonly kind: "bought" }
 	| Exclude<FactRefused, { kind: "conflict" }>;
 
+/** It is gone afterwards, whether it was there or not; or nothing was done. */
+export type RemoveResult =
+	| { readonly kind: "removed" | "absent" }
+	| Extract<FactRefused, { kind: "busy" | "no_project" }>;
+
 export interface BasketsOptions {
 	/** How long a basket sits untouched before it is abandoned, milliseconds. */
 	readonly idleMs: number;
-	/** A basket is due at this time. */
+	/** A basket may be due at this time. */
 	readonly onTouched: (dueAt: number) => void;
 }
 
@@ -46,20 +51,24 @@ export class Baskets {
 		const data = JSON.stringify(payload);
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
-		const at = this.#recorder.now();
 		if (items.length === 0) {
 			const removed = await this.remove(projectId, basketId);
-			return removed === "no_project" ? { kind: "no_project" } : { kind: "touched", at, dueAt: null };
+			if (removed.kind === "no_project" || removed.kind === "busy") return removed;
+			return { kind: "touched", at: this.#recorder.now(), dueAt: null };
 		}
-		const dueAt = at + this.#options.idleMs;
-		const kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });
-		if (kind !== "touched") return { kind };
-		this.#options.onTouched(dueAt);
-		return { kind, at, dueAt };
+		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+			const at = this.#recorder.now();
+			const dueAt = at + this.#options.idleMs;
+			// Before it is stored: should storage fail, it may be stored all the same.
+			this.#options.onTouched(dueAt);
+			const kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });
+			return kind === "touched" ? { kind, at, dueAt } : { kind };
+		});
 	}
 
-	/** It is gone afterwards, whether it was there or not. */
-	remove(projectId: string, basketId: string): Promise<"removed" | "absent" | "no_project"> {
-		return this.#recorder.storage.removeBasket(projectId, basketId);
+	remove(projectId: string, basketId: string): Promise<RemoveResult> {
+		return this.#recorder.admit(0, async () => ({
+			kind: await this.#recorder.storage.removeBasket(projectId, basketId),
+		}));
 	}
 }

@@ -25,6 +25,11 @@ export class Chargebacks {
 			...textFaults("/reason", reason),
 		];
 		if (faults.length > 0) return { kind: "invalid", faults };
+		return this.#recorder.admit(Buffer.byteLength(reason ?? ""), () => this.#store(projectId, orderId, input));
+	}
+
+	async #store(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {
+		const { chargeback_id, amount_cents, reason } = input;
 		const order = await this.#recorder.storage.getOrder(projectId, orderId);
 		if (order === null) return { kind: "no_order" };
 		const payload = { chargeback_id, order_id: orderId, amount_cents, currency: order.currency, reason };

@@ -41,14 +41,16 @@ export class Deliverables {
 		const data = JSON.stringify(payload);
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
-		const at = this.#recorder.now();
-		const result = await this.#recorder.storage.recordDeliverable(projectId, {
-			orderId,
-			deliverableId,
-			digest: digestOf({ orderId, deliverableId, ...input }),
-			at,
-			event: this.#recorder.candidate(projectId, type, at, data),
+		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+			const at = this.#recorder.now();
+			const result = await this.#recorder.storage.recordDeliverable(projectId, {
+				orderId,
+				deliverableId,
+				digest: digestOf({ orderId, deliverableId, ...input }),
+				at,
+				event: this.#recorder.candidate(projectId, type, at, data),
+			});
+			return result.kind === "no_order" ? result : this.#recorder.done(projectId, result);
 		});
-		return result.kind === "no_order" ? result : this.#recorder.done(projectId, result);
 	}
 }

@@ -8,7 +8,7 @@ import { FactRecorder, type StoreOptions } from "./recorder.ts";
 import { Refunds } from "./refunds.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
-export type { BasketInput, TouchResult } from "./baskets.ts";
+export type { BasketInput, RemoveResult, TouchResult } from "./baskets.ts";
 export type { ChargebackInput } from "./chargebacks.ts";
 export { DELIVERABLE_KINDS, type DeliverableInput, OUTCOMES } from "./deliverables.ts";
 export type { OrderInput } from "./orders.ts";

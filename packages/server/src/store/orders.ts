@@ -32,13 +32,24 @@ export class Orders {
 		return result!;
 	}
 
-	/** In their order. Each is recorded or refused by itself; the answers come in the same order. */
+	/**
+	 * In their order. Each is recorded or refused by itself, and the answers come in the same order. When facts have to
+	 * wait, none of them is recorded.
+	 */
 	async recordAll(projectId: string, inputs: readonly OrderInput[]): Promise<FactResult[]> {
 		const prepared = inputs.map((input) => this.#prepare(projectId, input));
 		const orders = prepared.filter((each) => "orderId" in each);
-		const recorded = orders.length === 0 ? [] : await this.#recorder.storage.recordOrders(projectId, orders);
-		const results = recorded.values().map((result) => this.#recorder.done(projectId, result));
+		const results = (await this.#store(projectId, orders)).values();
 		return prepared.map((each) => ("orderId" in each ? results.next().value! : each));
+	}
+
+	async #store(projectId: string, orders: readonly NewOrder[]): Promise<FactResult[]> {
+		if (orders.length === 0) return [];
+		const bytes = orders.reduce((sum, { purchaseCompleted }) => sum + purchaseCompleted.body.length, 0);
+		const storing = () => this.#recorder.storage.recordOrders(projectId, orders);
+		const recorded = await this.#recorder.admit(bytes, storing, orders.length);
+		if ("kind" in recorded) return orders.map(() => recorded);
+		return recorded.map((result) => this.#recorder.done(projectId, result));
 	}
 
 	#prepare(projectId: string, input: OrderInput): NewOrder | FactRefused {

@@ -3,7 +3,8 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { FactStorage, NewEvent, Recorded } from "../storage/port.ts";
-import type { FactRefused, FactResult } from "./result.ts";
+import { INTAKE_LIMITS, Intake, type IntakeLimits } from "./intake.ts";
+import type { Busy, FactRefused, FactResult } from "./result.ts";
 
 export interface StoreOptions {
 	readonly storage: FactStorage;
@@ -12,16 +13,20 @@ export interface StoreOptions {
 	readonly ids: IdSource;
 	/** The largest `data` of an event, bytes. */
 	readonly maxEventBytes: number;
+	/** {@link INTAKE_LIMITS} unless said. */
+	readonly intake?: IntakeLimits;
 }
 
 /** What all rules share: making candidate events, and handing on those that storage has appended. */
 export class FactRecorder {
 	readonly storage: FactStorage;
 	readonly #options: StoreOptions;
+	readonly #intake: Intake;
 
 	constructor(options: StoreOptions) {
 		this.storage = options.storage;
 		this.#options = options;
+		this.#intake = new Intake(options.intake ?? INTAKE_LIMITS);
 	}
 
 	now(): number {
@@ -40,6 +45,15 @@ export class FactRecorder {
 		const limit = this.#options.maxEventBytes;
 		const bytes = Buffer.byteLength(data);
 		return bytes > limit ? { kind: "too_large", bytes, limit } : null;
+	}
+
+	/**
+	 * Does what has a fact stored (or so many), unless more of them wait for storage than a node can bear.
+	 *
+	 * @param bytes of what makes it large, if anything does
+	 */
+	admit<T>(bytes: number, store: () => Promise<T>, facts = 1): Promise<T | Busy> {
+		return this.#intake.admit(facts, bytes, store);
 	}
 
 	/** Gives the lanes what was appended, so that it is sent at once, and answers without it. */

@@ -18,6 +18,12 @@ interface Told<K extends string> {
 /** A fact as it was recorded, now or before: the same answer for the same report. */
 export type FactRecorded = Told<"recorded"> | Told<"repeated">;
 
+/** More is being reported than can be written: nothing was; come again after this many seconds. */
+export interface Busy {
+	readonly kind: "busy";
+	readonly retryAfter: number;
+}
+
 /** Why nothing was recorded. */
 export type FactRefused =
 	| { readonly kind: "invalid"; readonly faults: readonly FactFault[] }
@@ -25,7 +31,8 @@ export type FactRefused =
 	| { readonly kind: "too_large"; readonly bytes: number; readonly limit: number }
 	/** The same id was recorded with other content. */
 	| { readonly kind: "conflict" }
-	| { readonly kind: "no_project" };
+	| { readonly kind: "no_project" }
+	| Busy;
 
 export type FactResult = FactRecorded | FactRefused;
 /** Of facts about an order, which must have been recorded before. */

@@ -1,63 +1,88 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import type { Clock } from "../base/clock.ts";
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
-import { keepsFacts, type LogEvent, type StorageWithFacts } from "../storage/port.ts";
-import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import type { LogEvent, Storage } from "../storage/port.ts";
 import { type RunningStore, startStore } from "./index.ts";
+import type { IntakeLimits } from "./intake.ts";
 
-export const IDLE_MS = 86_400_000;
+export const IDLE_MS = 3_600_000;
 
-/** A virtual clock that says when somebody goes to sleep. */
+/** A new and empty database. */
+export interface TestDatabase {
+	/** Opens it; where many nodes may share it, also more than once. */
+	open(clock: Pick<Clock, "now">): Promise<Storage>;
+	/** From now on the database takes no event that has this text in it. */
+	refuse(text: string): Promise<void>;
+	refuseNothing(): Promise<void>;
+	remove(): Promise<void>;
+}
+
+export interface TestStoreOptions {
+	readonly intake?: IntakeLimits;
+}
+
+/** A virtual clock that says when somebody sets a timer. */
 class SignallingClock extends VirtualClock {
-	#asleep: (() => void)[] = [];
+	#watchers: { left: number; readonly resolve: () => void }[] = [];
 
 	override setTimeout(fire: () => void, ms: number) {
 		const timer = super.setTimeout(fire, ms);
-		if (ms > 0) for (const resolve of this.#asleep.splice(0)) resolve();
+		if (ms > 0) for (const watcher of this.#watchers) if (--watcher.left === 0) watcher.resolve();
+		this.#watchers = this.#watchers.filter(({ left }) => left > 0);
 		return timer;
 	}
 
-	/** Resolves with the next timer that is set. */
-	nextSleep(): Promise<void> {
-		return new Promise((resolve) => this.#asleep.push(resolve));
+	/** Resolves with the next timer that is set, or with the last of so many. */
+	nextSleep(times = 1): Promise<void> {
+		return new Promise((resolve) => this.#watchers.push({ left: times, resolve }));
 	}
 }
 
 /** The rules on a real database, under a clock that stands still until it is told. */
 export class TestStore {
-	readonly clock = new SignallingClock();
-	readonly storage: StorageWithFacts;
+	readonly clock: SignallingClock;
+	readonly storage: Storage;
 	readonly ids: IdSource;
 	store: RunningStore;
 	/** What was handed to the lanes, by project, as `type` and `seq`. */
 	readonly sent = new Map<string, LogEvent[]>();
-	readonly #folder: string;
+	readonly database: TestDatabase;
+	readonly #options: TestStoreOptions;
+	/** What other nodes hold, to be closed in the end. */
+	readonly #others: { store: RunningStore; storage: Storage | null }[] = [];
 
-	private constructor(storage: StorageWithFacts, clock: SignallingClock, folder: string) {
+	private constructor(database: TestDatabase, storage: Storage, clock: SignallingClock, options: TestStoreOptions) {
 		this.storage = storage;
 		this.clock = clock;
 		this.ids = new IdSource(clock);
-		this.#folder = folder;
-		this.store = this.startStore();
+		this.database = database;
+		this.#options = options;
+		this.store = this.#start(storage);
 	}
 
-	static async open(): Promise<TestStore> {
-		const folder = await mkdtemp(join(tmpdir(), "posthorn-store-"));
+	static async open(database: TestDatabase, options: TestStoreOptions = {}): Promise<TestStore> {
 		const clock = new SignallingClock();
-		const storage = await openSqliteStorage({ path: join(folder, "test.db"), clock, leaseTermMs: 15_000 });
-		if (!keepsFacts(storage)) throw new Error("The storage of these tests keeps no store facts.");
-		const test = new TestStore(storage, clock, folder);
+		const test = new TestStore(database, await database.open(clock), clock, options);
 		await clock.nextSleep();
 		return test;
 	}
 
-	/** Another node's rules on the same database. */
-	startStore(): RunningStore {
+	/** The rules on so many more nodes, as far as nodes may share the database: otherwise on the one that has it. */
+	async startNodes(count: number): Promise<RunningStore[]> {
+		const { manyNodes } = this.storage.capabilities;
+		const more = Array.from({ length: count }, () => (manyNodes ? this.database.open(this.clock) : null));
+		const storages = await Promise.all(more);
+		const asleep = this.clock.nextSleep(count);
+		const nodes = storages.map((storage) => ({ store: this.#start(storage ?? this.storage), storage }));
+		this.#others.push(...nodes);
+		await asleep;
+		return nodes.map(({ store }) => store);
+	}
+
+	#start(storage: Storage): RunningStore {
 		return startStore({
-			storage: this.storage,
+			storage,
 			engine: {
 				appended: (projectId, events) => {
 					this.sent.set(projectId, [...(this.sent.get(projectId) ?? []), ...events]);
@@ -68,6 +93,7 @@ export class TestStore {
 			logger: silentLogger,
 			maxEventBytes: 100_000,
 			basketIdleMs: IDLE_MS,
+			...this.#options,
 		});
 	}
 
@@ -77,11 +103,14 @@ export class TestStore {
 		return id;
 	}
 
-	/** Goes on to `at`, and lets whoever wakes on the way do his work before the next one wakes. */
+	/** Goes on to `at`, and lets whoever wakes on the way do his work before the next one wakes. The rules must run. */
 	async advanceTo(at: number): Promise<void> {
-		while (this.clock.nextAt !== null && this.clock.nextAt <= at) {
+		for (;;) {
+			const { nextAt } = this.clock;
+			if (nextAt !== null && nextAt > at) break;
 			const asleep = this.clock.nextSleep();
-			this.clock.advanceTo(this.clock.nextAt);
+			// Without a timer the rules are at work, and set one when they are done.
+			if (nextAt !== null) this.clock.advanceTo(nextAt);
 			await asleep;
 		}
 		this.clock.advanceTo(at);
@@ -94,7 +123,7 @@ export class TestStore {
 
 	async restart(): Promise<void> {
 		const asleep = this.clock.nextSleep();
-		this.store = this.startStore();
+		this.store = this.#start(this.storage);
 		await asleep;
 	}
 
@@ -112,8 +141,8 @@ export class TestStore {
 	}
 
 	async close(): Promise<void> {
-		await this.store.stop();
-		await this.storage.close();
-		await rm(this.#folder, { recursive: true });
+		await Promise.all([this.store, ...this.#others.map(({ store }) => store)].map((store) => store.stop()));
+		await Promise.all([this.storage, ...this.#others.map(({ storage }) => storage)].map((storage) => storage?.close()));
+		await this.database.remove();
 	}
 }

@@ -3,14 +3,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { customerKey } from "./customer.ts";
 import { digestOf } from "./digest.ts";
+import { onEachEngine } from "./engines.fixture.ts";
+import type { Store } from "./index.ts";
 import { payloadFaults } from "./payload.ts";
-import { TestStore } from "./store.fixture.ts";
-
-let world: TestStore;
-beforeAll(async () => {
-	world = await TestStore.open();
-});
-afterAll(() => world.close());
+import type { TestStore } from "./store.fixture.ts";
 
 const order = (order_id: string, customer_email = "ada@example.com", amount_cents = 100) => ({
 	...{ order_id, customer_email, amount_cents, currency: "EUR" },
@@ -42,25 +38,6 @@ test("a digest goes by values, not by the order of members", () => {
 		{ __proto__: null, b: 1 },
 	];
 	expect(new Set(different.map((value) => digestOf(value).toString("hex"))).size).toBe(different.length);
-});
-
-test("purchases that race make one customer, before all of his purchases", async () => {
-	for (let round = 0; round < 10; round++) {
-		const project = await world.project();
-		const emails = ["ada@example.com", "ADA@example.com", " Ada@Example.Com"];
-		await Promise.all(
-			Array.from({ length: 12 }, (_, i) => world.store.orders.record(project, order(`o${i}`, emails[i % 3]))),
-		);
-		const types = await world.types(project);
-		expect(types).toEqual(["customer.created", ...Array(12).fill("purchase.completed")]);
-		// Handed to the lanes in whatever order the calls end: as many, and the same.
-		expect(
-			world.sent
-				.get(project)
-				?.map(({ seq }) => seq)
-				.sort((a, b) => a - b),
-		).toEqual(types.map((_, i) => i + 1));
-	}
 });
 
 type Step = readonly [kind: string, order: number, id: number, value: number];
@@ -118,8 +95,8 @@ class Model {
 	}
 }
 
-async function perform(project: string, [kind, orderNo, id, value]: Step): Promise<{ kind: string }> {
-	const { orders, refunds, chargebacks, deliverables, subscriptions } = world.store;
+async function perform(store: Store, project: string, [kind, orderNo, id, value]: Step): Promise<{ kind: string }> {
+	const { orders, refunds, chargebacks, deliverables, subscriptions } = store;
 	const orderId = `o${orderNo}`;
 	switch (kind) {
 		case "order":
@@ -146,53 +123,83 @@ const KINDS = ["order", "order", "refund", "refund", "chargeback", "deliverable"
 const small = fc.integer({ min: 0, max: 2 });
 const step = fc.tuple(fc.constantFrom(...KINDS), small, small, fc.integer({ min: 0, max: 3 }));
 
-test("any series of facts makes the events that the rules make, with data as the catalogue says", async () => {
-	await fc.assert(
-		fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
-			const project = await world.project();
-			const model = new Model();
-			for (const each of steps) {
-				const wanted = model.step(each);
-				expect((await perform(project, each)).kind, each.join(" ")).toBe(wanted);
-			}
-			const log = await world.log(project);
-			const seen = log.map(({ type, data }) => (type === "purchase.refunded" ? `${type} ${data.partial}` : type));
-			expect(seen).toEqual(model.log);
-			for (const { type, data } of log)
-				expect(payloadFaults(EVENT_TYPES.find((entry) => entry.type === type)!.type, data)).toEqual([]);
-		}),
-		{ numRuns: 60 },
-	);
-});
+onEachEngine((openStore) => {
+	let world: TestStore;
+	/** Of two nodes, where several may share the database. */
+	let stores: readonly Store[];
+	beforeAll(async () => {
+		world = await openStore();
+		stores = [world.store, ...(await world.startNodes(1))];
+	});
+	afterAll(() => world.close());
 
-test("any facts at once keep the rules: nothing twice, no refund beyond the amount, no outcome before its order", async () => {
-	await fc.assert(
-		fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
+	test("purchases that race make one customer, before all of his purchases", async () => {
+		for (let round = 0; round < 10; round++) {
 			const project = await world.project();
-			const results = await Promise.all(steps.map((each) => perform(project, each)));
-			const log = await world.log(project);
-			const recorded = results.filter(({ kind }) => kind === "recorded").length;
-			expect(log.filter(({ type }) => type !== "customer.created")).toHaveLength(recorded);
-			const bought = new Map<unknown, number>();
-			const customers = new Set<unknown>();
-			const facts = new Set<string>();
-			for (const { type, data } of log) {
-				const { partial: _, plan: __, detail: ___, ...identity } = data;
-				const key = `${type.startsWith("delivery.") ? "delivery" : type} ${JSON.stringify(identity)}`;
-				expect(facts.has(key), key).toBe(false);
-				facts.add(key);
-				if (type === "customer.created") customers.add(data.customer_email);
-				else if (type === "purchase.completed") {
-					expect(customers.has(data.customer_email)).toBe(true);
-					bought.set(data.order_id, data.amount_cents as number);
-				} else if (data.order_id !== undefined) expect(bought.has(data.order_id)).toBe(true);
-				if (type !== "purchase.refunded") continue;
-				const left = bought.get(data.order_id)! - (data.amount_cents as number);
-				bought.set(data.order_id, left);
-				expect(left).toBeGreaterThanOrEqual(0);
-				expect(data.partial).toBe(left > 0);
-			}
-		}),
-		{ numRuns: 60 },
-	);
+			const emails = ["ada@example.com", "ADA@example.com", " Ada@Example.Com"];
+			await Promise.all(
+				Array.from({ length: 12 }, (_, i) => stores[i % 2]!.orders.record(project, order(`o${i}`, emails[i % 3]))),
+			);
+			const types = await world.types(project);
+			expect(types).toEqual(["customer.created", ...Array(12).fill("purchase.completed")]);
+			// Handed to the lanes in whatever order the calls end: as many, and the same.
+			expect(
+				world.sent
+					.get(project)
+					?.map(({ seq }) => seq)
+					.sort((a, b) => a - b),
+			).toEqual(types.map((_, i) => i + 1));
+		}
+	});
+
+	test("any series of facts makes the events that the rules make, with data as the catalogue says", async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
+				const project = await world.project();
+				const model = new Model();
+				for (const each of steps) {
+					const wanted = model.step(each);
+					expect((await perform(world.store, project, each)).kind, each.join(" ")).toBe(wanted);
+				}
+				const log = await world.log(project);
+				const seen = log.map(({ type, data }) => (type === "purchase.refunded" ? `${type} ${data.partial}` : type));
+				expect(seen).toEqual(model.log);
+				for (const { type, data } of log)
+					expect(payloadFaults(EVENT_TYPES.find((entry) => entry.type === type)!.type, data)).toEqual([]);
+			}),
+			{ numRuns: 60 },
+		);
+	});
+
+	test("any facts at once keep the rules: nothing twice, no refund beyond the amount, no outcome before its order", async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
+				const project = await world.project();
+				const results = await Promise.all(steps.map((each, i) => perform(stores[i % 2]!, project, each)));
+				const log = await world.log(project);
+				const recorded = results.filter(({ kind }) => kind === "recorded").length;
+				expect(log.filter(({ type }) => type !== "customer.created")).toHaveLength(recorded);
+				const bought = new Map<unknown, number>();
+				const customers = new Set<unknown>();
+				const facts = new Set<string>();
+				for (const { type, data } of log) {
+					const { partial: _, plan: __, detail: ___, ...identity } = data;
+					const key = `${type.startsWith("delivery.") ? "delivery" : type} ${JSON.stringify(identity)}`;
+					expect(facts.has(key), key).toBe(false);
+					facts.add(key);
+					if (type === "customer.created") customers.add(data.customer_email);
+					else if (type === "purchase.completed") {
+						expect(customers.has(data.customer_email)).toBe(true);
+						bought.set(data.order_id, data.amount_cents as number);
+					} else if (data.order_id !== undefined) expect(bought.has(data.order_id)).toBe(true);
+					if (type !== "purchase.refunded") continue;
+					const left = bought.get(data.order_id)! - (data.amount_cents as number);
+					bought.set(data.order_id, left);
+					expect(left).toBeGreaterThanOrEqual(0);
+					expect(data.partial).toBe(left > 0);
+				}
+			}),
+			{ numRuns: 60 },
+		);
+	});
 });

@@ -35,18 +35,24 @@ export class Subscriptions {
 		const data = JSON.stringify(payload);
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
-		const at = this.#recorder.now();
-		const result = await this.#recorder.storage.recordSubscription(projectId, {
-			subscriptionId: subscription_id,
-			digest: digestOf(payload),
-			at,
-			data,
-			event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+			const at = this.#recorder.now();
+			const result = await this.#recorder.storage.recordSubscription(projectId, {
+				subscriptionId: subscription_id,
+				digest: digestOf(payload),
+				at,
+				data,
+				event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+			});
+			return this.#recorder.done(projectId, result);
 		});
-		return this.#recorder.done(projectId, result);
 	}
 
-	async cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
+	cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
+		return this.#recorder.admit(0, () => this.#cancel(projectId, subscriptionId));
+	}
+
+	async #cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
 		const { storage } = this.#recorder;
 		const data = await storage.getSubscription(projectId, subscriptionId);
 		if (data === null) return { kind: "no_subscription" };

@@ -2,7 +2,7 @@ import { Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { useProjectId } from "../../api/session.ts";
+import { useProjectId, useSession } from "../../api/session.ts";
 import { webhooksQuery } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { stepIndex } from "../../lib/keys.ts";
@@ -36,7 +36,10 @@ export function DeliveryDrawer() {
 	const webhook = webhooks === undefined ? undefined : (webhooks.find(({ id }) => id === known?.webhook_id) ?? null);
 	const name = webhook == null ? "the webhook" : webhookName(webhook);
 	const replay = useReplay({ projectId, delivery: known, state, name });
-	useTitleWhile(known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known)}`);
+	const plan = useSession();
+	useTitleWhile(
+		known === undefined ? null : `${known.event_type}, attempt ${known.attempt} of ${seriesLength(known, plan)}`,
+	);
 
 	const close = () => void navigate({ to: "/p/$projectId/logs", params: { projectId }, search, resetScroll: false });
 	const step = (by: 1 | -1) => {

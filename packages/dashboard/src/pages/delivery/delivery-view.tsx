@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Attempt, AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
+import { useSession } from "../../api/session.ts";
 import type { Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { buildTrack } from "../../lib/track.ts";
@@ -37,7 +38,8 @@ interface DeliveryViewProps {
 /** The inside of the drawer. */
 export function DeliveryView(props: DeliveryViewProps) {
 	const { projectId, attempt, attempts, delivery, state, webhook, search, onReplay, replaying } = props;
-	const lines = useMemo(() => buildTrack(attempts, delivery), [attempts, delivery]);
+	const plan = useSession();
+	const lines = useMemo(() => buildTrack(attempts, delivery, plan), [attempts, delivery, plan]);
 	const line = lines.find(({ replay }) => replay === attempt.replay);
 	return (
 		<Stack gap="xl">

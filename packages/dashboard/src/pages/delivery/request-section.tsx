@@ -2,6 +2,7 @@ import { Button, Group, Text, Title } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { IconCheck, IconTerminal2 } from "@tabler/icons-react";
 import type { Attempt } from "../../api/attempts.ts";
+import { wasSent } from "../../lib/attempt-words.ts";
 import { curlCommand } from "../../lib/curl.ts";
 import { inertText } from "../../lib/json-text-inert.ts";
 import { Copy } from "../../ui/copy.tsx";
@@ -33,9 +34,9 @@ export function RequestSection({ attempt }: { attempt: Attempt }) {
 				)}
 			</Group>
 			{request === null ? (
-				<Text size="sm" c="dimmed">
-					No request was made: the delivery was closed before. This is what would have been sent to{" "}
-					<span className={classes.url}>{inertText(attempt.url)}</span>.
+				<Text size="sm" c="dimmed" mb="sm">
+					Nothing was sent: {wasSent(attempt) ? "no connection came about" : "the delivery was closed before"}. This is
+					what would have gone to <span className={classes.url}>{inertText(attempt.url)}</span>.
 				</Text>
 			) : (
 				<>

@@ -4,7 +4,7 @@ import { curlCommand, type SentRequest, signedUntil } from "../../lib/curl.ts";
 import { timeOfDay } from "../../lib/time.ts";
 import { notifyDone, notifyProblem, notifyUndone } from "../../ui/notify.tsx";
 
-/** The request that an attempt made; null where none was made. */
+/** The request that an attempt sent; null where nothing was sent. */
 export function requestOf(attempt: Attempt): SentRequest | null {
 	const { method, url, request_headers: headers, request_body: body } = attempt;
 	return Object.keys(headers).length === 0 ? null : { method, url, headers, body };
@@ -27,7 +27,7 @@ export async function copyCurl(projectId: string, attemptId: string): Promise<vo
 	}
 	try {
 		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
-		if (request === null) return notifyUndone("No request was made here, so there is none to copy.");
+		if (request === null) return notifyUndone("Nothing was sent here, so there is no request to copy.");
 		await navigator.clipboard.writeText(curlCommand(request));
 		notifyDone(`Copied as a curl command. ${signatureWords(request, Date.now())}`);
 	} catch (error) {

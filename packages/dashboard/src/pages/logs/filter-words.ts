@@ -2,6 +2,7 @@ import type { AttemptCount, AttemptStatus, Span } from "../../api/attempts.ts";
 import { shortId } from "../../lib/ids.ts";
 import { formatCount } from "../../lib/numbers.ts";
 import { shortTime } from "../../lib/time.ts";
+import { newSeriesWords, type RetryPlan } from "../../lib/track.ts";
 import type { FilterName, LogsSearch } from "./search.ts";
 
 /** What to call a webhook by its id. */
@@ -77,12 +78,12 @@ export function filterChips(search: LogsSearch, nameOf: NameOf, now: number): re
 }
 
 /** What a replay of everything that matches does, once it was counted. */
-export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number): string {
+export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, now: number, plan: RetryPlan): string {
 	const phrase = filterPhrase(search, nameOf, now);
 	const one = count === 1;
 	const many = one ? "This sends 1 delivery again" : `This sends ${formatCount(count)} deliveries again, oldest first`;
 	const which =
 		phrase === "" ? "all that are in the log" : `${one ? "the one" : "those"} with a newest attempt ${phrase}`;
 	const twice = search.status === "failed" ? "" : " Whatever was delivered before reaches its receiver a second time.";
-	return `${many}: ${which}. Each gets up to 8 attempts under the same event id.${twice}`;
+	return `${many}: ${which}. Each gets ${newSeriesWords(plan)} under the same event id.${twice}`;
 }

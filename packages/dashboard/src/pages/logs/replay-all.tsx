@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
 import { type AttemptFilter, fixedFilter } from "../../api/attempts.ts";
+import { useSession } from "../../api/session.ts";
 import { plural } from "../../lib/numbers.ts";
 import { ReplayMatching } from "../../ui/replay-matching.tsx";
 import { type NameOf, replayPhrase } from "./filter-words.ts";
@@ -29,6 +30,7 @@ interface ReplayAllProps {
 
 /** Replays everything that the filters find: counted first, with its progress while it runs. */
 export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
+	const plan = useSession();
 	return (
 		<Modal
 			opened={request !== null}
@@ -42,7 +44,7 @@ export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProp
 					filter={request.filter}
 					countOf={(count) => plural(count, "delivery", "deliveries")}
 					none="Nothing that matches can be replayed: deliveries that are still attempting go on by themselves."
-					say={(count) => replayPhrase(request.search, count, nameOf, request.at)}
+					say={(count) => replayPhrase(request.search, count, nameOf, request.at, plan)}
 					onClose={onClose}
 				/>
 			)}

@@ -1,7 +1,9 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { type DeliveryId, type Replayed, replayDeliveries } from "../../api/deliveries.ts";
+import { useSession } from "../../api/session.ts";
 import { plural } from "../../lib/numbers.ts";
+import { newSeriesWords } from "../../lib/track.ts";
 import { notifyDone } from "../../ui/notify.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 
@@ -32,6 +34,7 @@ function Question({
 	what,
 	onClose,
 }: ReplaySelectedProps & { deliveries: readonly DeliveryId[] }) {
+	const plan = useSession();
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<unknown>(null);
 	const run = async () => {
@@ -48,8 +51,8 @@ function Question({
 	return (
 		<Stack>
 			<Text size="sm">
-				Send {what} again? Each gets up to 8 attempts under the same event id. A receiver that has accepted an event
-				before gets it a second time.
+				Send {what} again? Each gets {newSeriesWords(plan)} under the same event id. A receiver that has accepted an
+				event before gets it a second time.
 			</Text>
 			{problem === null ? null : <ErrorState error={problem} />}
 			<Group justify="flex-end" gap="xs">

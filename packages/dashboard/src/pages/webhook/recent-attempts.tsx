@@ -2,8 +2,10 @@ import { Box, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type AttemptSummary, newestAttemptsQuery } from "../../api/attempts.ts";
+import { useSession } from "../../api/session.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
 import { formatMs } from "../../lib/numbers.ts";
+import { seriesLength } from "../../lib/track.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Code } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
@@ -20,11 +22,16 @@ const COLUMNS: readonly Column<AttemptSummary>[] = [
 	{
 		key: "attempt",
 		header: "Attempt",
-		render: ({ attempt, replay }) => (replay === 0 ? `${attempt} of 8` : `${attempt} of 8, replay ${replay}`),
+		render: (attempt) => <AttemptNumber attempt={attempt} />,
 		from: "md",
 	},
 	{ key: "took", header: "Took", render: ({ response_ms }) => formatMs(response_ms), align: "right", width: 100 },
 ];
+
+function AttemptNumber({ attempt }: { attempt: AttemptSummary }) {
+	const number = `${attempt.attempt} of ${seriesLength(attempt, useSession())}`;
+	return attempt.replay === 0 ? number : `${number}, replay ${attempt.replay}`;
+}
 
 /** The newest attempts; each opens in the log. */
 export function RecentAttempts({ projectId, webhookId }: { projectId: string; webhookId: string }) {

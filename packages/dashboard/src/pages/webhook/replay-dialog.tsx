@@ -1,5 +1,7 @@
 import { Modal } from "@mantine/core";
+import { useSession } from "../../api/session.ts";
 import { plural } from "../../lib/numbers.ts";
+import { newSeriesWords } from "../../lib/track.ts";
 import { ReplayMatching } from "../../ui/replay-matching.tsx";
 
 interface ReplayDialogProps {
@@ -13,6 +15,7 @@ interface ReplayDialogProps {
 
 /** Sends everything again that failed for good: counted first, with its progress while it runs. */
 export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
+	const plan = useSession();
 	return (
 		<Modal opened={opened} onClose={onClose} title="Replay what failed" closeOnClickOutside={false}>
 			<ReplayMatching
@@ -21,7 +24,7 @@ export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: Re
 				countOf={(count) => plural(count, "event")}
 				none={`Nothing that failed waits for a replay to ${name}.`}
 				say={(total) =>
-					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with up to 8 attempts each and under the same event id: a receiver that has seen one can tell.`
+					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with ${newSeriesWords(plan)} each and under the same event id: a receiver that has seen one can tell.`
 				}
 				onClose={onClose}
 			/>

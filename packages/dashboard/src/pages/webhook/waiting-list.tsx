@@ -1,6 +1,8 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Waiting } from "../../api/health.ts";
+import { useSession } from "../../api/session.ts";
+import { seriesLength } from "../../lib/track.ts";
 import { Code, Ident } from "../../ui/ident.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
 import { When } from "../../ui/when.tsx";
@@ -15,6 +17,7 @@ interface WaitingListProps {
 
 /** Retries and replays by the time at which they are due. */
 export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
+	const plan = useSession();
 	return (
 		<ul className={classes.list}>
 			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, due_at }) => (
@@ -43,7 +46,8 @@ export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
 						<Ident id={event_id} />
 					</span>
 					<span className={classes.due}>
-						attempt {attempt} of 8, <When at={due_at} />
+						attempt {attempt} of {seriesLength({ attempt: attempt - 1, status: "retrying", error_code: null }, plan)},{" "}
+						<When at={due_at} />
 					</span>
 				</li>
 			))}

@@ -56,7 +56,8 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			operationId: "deleteApiKey",
 			tag,
 			summary: "Delete an API key",
-			description: "It is refused from then on; on other nodes of a cluster, within five seconds.",
+			description:
+				"It is refused from then on. Other nodes of a cluster are told at once; one that cannot be told refuses it within five seconds.",
 			access: "developer",
 			success: { status: 204, description: "It is gone." },
 			async handler({ params: { project_id, key_id }, audit }) {

@@ -1,3 +1,4 @@
+import { AUDIT_RETENTION_DAYS } from "../../accounts/index.ts";
 import { pageById } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAudit } from "../present-people.ts";
@@ -12,7 +13,7 @@ export function auditRoutes({ auditLog }: Pick<ApiParts, "auditLog">): Route[] {
 			operationId: "listAudit",
 			tag: "Members",
 			summary: "Read the audit log",
-			description: "Who changed what, newest first.",
+			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
 			access: "project",
 			role: "owner",
 			peopleOnly: true,

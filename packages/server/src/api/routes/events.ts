@@ -2,7 +2,7 @@ import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
-import { MAX_WAITING } from "../arrivals.ts";
+import { MAX_WAITING, type WaitEnd } from "../arrivals.ts";
 import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
 import { EVENT_ID } from "../event-form.ts";
@@ -37,8 +37,7 @@ const EventQuery = Type.Object(
 				minimum: 0,
 				maximum: MAX_WAIT_S,
 				default: 0,
-				description:
-					"Seconds to wait for an event where there is none yet. With several nodes, what another node took may come at the end of the wait.",
+				description: "Seconds to wait for an event where there is none yet.",
 			}),
 		),
 		limit: Limit,
@@ -47,9 +46,9 @@ const EventQuery = Type.Object(
 	{ additionalProperties: false },
 );
 
-type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "arrivals">;
+type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "arrivals" | "clock">;
 
-export function eventRoutes({ storage, engine, config, arrivals }: EventParts): Route[] {
+export function eventRoutes({ storage, engine, config, arrivals, clock }: EventParts): Route[] {
 	const tag = "Events";
 	const path = "/v1/projects/{project_id}/events";
 	return [
@@ -138,16 +137,21 @@ export function eventRoutes({ storage, engine, config, arrivals }: EventParts): 
 		{ raw, method }: FastifyRequest,
 	): Promise<void> {
 		if (method === "HEAD") return;
-		const wait = arrivals.wait(projectId, types, ms);
-		if (wait === null) throw tooMany(RETRY_AFTER_S, `${MAX_WAITING} calls wait for this project's events already.`);
-		raw.socket.once("close", wait.cancel);
-		try {
-			const rows = await storage.readLog(projectId, from, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
-			if (rows.length === 0 && (await storage.getProject(projectId))) await wait.over;
-		} finally {
-			wait.cancel();
-			raw.socket.off("close", wait.cancel);
-		}
+		const until = clock.now() + ms;
+		let end: WaitEnd;
+		do {
+			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.now()));
+			if (wait === null) throw tooMany(RETRY_AFTER_S, `${MAX_WAITING} calls wait for this project's events already.`);
+			raw.socket.once("close", wait.cancel);
+			try {
+				const rows = await storage.readLog(projectId, from, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
+				if (rows.length > 0 || !(await storage.getProject(projectId))) return;
+				end = await wait.end;
+			} finally {
+				wait.cancel();
+				raw.socket.off("close", wait.cancel);
+			}
+		} while (end === "perhaps" && !raw.socket.destroyed);
 	}
 
 	/** A page made by hand, so that each envelope is in it with its own bytes. */

@@ -1,7 +1,7 @@
 import type { BasketInput } from "../../store/index.ts";
-import type { FactParts } from "../fact-report.ts";
-import { readReport, refusedFact } from "../fact-report.ts";
-import { notFound, Problem } from "../problem.ts";
+import { REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
+import type { ApiParts } from "../parts.ts";
+import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Basket, BasketContents } from "../schemas/index.ts";
 import { formatTime, formatTimeOrNull } from "../time.ts";
@@ -9,7 +9,7 @@ import { formatTime, formatTimeOrNull } from "../time.ts";
 /** What a report may hold besides its items, bytes. */
 const REPORT_BYTES = 16 * 1024;
 
-export function basketRoutes({ store, config }: Pick<FactParts, "store" | "config">): Route[] {
+export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/baskets/{basket_id}";
 	return [
@@ -26,7 +26,7 @@ export function basketRoutes({ store, config }: Pick<FactParts, "store" | "confi
 			checksOwnBody: true,
 			bodyLimit: config.maxEventBytes + REPORT_BYTES,
 			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
-			problems: { conflict: "The basket was bought." },
+			problems: { ...REPORT_PROBLEMS, conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {
 				const input = readReport<BasketInput>(BasketContents, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
@@ -49,8 +49,10 @@ export function basketRoutes({ store, config }: Pick<FactParts, "store" | "confi
 			description: "It is never abandoned then. The answer is the same whether it was there or not.",
 			access: "project",
 			success: { status: 204, description: "It is gone." },
+			problems: REPORT_PROBLEMS,
 			async handler({ params: { project_id, basket_id } }) {
-				if ((await store.baskets.remove(project_id, basket_id)) === "no_project") throw notFound("project");
+				const result = await store.baskets.remove(project_id, basket_id);
+				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);
 			},
 		}),
 	];

@@ -1,13 +1,13 @@
 import type { Static } from "typebox";
-import type { FactParts } from "../fact-report.ts";
-import { answerFact } from "../fact-report.ts";
+import { answerFact, REPORT_PROBLEMS } from "../fact-report.ts";
+import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { DeliverableOutcome, Fact, NewChargeback, NewRefund } from "../schemas/index.ts";
 
 const NO_ORDER = "There is no such project or order: report the order before what belongs to it.";
 
-export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[] {
+export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/orders/{order_id}";
 	return [
@@ -23,6 +23,7 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 			body: NewRefund,
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
 			problems: {
+				...REPORT_PROBLEMS,
 				"not-found": NO_ORDER,
 				conflict: "The refund was recorded before with other content, or exceeds what is left of the order's amount.",
 			},
@@ -42,7 +43,11 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 			access: "project",
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
-			problems: { "not-found": NO_ORDER, conflict: "The chargeback was recorded before with other content." },
+			problems: {
+				...REPORT_PROBLEMS,
+				"not-found": NO_ORDER,
+				conflict: "The chargeback was recorded before with other content.",
+			},
 			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.chargebacks.record(project_id, order_id, body as Static<typeof NewChargeback>);
 				return answerFact("chargeback", project_id, result);
@@ -60,6 +65,7 @@ export function factsOfOrdersRoutes({ store }: Pick<FactParts, "store">): Route[
 			body: DeliverableOutcome,
 			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
 			problems: {
+				...REPORT_PROBLEMS,
 				"not-found": NO_ORDER,
 				conflict: "The deliverable has ended before, with another outcome or detail.",
 			},

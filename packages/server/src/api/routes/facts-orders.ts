@@ -1,7 +1,7 @@
 import type { Fault } from "../../registry/index.ts";
 import type { FactResult, OrderInput } from "../../store/index.ts";
-import type { FactParts } from "../fact-report.ts";
-import { answerFact, formFaults, presentFact, readReport, refusedFact } from "../fact-report.ts";
+import { answerFact, formFaults, presentFact, REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
+import type { ApiParts } from "../parts.ts";
 import { invalid } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Fact, MAX_ORDERS, NewOrder, NewOrders, OrderResults } from "../schemas/index.ts";
@@ -11,7 +11,7 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 /** What a report may hold besides its items, bytes. */
 const REPORT_BYTES = 16 * 1024;
 
-export function orderFactRoutes({ store, config }: Pick<FactParts, "store" | "config">): Route[] {
+export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/orders";
 	const limit = config.maxEventBytes + REPORT_BYTES;
@@ -29,7 +29,7 @@ export function orderFactRoutes({ store, config }: Pick<FactParts, "store" | "co
 			checksOwnBody: true,
 			bodyLimit: limit,
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
-			problems: { conflict: "The order was recorded before with other content." },
+			problems: { ...REPORT_PROBLEMS, conflict: "The order was recorded before with other content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.orders.record(project_id, readReport<OrderInput>(NewOrder, body));
 				return answerFact("order", project_id, result);
@@ -48,6 +48,7 @@ export function orderFactRoutes({ store, config }: Pick<FactParts, "store" | "co
 			checksOwnBody: true,
 			bodyLimit: Math.max(BATCH_BYTES, limit),
 			success: { status: 200, description: "What became of each order.", schema: OrderResults },
+			problems: { "too-many-requests": `${REPORT_PROBLEMS["too-many-requests"]} No order was recorded.` },
 			async handler({ params: { project_id }, body }) {
 				const orders = readBatch(body);
 				const faults = orders.map((order) => formFaults(NewOrder, order));
@@ -80,7 +81,7 @@ function readBatch(body: unknown): unknown[] {
 function presentOne(projectId: string, index: number, order: unknown, result: FactResult) {
 	const { order_id } = (order ?? {}) as { order_id?: unknown };
 	const place = { order_id: typeof order_id === "string" ? order_id : null };
-	if (result.kind === "no_project") throw refusedFact("order", result);
+	if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("order", result);
 	if (result.kind === "recorded" || result.kind === "repeated")
 		return { ...place, outcome: result.kind, ...presentFact(projectId, result) };
 	const problem = refusedFact("order", result);

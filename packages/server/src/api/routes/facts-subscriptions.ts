@@ -1,10 +1,10 @@
 import type { Static } from "typebox";
-import type { FactParts } from "../fact-report.ts";
-import { answerFact } from "../fact-report.ts";
+import { answerFact, REPORT_PROBLEMS } from "../fact-report.ts";
+import type { ApiParts } from "../parts.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Fact, NewSubscription } from "../schemas/index.ts";
 
-export function subscriptionRoutes({ store }: Pick<FactParts, "store">): Route[] {
+export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/subscriptions";
 	return [
@@ -18,7 +18,7 @@ export function subscriptionRoutes({ store }: Pick<FactParts, "store">): Route[]
 			access: "project",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
-			problems: { conflict: "The subscription was recorded before with other content." },
+			problems: { ...REPORT_PROBLEMS, conflict: "The subscription was recorded before with other content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.subscriptions.record(project_id, body as Static<typeof NewSubscription>);
 				return answerFact("subscription", project_id, result);
@@ -33,6 +33,7 @@ export function subscriptionRoutes({ store }: Pick<FactParts, "store">): Route[]
 			description: "Makes `subscription.canceled`, once.",
 			access: "project",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
+			problems: REPORT_PROBLEMS,
 			async handler({ params: { project_id, subscription_id } }) {
 				const result = await store.subscriptions.cancel(project_id, subscription_id);
 				return answerFact("subscription", project_id, result);

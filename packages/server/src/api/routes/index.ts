@@ -30,7 +30,10 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...apiKeyRoutes(parts),
 		...eventTypeRoutes(),
 		...eventRoutes(parts),
-		...factRoutes(parts),
+		...orderFactRoutes(parts),
+		...factsOfOrdersRoutes(parts),
+		...basketRoutes(parts),
+		...subscriptionRoutes(parts),
 		...webhookRoutes(parts),
 		...attemptRoutes(parts),
 		...deliveryRoutes(parts),
@@ -45,16 +48,5 @@ export function apiRoutes(parts: ApiParts, openApi: () => string): Route[] {
 		...auditRoutes(parts),
 		...systemRoutes(parts),
 		...docsRoutes(openApi),
-	];
-}
-
-function factRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
-	if (store === null) return [];
-	const parts = { store, config };
-	return [
-		...orderFactRoutes(parts),
-		...factsOfOrdersRoutes(parts),
-		...basketRoutes(parts),
-		...subscriptionRoutes(parts),
 	];
 }

@@ -19,7 +19,10 @@ import {
 import { beginSession, presentSession, withPassword } from "../sign-in.ts";
 import { formatTime } from "../time.ts";
 
-type InvitationParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl">;
+type InvitationParts = Pick<
+	ApiParts,
+	"people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "config"
+>;
 
 const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
 

@@ -9,18 +9,13 @@ import { MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from
 
 const LAST_OWNER = "The project would have no owner left. Make somebody else an owner first.";
 
-export function memberRoutes({ members, people }: Pick<ApiParts, "members" | "people">): Route[] {
+export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 	const tag = "Members";
 	const path = "/v1/projects/{project_id}/members";
 	const one = `${path}/{account_id}`;
 
 	async function find(projectId: string, accountId: string): Promise<Member> {
-		const account = isId("account", accountId) ? await people.get(accountId) : null;
-		const [member] = account
-			? (await members.list(projectId, { limit: 1, after: before(accountId) })).filter(
-					(each) => each.account.id === accountId,
-				)
-			: [];
+		const member = isId("account", accountId) ? await members.get(projectId, accountId) : null;
 		if (!member) throw notFound("member");
 		return member;
 	}
@@ -100,6 +95,3 @@ export function memberRoutes({ members, people }: Pick<ApiParts, "members" | "pe
 }
 
 const targetOf = ({ account }: Member) => ({ kind: "account", id: account.id, name: account.name });
-
-/** The place right before this id in the order of ids, so that a page begins with it. */
-const before = (id: string): string => id.slice(0, -1);

@@ -8,7 +8,7 @@ import { NewSignInLink, Session, SignIn, SignInLink } from "../schemas/index.ts"
 import { beginSession, presentSession, withPassword } from "../sign-in.ts";
 import { formatTime } from "../time.ts";
 
-type SessionParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl">;
+type SessionParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "config">;
 
 export function sessionRoutes(parts: SessionParts): Route[] {
 	const { people, sessions, cookie, publicUrl } = parts;

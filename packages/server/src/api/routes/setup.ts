@@ -10,7 +10,7 @@ import { beginSession, withPassword } from "../sign-in.ts";
 const WRONG_LINK =
 	"This set-up link is not valid any more. The service prints a new one when it starts, as long as nobody has an account.";
 
-type SetupParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie">;
+type SetupParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "config">;
 
 export function setupRoutes(parts: SetupParts): Route[] {
 	const { people } = parts;

@@ -77,6 +77,10 @@ export const Session = Type.Object(
 			}),
 			{ description: "Those that the account is a member of; for the operator the first 200 of all." },
 		),
+		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
+			description:
+				"How this service retries: the waits between the attempts of a series, in seconds. A series has one attempt more than there are of them, at most.",
+		}),
 	},
 	{ title: "Session" },
 );

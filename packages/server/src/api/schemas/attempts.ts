@@ -20,7 +20,7 @@ const answer = {
 	status_code: Type.Union([Type.Integer(), Type.Null()]),
 	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
 	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, for people." }),
-	response_ms: Type.Integer(),
+	response_ms: Type.Integer({ description: "From the attempt's start until it was answered or given up." }),
 };
 const outcome = {
 	status: AttemptStatusName,
@@ -31,9 +31,9 @@ export const Attempt = Type.Object(
 	{
 		...identity,
 		request_headers: Type.Record(Type.String(), Type.String(), {
-			description: "The headers that were sent; empty when no request was made.",
+			description: "The headers that were sent; empty when nothing was sent, as where the connection was refused.",
 		}),
-		request_body: Type.String({ description: "The exact body that was sent." }),
+		request_body: Type.String({ description: "The exact body that was sent, or would have been." }),
 		...answer,
 		response_body: Type.String({ description: "The first 1,024 bytes; what is not UTF-8 shows as U+FFFD." }),
 		response_truncated: Type.Boolean(),

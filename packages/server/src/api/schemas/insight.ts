@@ -21,8 +21,8 @@ const counts = {
 	...outcomes,
 };
 const responseTimes = {
-	p50_ms: milliseconds("What half of the receivers' answers took at most"),
-	p95_ms: milliseconds("What 95 % of the receivers' answers took at most"),
+	p50_ms: milliseconds("What half of the requests took at most, until they were answered or given up"),
+	p95_ms: milliseconds("What 95 % of the requests took at most, until they were answered or given up"),
 };
 
 export const StatsRange = Type.Enum(["hour", "day", "month"], {

@@ -33,16 +33,23 @@ export function describeAccounts(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("the operator's account is made once, also after others joined, with the newest set-up link and in its time", async () => {
+		test("the operator's account is made once, also after others joined, with a set-up link in its time", async () => {
 			const { storage } = world;
 			const first = accountOf(world, "First@Example.com", { operator: true });
 			const make = (token: string, at: number, account = first) =>
 				storage.createOperator(account, account.email.toLowerCase(), "hash", hashOf(token), at);
 			expect(await storage.hasOperator()).toBe(false);
 			expect(await make("none", START)).toBe("wrong_token");
-			await storage.createLink({ kind: "setup" }, hashOf("older"), START + HOUR);
-			await storage.createLink({ kind: "setup" }, hashOf("newer"), START + HOUR);
+			await storage.createLink({ kind: "setup", supersedes: START }, hashOf("older"), START + HOUR - 2);
+			await storage.createLink({ kind: "setup", supersedes: START + HOUR - 2 }, hashOf("other"), START + HOUR - 1);
+			expect(await storage.holdsSetupLink(hashOf("older"), START)).toBe(true);
+			await storage.createLink({ kind: "setup", supersedes: START + HOUR - 1 }, hashOf("newer"), START + HOUR);
+			// Those that expire early are over with the newest; what was made at about the same time holds.
+			expect(await storage.holdsSetupLink(hashOf("older"), START)).toBe(false);
+			expect(await storage.holdsSetupLink(hashOf("other"), START)).toBe(true);
+			expect(await storage.holdsSetupLink(hashOf("other"), START + HOUR - 1)).toBe(false);
 			expect(await make("older", START)).toBe("wrong_token");
+			expect(await make("other", START + HOUR - 1)).toBe("wrong_token");
 			expect(await make("newer", START + HOUR)).toBe("wrong_token");
 			// A set-up link signs nobody in.
 			expect(await storage.useSignInLink(hashOf("newer"), START)).toBeNull();
@@ -56,8 +63,25 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await make("newer", START + HOUR - 1)).toBe("created");
 			expect(await storage.hasOperator()).toBe(true);
 			expect(await storage.getAccount(first.id)).toEqual(first);
-			await storage.createLink({ kind: "setup" }, hashOf("again"), START + HOUR);
-			expect(await make("again", START, accountOf(world, "second@example.com"))).toBe("over");
+			// Neither a link that was not used nor a new one makes a second one.
+			await storage.createLink({ kind: "setup", supersedes: START }, hashOf("again"), START + HOUR);
+			for (const token of ["other", "newer", "again"])
+				expect(await make(token, START, accountOf(world, `${token}@example.com`))).toBe("over");
+		});
+
+		test("of several who come at once, each with a link of his own, one becomes the operator", async () => {
+			const fresh = await World.open(harness);
+			const tokens = ["a", "b", "c", "d"];
+			for (const token of tokens)
+				await fresh.storage.createLink({ kind: "setup", supersedes: START }, hashOf(token), START + HOUR);
+			const made = await Promise.all(
+				tokens.map((token) => {
+					const account = accountOf(fresh, `${token}@example.com`, { operator: true });
+					return fresh.storage.createOperator(account, account.email, "hash", hashOf(token), START);
+				}),
+			);
+			expect(made.toSorted()).toEqual(["created", "over", "over", "over"]);
+			await fresh.dispose();
 		});
 
 		test("an email has one account, whatever its case; credentials are found by it and by the account", async () => {

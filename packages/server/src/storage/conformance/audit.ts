@@ -40,5 +40,31 @@ export function describeAudit(harness: StorageHarness): void {
 			expect(await storage.listAudit(other, { limit: 4 })).toEqual([entries[3]]);
 			expect(await storage.listAudit(world.id("project"), { limit: 4 })).toEqual([]);
 		});
+
+		test("what is too old is deleted, the oldest first and a few at a time, in every project", async () => {
+			const fresh = await World.open(harness);
+			const { storage } = fresh;
+			const [project, other] = [await fresh.project(), await fresh.project()];
+			const actor = { kind: "operator_key", id: null, name: "Operator" } as const;
+			const ids: string[] = [];
+			for (let i = 0; i < 9; i++) {
+				const id = fresh.id("audit");
+				ids.push(id);
+				const about = { at: START - 1_000 + i, actor, action: "webhook.changed", target: null, detail: {} };
+				await storage.appendAudit({ id, projectId: i % 3 === 0 ? other : project, ...about });
+			}
+			const left = async () =>
+				(await Promise.all([project, other].map((each) => storage.listAudit(each, { limit: 20 }))))
+					.flatMap((entries) => entries.map(({ id }) => id))
+					.toSorted();
+			expect(await storage.sweepAudit(START - 1_000, 10)).toBe(0);
+			expect(await left()).toEqual(ids.toSorted());
+			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(4);
+			expect(await left()).toEqual(ids.slice(4).toSorted());
+			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(3);
+			expect(await left()).toEqual(ids.slice(7).toSorted());
+			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(0);
+			await fresh.dispose();
+		});
 	});
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { keepsFacts, type NewOrder, type NewRefund, type StorageWithFacts } from "../port.ts";
+import type { DueBasket, NewOrder, NewRefund, Storage } from "../port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { plain, START, World } from "./world.ts";
 
@@ -9,14 +9,13 @@ const digest = (text: string) => createHash("sha256").update(text).digest();
 export function describeFacts(harness: StorageHarness): void {
 	describe("store facts", () => {
 		let world: World;
-		let storage: StorageWithFacts;
+		let storage: Storage;
 		let project: string;
 		beforeAll(async () => {
 			world = await World.open(harness);
 		});
 		afterAll(() => world.dispose());
-		beforeEach(async ({ skip }) => {
-			if (!keepsFacts(world.storage)) return skip(`${harness.name} does not keep store facts yet`);
+		beforeEach(async () => {
 			storage = world.storage;
 			project = await world.project();
 		});
@@ -51,6 +50,15 @@ export function describeFacts(harness: StorageHarness): void {
 			at: START,
 			event: event("of.order"),
 		});
+		const PUT_OFF = START + 1_000;
+		const take = async (now: number, limit = 10) => {
+			const taken = await storage.takeDueBaskets(now, PUT_OFF, limit);
+			return new Map(taken.map((basket) => [basket.basketId, basket]));
+		};
+		const abandon = (...baskets: DueBasket[]) => {
+			const ended = baskets.map((basket) => ({ ...basket, event: event(`end of ${basket.basketId}`) }));
+			return storage.abandonBaskets(project, ended, START + 20);
+		};
 		const touch = (basketId: string, dueAt: number, at = START) => ({ basketId, at, dueAt, data: `{"at":${dueAt}}` });
 
 		test("the first order of a customer makes two events, the next one; both are in the log as they were answered", async () => {
@@ -126,10 +134,13 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await chargeback()).toEqual({ kind: "no_order" });
 			expect(await deliverable("o")).toEqual({ kind: "no_order" });
 			await storage.recordOrders(project, [order("o"), order("p")]);
-			const kinds = async (...calls: Promise<{ kind: string }>[]) => (await Promise.all(calls)).map(({ kind }) => kind);
-			expect(await kinds(chargeback(), chargeback(), chargeback("y"))).toEqual(["recorded", "repeated", "conflict"]);
-			const outcomes = await kinds(deliverable("o"), deliverable("o"), deliverable("o", "y"), deliverable("p"));
-			expect(outcomes).toEqual(["recorded", "repeated", "conflict", "recorded"]);
+			const kinds = async (...calls: Promise<{ kind: string }>[]) =>
+				(await Promise.all(calls)).map(({ kind }) => kind).sort();
+			expect(await kinds(chargeback(), chargeback(), chargeback())).toEqual(["recorded", "repeated", "repeated"]);
+			expect(await kinds(chargeback("y"))).toEqual(["conflict"]);
+			const outcomes = await kinds(deliverable("o"), deliverable("o"), deliverable("p"));
+			expect(outcomes).toEqual(["recorded", "recorded", "repeated"]);
+			expect(await kinds(deliverable("o", "y"))).toEqual(["conflict"]);
 			expect((await types()).filter((type) => type === "of.order")).toHaveLength(3);
 		});
 
@@ -157,40 +168,74 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await types()).toEqual(["begin", "end"]);
 		});
 
-		test("baskets are due in the order of their times, at which each is abandoned once, whoever races", async () => {
+		test("baskets that are due are taken once, those first that are longest due, until they come back", async () => {
 			expect(await storage.nextBasketDue()).toBeNull();
 			for (const [id, due] of Object.entries({ late: 30, early: 10, middle: 20 }))
 				expect(await storage.touchBasket(project, touch(id, START + due))).toBe("touched");
 			expect(await storage.nextBasketDue()).toBe(START + 10);
-			expect(await storage.dueBaskets(START + 9, 10)).toEqual([]);
-			const due = await storage.dueBaskets(START + 20, 10);
-			expect(due.map(({ projectId, basketId, data }) => [projectId, basketId, data])).toEqual([
-				[project, "early", `{"at":${START + 10}}`],
-				[project, "middle", `{"at":${START + 20}}`],
-			]);
-			expect(await storage.dueBaskets(START + 20, 1)).toHaveLength(1);
-			const racing = [0, 1, 2].map(() => storage.abandonBasket(due[0]!, START + 20, event("abandoned")));
-			expect((await Promise.all(racing)).map(({ kind }) => kind).sort()).toEqual(["abandoned", "gone", "gone"]);
-			expect(await types()).toEqual(["abandoned"]);
+			expect(await take(START + 9)).toEqual(new Map());
+			const [[id, { touchedAt, ...early }] = ["", { touchedAt: 0 }]] = await take(START + 20, 1);
+			expect([id, touchedAt]).toEqual(["early", START]);
+			expect(early).toEqual({ projectId: project, basketId: "early", data: `{"at":${START + 10}}` });
 			expect(await storage.nextBasketDue()).toBe(START + 20);
-			for (const id of ["middle", "late"]) expect(await storage.removeBasket(project, id)).toBe("removed");
+			expect([...(await take(START + 20)).keys()]).toEqual(["middle"]);
+			expect(await take(START + 20)).toEqual(new Map());
+			expect(await storage.nextBasketDue()).toBe(START + 30);
+			expect([...(await take(PUT_OFF)).keys()].sort()).toEqual(["early", "late", "middle"]);
+			for (const id of ["early", "middle", "late"]) expect(await storage.removeBasket(project, id)).toBe("removed");
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
-		test("a basket that was touched, removed or bought since it was read is not abandoned", async () => {
+		test("taken baskets are abandoned once each, with their events in order, whoever races", async () => {
+			for (const id of ["a", "b", "c"]) await storage.touchBasket(project, touch(id, START + 1));
+			const taken = await take(START + 1);
+			const [a, b, c] = ["a", "b", "c"].map((id) => taken.get(id)!);
+			const racing = await Promise.all([abandon(c!, a!), abandon(a!, b!), abandon(b!, c!)]);
+			const log = await world.log(project);
+			expect(log.map(({ type }) => type).sort()).toEqual(["end of a", "end of b", "end of c"]);
+			expect(plain(racing.flat().sort((one, other) => one.seq - other.seq))).toEqual(plain(log));
+			// As they were given, not as they are stored.
+			for (const id of ["a", "b", "c"]) await storage.touchBasket(project, touch(id, START + 1));
+			const again = await take(START + 1);
+			const ended = await abandon(again.get("c")!, again.get("a")!, again.get("b")!);
+			expect(ended.map(({ type, seq }) => [type, seq])).toEqual([
+				["end of c", 4],
+				["end of a", 5],
+				["end of b", 6],
+			]);
+			expect(await abandon(a!, b!, c!)).toEqual([]);
+			expect(await abandon()).toEqual([]);
+			expect(await storage.abandonBaskets(world.id("project"), [], START)).toEqual([]);
+			expect(await storage.nextBasketDue()).toBeNull();
+		});
+
+		test("baskets of which one event is refused stay as they are, all of them", async () => {
+			for (const id of ["a", "b"]) await storage.touchBasket(project, touch(id, START + 1));
+			const [a, b] = [...(await take(START + 1)).values()].map((basket) => ({ ...basket, event: event("end") }));
+			await storage.appendEvents([
+				{ projectId: project, publishedAt: START, events: [{ ...event("taken"), id: b!.event.id }] },
+			]);
+			await expect(storage.abandonBaskets(project, [a!, b!], START)).rejects.toThrow("could not be appended");
+			expect(await types()).toEqual(["taken"]);
+			expect((await take(PUT_OFF)).size).toBe(2);
+			expect((await storage.abandonBaskets(project, [a!], START)).map(({ id }) => id)).toEqual([a!.event.id]);
+			await storage.removeBasket(project, b!.basketId);
+		});
+
+		test("a basket that was touched, removed or bought since it was taken is not abandoned", async () => {
 			for (const id of ["touched", "removed", "bought"]) await storage.touchBasket(project, touch(id, START + 1));
-			const due = await storage.dueBaskets(START + 1, 10);
-			expect(due).toHaveLength(3);
+			const due = await take(START + 1);
+			expect(due.size).toBe(3);
 			// In the same millisecond, and with the clock set back.
 			for (const at of [START, START - 5]) await storage.touchBasket(project, touch("touched", START + 1, at));
 			await storage.removeBasket(project, "removed");
 			await storage.recordOrders(project, [order("o", { basketId: "bought" })]);
-			for (const basket of due)
-				expect(await storage.abandonBasket(basket, START + 1, event("abandoned"))).toEqual({ kind: "gone" });
-			const [again] = await storage.dueBaskets(START + 1, 10);
+			expect(await abandon(...due.values())).toEqual([]);
+			const [again] = (await take(START + 1)).values();
 			expect(again!.basketId).toBe("touched");
-			const ended = await storage.abandonBasket(again!, START + 1, event("abandoned"));
-			expect(plain(ended)).toEqual(plain({ kind: "abandoned", appended: (await world.log(project)).slice(-1) }));
+			const ended = await abandon(due.get("removed")!, due.get("bought")!, again!);
+			expect(ended).toHaveLength(1);
+			expect(plain(ended)).toEqual(plain((await world.log(project)).slice(-1)));
 			expect(await storage.touchBasket(project, touch("touched", START + 2))).toBe("touched");
 			expect(await storage.touchBasket(project, touch("removed", START + 2))).toBe("touched");
 			expect(await storage.touchBasket(project, touch("bought", START + 2))).toBe("bought");
@@ -202,7 +247,7 @@ export function describeFacts(harness: StorageHarness): void {
 			const [first] = await storage.recordOrders(project, [order("o")]);
 			expect(await storage.nextAlarm()).not.toBeNull();
 			await world.reopen();
-			const [again] = await (world.storage as StorageWithFacts).recordOrders(project, [order("o")]);
+			const [again] = await world.storage.recordOrders(project, [order("o")]);
 			const { kind: _, appended: __, ...told } = first as Extract<typeof first, { kind: "recorded" }>;
 			expect(again).toEqual({ kind: "repeated", ...told });
 		});

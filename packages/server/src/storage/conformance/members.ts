@@ -101,6 +101,10 @@ export function describeMembers(harness: StorageHarness): void {
 			const rest = await storage.listMembers(project, { limit: 3, after: page.at(-1)!.account.id });
 			expect(rest.map(({ account }) => account)).toEqual(accounts.slice(3));
 			expect(await storage.listMembers(world.id("project"), { limit: 3 })).toEqual([]);
+			for (const member of [...page, ...rest])
+				expect(await storage.getMember(project, member.account.id)).toEqual(member);
+			expect(await storage.getMember(world.id("project"), page[0]!.account.id)).toBeNull();
+			expect(await storage.getMember(project, world.id("account"))).toBeNull();
 		});
 
 		test("a project that has an owner keeps one", async () => {

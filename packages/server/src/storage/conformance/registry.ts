@@ -53,10 +53,15 @@ export function describeRegistry(harness: StorageHarness): void {
 			]);
 			expect(await world.storage.listApiKeys(project, { limit: 10, after: key.id })).toEqual([list[1]]);
 			expect(await world.storage.listApiKeys(other, { limit: 10 })).toEqual([]);
+			expect(await world.storage.getApiKey(project, key.id)).toEqual(list[0]);
+			expect(await world.storage.getApiKey(other, key.id)).toBeNull();
+			expect(await world.storage.getApiKey(project, world.id("apiKey"))).toBeNull();
 			expect(await world.storage.deleteApiKey(other, key.id)).toBe(false);
 			expect(await world.storage.deleteApiKey(project, key.id)).toBe(true);
 			expect(await world.storage.deleteApiKey(project, key.id)).toBe(false);
 			expect(await world.storage.findApiKey(hashOf(key.id))).toBeNull();
+			expect(await world.storage.getApiKey(project, key.id)).toBeNull();
+			expect(await world.storage.getApiKey(project, second.id)).toEqual(list[1]);
 		});
 
 		test("webhooks are made, listed, changed and deleted within their project alone", async () => {

@@ -99,6 +99,28 @@ export function describeRetention(harness: StorageHarness): void {
 			});
 		});
 
+		test("where a next attempt has been due since before the cutoff, its project's alarm rings", async () => {
+			const [late, waiting] = [await world.project(), await world.project()];
+			for (const [project, dueAt] of [[late, START + DAY - 1] as const, [waiting, START + DAY] as const]) {
+				const webhook = await world.webhook(project, ["a"]);
+				const [event] = await world.publish(project, "a");
+				const lease = await world.lease(project);
+				const retry = { webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt } as const;
+				await world.settle(lease, {
+					attempts: [world.attempt(webhook, event!, { status: "retrying", statusCode: 500, nextRetryAt: dueAt })],
+					schedule: [retry],
+					lanes: [{ webhookId: webhook, cursor: event!.seq, ahead: [] }],
+				});
+				await world.storage.updateWebhook(project, webhook, { status: "paused" });
+				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(project)).seen);
+			}
+			expect(await world.storage.nextAlarm()).toBeNull();
+			const swept = await sweepEvents(START + DAY);
+			expect(swept.unattempted).toEqual([late]);
+			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: late }]);
+			expect(await seqs(late)).toEqual([1]);
+		});
+
 		test("an event stays while a retry, a replay or a test of it waits", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

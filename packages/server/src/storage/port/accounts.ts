@@ -49,8 +49,8 @@ export interface Member {
 
 /** What a link that is used once is good for. Only the hash of its token is kept. */
 export type OneTimeLink =
-	/** Whoever holds it sets up the operator's account; there is one at most. */
-	| { readonly kind: "setup" }
+	/** Whoever holds it sets up the operator's account. It ends the set-up links that expire before `supersedes`. */
+	| { readonly kind: "setup"; readonly supersedes: number }
 	/** Signs in to the account without a password. */
 	| { readonly kind: "sign_in"; readonly accountId: string };
 
@@ -125,8 +125,9 @@ export interface AccountStorage {
 	/** Deletes sessions, links and invitations that expired before `at`. */
 	sweepExpired(at: number): Promise<void>;
 
-	/** A set-up link replaces the one before it. */
 	createLink(link: OneTimeLink, tokenHash: Uint8Array, expiresAt: number): Promise<void>;
+	/** Whether this is a set-up link that has not expired at `at`. */
+	holdsSetupLink(tokenHash: Uint8Array, at: number): Promise<boolean>;
 	/** Ends a sign-in link: the account that it signs in to, or null when it is unknown, used or expired. */
 	useSignInLink(tokenHash: Uint8Array, at: number): Promise<string | null>;
 
@@ -137,6 +138,7 @@ export interface AccountStorage {
 	getRole(projectId: string, accountId: string): Promise<Role | null>;
 	/** By account id. */
 	listMembers(projectId: string, page: Page): Promise<Member[]>;
+	getMember(projectId: string, accountId: string): Promise<Member | null>;
 	/** `last_owner`: refused, because the project would have no owner left. */
 	setRole(projectId: string, accountId: string, role: Role): Promise<"changed" | "no_member" | "last_owner">;
 	removeMember(projectId: string, accountId: string): Promise<"removed" | "no_member" | "last_owner">;
@@ -152,4 +154,6 @@ export interface AccountStorage {
 	appendAudit(entry: AuditEntry): Promise<void>;
 	/** Newest first, by entry id; `after` is the last one of the page before. */
 	listAudit(projectId: string, page: Page): Promise<AuditEntry[]>;
+	/** Deletes entries of before `cutoff`, the oldest first and at most `limit`; answers with how many. */
+	sweepAudit(cutoff: number, limit: number): Promise<number>;
 }

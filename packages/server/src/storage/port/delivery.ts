@@ -77,7 +77,7 @@ export interface NewAttempt {
 	readonly responseTruncated: boolean;
 	readonly nextRetryAt: number | null;
 	readonly url: string;
-	/** What was sent besides the event; null when the delivery was closed without a request. */
+	/** What was sent besides the event; null when nothing was: no connection came about, or the delivery was closed. */
 	readonly sent: { readonly brand: string; readonly timestamp: number; readonly signature: string } | null;
 }
 

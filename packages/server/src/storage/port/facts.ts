@@ -89,12 +89,19 @@ export interface BasketTouch {
 	readonly data: string;
 }
 
-export interface DueBasket {
-	readonly projectId: string;
+/** A touch of a basket: of one basket no two are at the same time. */
+export interface TouchedBasket {
 	readonly basketId: string;
-	/** Names the touch: of one basket no two are the same. */
 	readonly touchedAt: number;
+}
+
+export interface DueBasket extends TouchedBasket {
+	readonly projectId: string;
 	readonly data: string;
+}
+
+export interface AbandonedBasket extends TouchedBasket {
+	readonly event: NewEvent;
 }
 
 /**
@@ -133,17 +140,20 @@ export interface FactStorage {
 	touchBasket(projectId: string, touch: BasketTouch): Promise<"touched" | "bought" | "no_project">;
 	/** The basket is empty or gone; it may be touched again. */
 	removeBasket(projectId: string, basketId: string): Promise<"removed" | "absent" | "no_project">;
-	/** Baskets of all projects whose time has come at `now`, longest due first. */
-	dueBaskets(now: number, limit: number): Promise<DueBasket[]>;
+	/**
+	 * Takes baskets of all projects whose time has come at `now`, those that are longest due, in any order. They are put
+	 * off to `until` in the same step: others who look meanwhile take other ones, and those that could not be abandoned
+	 * come back without being in the way of others, also when whoever took them died.
+	 */
+	takeDueBaskets(now: number, until: number, limit: number): Promise<DueBasket[]>;
 	/** When the next basket is due, or null when there is none. */
 	nextBasketDue(): Promise<number | null>;
 	/**
-	 * Ends the basket and appends its event, if `touchedAt` is still its last touch. `gone` otherwise: it was touched,
-	 * removed, bought, or somebody else was faster.
+	 * Ends baskets of a project, in one transaction with their events, which are appended in this order: those of which
+	 * `touchedAt` is still the last touch. The others were touched, removed, bought, or somebody else was faster.
+	 *
+	 * @param baskets each of them once
+	 * @returns the events that were appended
 	 */
-	abandonBasket(
-		basket: Pick<DueBasket, "projectId" | "basketId" | "touchedAt">,
-		at: number,
-		event: NewEvent,
-	): Promise<{ readonly kind: "abandoned"; readonly appended: readonly LogEvent[] } | { readonly kind: "gone" }>;
+	abandonBaskets(projectId: string, baskets: readonly AbandonedBasket[], at: number): Promise<LogEvent[]>;
 }

@@ -56,7 +56,10 @@ export interface SweepStep {
 	readonly deleted: number;
 	/** Where to go on, or null when the pass is over. */
 	readonly next: number | null;
-	/** Projects with events past retention that no one attempted: their alarm was rung, so that they are dead-lettered. */
+	/**
+	 * Projects with events past retention that no one attempted, or whose next attempt has been due since before `cutoff`:
+	 * their alarm was rung, so that they are dead-lettered.
+	 */
 	readonly unattempted: readonly string[];
 }
 

@@ -78,7 +78,9 @@ export interface RegistryStorage {
 
 	createApiKey(key: Omit<ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void>;
 	listApiKeys(projectId: string, page: Page): Promise<ApiKey[]>;
-	/** False when there is no such key in the project. */
+	/** Null when there is no such key in the project. */
+	getApiKey(projectId: string, keyId: string): Promise<ApiKey | null>;
+	/** False when there is no such key in the project. Other nodes get a hint that something of the project has changed. */
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean>;
 	findApiKey(hash: Uint8Array): Promise<ApiKey | null>;
 	/** Notes when keys were last used. */

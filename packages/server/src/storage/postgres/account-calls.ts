@@ -9,7 +9,7 @@ import {
 	renameAccount,
 	setPassword,
 } from "./accounts.ts";
-import { appendAudit, listAudit } from "./audit.ts";
+import { appendAudit, listAudit, sweepAudit } from "./audit.ts";
 import { DatabaseCalls } from "./calls.ts";
 import {
 	acceptInvitation,
@@ -18,8 +18,8 @@ import {
 	findInvitation,
 	listInvitations,
 } from "./invitations.ts";
-import { createLink, sweepExpired, useSignInLink } from "./links.ts";
-import { getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
+import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
+import { getMember, getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
 import { createSession, deleteSession, deleteSessions, findSession, listSessions, touchSession } from "./sessions.ts";
 
 /** The port's part for people. */
@@ -94,6 +94,10 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 		return this.write((c) => createLink(c, link, tokenHash, expiresAt));
 	}
 
+	holdsSetupLink(tokenHash: Uint8Array, at: number): Promise<boolean> {
+		return this.read((c) => holdsSetupLink(c, tokenHash, at));
+	}
+
 	useSignInLink(tokenHash: Uint8Array, at: number): Promise<string | null> {
 		return this.write((c) => useSignInLink(c, tokenHash, at));
 	}
@@ -108,6 +112,10 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 
 	listMembers(projectId: string, page: port.Page): Promise<port.Member[]> {
 		return this.read((c) => listMembers(c, projectId, page));
+	}
+
+	getMember(projectId: string, accountId: string): Promise<port.Member | null> {
+		return this.read((c) => getMember(c, projectId, accountId));
 	}
 
 	setRole(projectId: string, accountId: string, role: port.Role): Promise<"changed" | "no_member" | "last_owner"> {
@@ -144,5 +152,9 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 
 	listAudit(projectId: string, page: port.Page): Promise<port.AuditEntry[]> {
 		return this.read((c) => listAudit(c, projectId, page));
+	}
+
+	sweepAudit(cutoff: number, limit: number): Promise<number> {
+		return this.write((c) => sweepAudit(c, cutoff, limit));
 	}
 }

@@ -1,4 +1,5 @@
 import type { Account, Credentials } from "../port.ts";
+import { holdsSetupLink } from "./links.ts";
 import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
@@ -33,13 +34,13 @@ export async function createAccount(
 	return made === 1 ? "created" : "taken";
 }
 
-const HOLD_LINK = sql(`
-	SELECT FROM posthorn.links WHERE token_hash = $1 AND kind = 'setup' AND expires_at > $2 FOR UPDATE`);
+/** Held by who makes the operator's account: there may be several links, and one operator ("posthorn", as a number). */
+const LOCK = sql("SELECT pg_advisory_xact_lock(8102087430316384820)");
 const END_LINK = sql("DELETE FROM posthorn.links WHERE token_hash = $1");
 
 /**
- * Whoever holds the link looks for an operator after all that held it before: of several at once, one becomes it. Who
- * has no link is not told whose email is taken.
+ * Whoever comes looks for an operator after all that came before: of several at once, one becomes it. Who has no link is
+ * not told whose email is taken.
  */
 export async function createOperator(
 	c: Session,
@@ -49,9 +50,9 @@ export async function createOperator(
 	tokenHash: Uint8Array,
 	at: number,
 ): Promise<"created" | "wrong_token" | "over" | "taken"> {
-	const [links, isOver] = await Promise.all([c.rows(HOLD_LINK, tokenHash, at), hasOperator(c)]);
+	const [, isOver, mayCome] = await Promise.all([c.run(LOCK), hasOperator(c), holdsSetupLink(c, tokenHash, at)]);
 	if (isOver) return "over";
-	if (links.length === 0) return "wrong_token";
+	if (!mayCome) return "wrong_token";
 	const made = await createAccount(c, account, normalEmail, passwordHash);
 	if (made === "created") await c.run(END_LINK, tokenHash);
 	return made;

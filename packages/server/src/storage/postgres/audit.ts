@@ -28,6 +28,15 @@ export async function listAudit(c: Session, projectId: string, page: Page): Prom
 	return rows.map((row) => toEntry(projectId, row));
 }
 
+/** What another node has deleted meanwhile is left out. */
+const SWEEP = sql(`
+	DELETE FROM posthorn.audit WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM posthorn.audit WHERE at < $1 ORDER BY at LIMIT $2))`);
+
+export function sweepAudit(c: Session, cutoff: number, limit: number): Promise<number> {
+	return c.run(SWEEP, cutoff, limit);
+}
+
 const toEntry = (projectId: string, row: Row): AuditEntry => ({
 	id: row.id as string,
 	projectId,

@@ -33,7 +33,9 @@ export abstract class DatabaseCalls {
 	/** The same for changes that use event types, which may be new. */
 	protected writeWithTypes<T>(types: readonly string[], work: (c: Session) => Promise<T>): Promise<T> {
 		return this.database.run(async (connections) => {
-			await connections.read("people", (c) => internTypes(c, types));
+			// What has a code keeps it: no connection is needed to know that.
+			if (!types.every((type) => connections.names.types.has(type)))
+				await connections.read("people", (c) => internTypes(c, types));
 			return connections.transaction("people", work);
 		});
 	}

@@ -1,20 +1,30 @@
-import { Client, type ClientConfig, types } from "pg";
+import { Client, type ClientConfig, type PoolConfig, types } from "pg";
 import { storageError } from "./errors.ts";
+import type { Hosts } from "./hosts.ts";
 import { migrate } from "./migrate.ts";
 
-/** Every wait has an end, milliseconds. A statement is ended by the database; the driver gives up a little later. */
+/** How long a connection may take, and the driver waits for a statement that the database should have ended, milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 15_000;
-const LOCK_TIMEOUT_MS = 10_000;
-const IDLE_IN_TRANSACTION_MS = 10_000;
 const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * Every statement is a range of an index, with ten rows or ten million. What the planner guesses of a table that was
- * empty a moment ago must not make it another one, so the plans that read whole tables are what it takes last, and plans
- * are made once.
+ * What holds in every session, as PostgreSQL names and writes it (times in milliseconds).
+ *
+ * Every wait has an end. And every statement is a range of an index, with ten rows or ten million: what the planner guesses
+ * of a table that was empty a moment ago must not make it another one, so the plans that read whole tables are what it
+ * takes last, and plans are made once.
  */
-const PLANS = ["enable_seqscan=off", "enable_bitmapscan=off", "jit=off", "plan_cache_mode=force_generic_plan"];
+export const SESSION_SETTINGS = {
+	statement_timeout: "15000",
+	lock_timeout: "10000",
+	idle_in_transaction_session_timeout: "10000",
+	enable_seqscan: "off",
+	enable_bitmapscan: "off",
+	jit: "off",
+	plan_cache_mode: "force_generic_plan",
+} as const;
+const SETTINGS = Object.entries(SESSION_SETTINGS);
+export const SET_SETTINGS = SETTINGS.map(([name, value]) => `SET ${name} = ${value}`).join("; ");
 
 /** Types by their numbers in `pg_type`. */
 const INT8 = 20;
@@ -37,24 +47,38 @@ const getTypeParser = (oid: number, format?: "text" | "binary"): Parser => {
 	return types.getTypeParser(oid, format as "text");
 };
 
-/** How every connection to this database is made. */
-export function connectionConfig(url: string): ClientConfig {
+/** Without the settings of a session. */
+export function plainConfig(url: string): ClientConfig {
 	return {
 		connectionString: url,
 		application_name: "posthorn",
 		keepAlive: true,
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-		statement_timeout: STATEMENT_TIMEOUT_MS,
-		lock_timeout: LOCK_TIMEOUT_MS,
-		idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
 		query_timeout: QUERY_TIMEOUT_MS,
-		options: PLANS.map((setting) => `-c ${setting}`).join(" "),
 		types: { getTypeParser: getTypeParser as typeof types.getTypeParser },
 	};
 }
 
+/** How connections are made where nothing stands between: the session begins with its settings. */
+export function connectionConfig(url: string): ClientConfig {
+	return { ...plainConfig(url), options: SETTINGS.map(([name, value]) => `-c ${name}=${value}`).join(" ") };
+}
+
+/** … and where what stands between takes no settings with the start of a session: they are its first statement. */
+export function pooledConfig(url: string): PoolConfig {
+	return { ...plainConfig(url), onConnect: (client) => client.query(SET_SETTINGS) };
+}
+
 /** Brings the database up to date on a connection of its own, whose waits have no end: others may be migrating. */
-export async function prepareDatabase(url: string): Promise<void> {
+export async function prepareDatabase(hosts: Hosts): Promise<void> {
+	try {
+		await hosts.connect((url) => prepareServer(hosts, url));
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function prepareServer(hosts: Hosts, url: string): Promise<void> {
 	const client = new Client({
 		connectionString: url,
 		application_name: "posthorn migration",
@@ -64,9 +88,8 @@ export async function prepareDatabase(url: string): Promise<void> {
 	client.on("error", () => undefined);
 	try {
 		await client.connect();
+		await hosts.check(client);
 		await migrate(client);
-	} catch (error) {
-		throw storageError(error);
 	} finally {
 		await client.end();
 	}

@@ -58,7 +58,7 @@ export async function standingOf(
 			kind: "queued",
 			attempt: row.waiting_attempt as number,
 			replay: row.waiting_replay as number,
-			dueAt: row.due_at as number,
+			dueAt: c.offset.toNode(row.due_at as number),
 		};
 	if (row.status !== null)
 		return {

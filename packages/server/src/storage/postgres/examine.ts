@@ -1,12 +1,16 @@
 import { Client } from "pg";
-import { connectionConfig } from "./connection.ts";
+import { plainConfig } from "./connection.ts";
 import { storageError } from "./errors.ts";
+import { Hosts } from "./hosts.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { checkSessions } from "./sessions-check.ts";
 
 /** What a look at the database from outside tells. */
 export interface DatabaseFacts {
 	/** As the server names its version. */
 	readonly version: string;
+	/** Whether it is reached by way of a pool that keeps sessions. */
+	readonly pooled: boolean;
 	/** How many migrations it has, and how many this program knows. */
 	readonly schema: number;
 	readonly knownSchema: number;
@@ -17,15 +21,26 @@ export interface DatabaseFacts {
 	readonly synchronousCommit: string;
 }
 
-/** Looks at a database without changing it. Rejects with a StorageError when it cannot be reached. */
+/** Looks at a database without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string): Promise<DatabaseFacts> {
-	const client = new Client(connectionConfig(url));
+	const hosts = new Hosts(url);
+	try {
+		return await hosts.connect((server) => examineServer(hosts, server));
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function examineServer(hosts: Hosts, url: string): Promise<DatabaseFacts> {
+	const { pooled } = await checkSessions(url);
+	const client = new Client(plainConfig(url));
 	// Whoever waits for a statement hears of it.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();
+		await hosts.check(client);
 		const begun = Date.now();
-		const { rows } = await client.query<Omit<DatabaseFacts, "schema" | "knownSchema" | "connections"> & Numbers>(`
+		const { rows } = await client.query<Answer>(`
 			SELECT current_setting('server_version') AS version,
 				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
 				(SELECT count(*) FROM pg_stat_activity)::bigint AS used,
@@ -43,20 +58,21 @@ export async function examinePostgres(url: string): Promise<DatabaseFacts> {
 			: 0;
 		return {
 			version,
+			pooled,
 			schema,
 			knownSchema: MIGRATIONS.length,
 			clockDifferenceMs: Math.round(now - (begun + ended) / 2),
 			connections: { used, most },
 			synchronousCommit,
 		};
-	} catch (error) {
-		throw storageError(error);
 	} finally {
 		await client.end();
 	}
 }
 
-interface Numbers {
+interface Answer {
+	readonly version: string;
+	readonly synchronousCommit: string;
 	readonly now: number;
 	readonly used: number;
 	readonly most: number;

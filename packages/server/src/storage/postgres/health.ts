@@ -83,7 +83,10 @@ export async function readHealth(c: Session, projectId: string): Promise<Webhook
 			lastAttempt: summary("last", webhookId) ?? delivered,
 			failingSince: summary("failing since", webhookId),
 			lastDeliveredAt: delivered?.startedAt ?? null,
-			waiting: { count: row.retries_waiting as number, nextAt: row.next_at as number | null },
+			waiting: {
+				count: row.retries_waiting as number,
+				nextAt: row.next_at === null ? null : c.offset.toNode(row.next_at as number),
+			},
 			deadLetters: row.dead_letters as number,
 		};
 	});

@@ -1,14 +1,19 @@
 import type { Clock } from "../../base/clock.ts";
-import { connectionConfig, prepareDatabase } from "./connection.ts";
+import type { DatabaseObserver } from "../port/observer.ts";
+import { prepareDatabase } from "./connection.ts";
 import { Database } from "./database.ts";
+import { Hosts } from "./hosts.ts";
 import { daysAhead, makeDays } from "./partitions.ts";
+import { checkSessions } from "./sessions-check.ts";
 import { PostgresStorage } from "./storage.ts";
 
-export { prepareDatabase as migratePostgres } from "./connection.ts";
 export type { PostgresStorage } from "./storage.ts";
 
 export interface PostgresOptions {
-	/** `postgres://user:password@host/database`; the database must be there, and its user may create a schema in it. */
+	/**
+	 * `postgres://user:password@host/database`; the database must be there, and its user may create a schema in it. With
+	 * several hosts, separated by commas, connections go to whichever of them takes writes.
+	 */
 	readonly url: string;
 	/** The node's clock. Leases do not depend on it, so nodes' clocks may differ. */
 	readonly clock: Pick<Clock, "now">;
@@ -16,22 +21,35 @@ export interface PostgresOptions {
 	readonly leaseTermMs: number;
 	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock?: boolean;
+	/** Told of connections, commits and leases. */
+	readonly observer?: DatabaseObserver;
 }
 
 /**
  * Opens a database that many nodes may share, and brings it up to date (PostgreSQL 14 or later). Rejects with a
- * StorageError: `lost` when it cannot be reached, `unusable` when it refuses this user or is newer than this version.
+ * StorageError: `lost` when it cannot be reached, `unusable` when it refuses this user, is newer than this version, or is
+ * reached by a pool whose connections are no sessions.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
-	const { url, clock, leaseTermMs, leasesByClock = false } = options;
-	await prepareDatabase(url);
-	const connection = connectionConfig(url);
-	const database = new Database(connection);
+	const { url, clock, leaseTermMs, leasesByClock = false, observer = {} } = options;
+	const hosts = new Hosts(url);
+	const { configFor } = await hosts.connect(checkSessions);
+	await prepareDatabase(hosts);
+	const connection = () => configFor(hosts.current);
+	const database = new Database(connection(), hosts, observer);
 	try {
 		await database.run((connections) => connections.transaction("engine", (c) => makeDays(c, daysAhead(clock.now()))));
-		return new PostgresStorage(database, { connection, clock, leaseTermMs, leasesByClock });
+		const storage = new PostgresStorage(database, { connection, clock, leaseTermMs, leasesByClock, observer });
+		// Compares the clocks, before anything is stored for a time to come.
+		await storage.nextAlarm();
+		return storage;
 	} catch (error) {
 		await database.close();
 		throw error;
 	}
+}
+
+/** Brings a database up to date without opening it. Rejects as {@link openPostgresStorage} does. */
+export function migratePostgres(url: string): Promise<void> {
+	return prepareDatabase(new Hosts(url));
 }

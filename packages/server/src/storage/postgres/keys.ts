@@ -35,11 +35,22 @@ export async function listApiKeys(c: Session, projectId: string, page: Page): Pr
 	return project === null ? [] : (await c.rows(LIST, project, page.after ?? "", page.limit)).map(toKey);
 }
 
+const GET = sql(`${KEY} WHERE k.id = $2 AND k.project_no = $1`);
+
+export async function getApiKey(c: Session, projectId: string, keyId: string): Promise<ApiKey | null> {
+	const project = await findProject(c, projectId);
+	const row = project === null ? undefined : await c.row(GET, project, keyId);
+	return row === undefined ? null : toKey(row);
+}
+
 const DELETE = sql("DELETE FROM posthorn.api_keys WHERE project_no = $1 AND id = $2");
 
+/** Other nodes are told, so that they trust the key no longer than it takes to hear of it. */
 export async function deleteApiKey(c: Session, projectId: string, keyId: string): Promise<boolean> {
 	const project = await findProject(c, projectId);
-	return project !== null && (await c.run(DELETE, project, keyId)) === 1;
+	if (project === null || (await c.run(DELETE, project, keyId)) === 0) return false;
+	c.changed.add(project);
+	return true;
 }
 
 const FIND = sql(`${KEY} WHERE k.hash = $1`);

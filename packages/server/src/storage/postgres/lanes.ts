@@ -56,14 +56,16 @@ export async function readRetries(
 	const project = await findProject(c, projectId);
 	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
 	if (webhook === null) return [];
-	const place = after ?? { dueAt: Number.MIN_SAFE_INTEGER, seq: Number.MIN_SAFE_INTEGER };
-	const rows = await c.rows(RETRIES, project, webhook, QUEUE_CODE[queue], place.dueAt, place.seq, limit);
+	const behind = after
+		? [c.offset.toDatabase(after.dueAt), after.seq]
+		: [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+	const rows = await c.rows(RETRIES, project, webhook, QUEUE_CODE[queue], ...behind, limit);
 	return rows.map((row) => ({
 		webhookId,
 		seq: row.seq as number,
 		queue,
 		replay: row.replay as number,
 		attempt: row.attempt as number,
-		dueAt: row.due_at as number,
+		dueAt: c.offset.toNode(row.due_at as number),
 	}));
 }

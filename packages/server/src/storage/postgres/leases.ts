@@ -23,7 +23,7 @@ const take = (free: string) => `
 	SET wake_at = NULL, holder = $2, generation = l.generation + 1, acknowledged = NULL, until = ${NOW} + $3
 	FROM (${free}) free JOIN posthorn.projects p ON p.no = free.project_no
 	WHERE l.project_no = free.project_no
-	RETURNING p.id, l.generation`;
+	RETURNING p.id, l.generation, free.over`;
 
 /** Alarms in the order in which they rang; after them leases that ended without being given back. */
 const TAKE_RUNG = sql(`
@@ -32,17 +32,17 @@ const TAKE_RUNG = sql(`
 	), ended AS MATERIALIZED (
 		SELECT project_no FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
 	)
-	${take("SELECT project_no FROM rung UNION ALL SELECT project_no FROM ended LIMIT $4")}`);
+	${take("SELECT project_no, false AS over FROM rung UNION ALL SELECT project_no, true FROM ended LIMIT $4")}`);
 
 /** Waits for who rings the alarm just now: it is him that the caller has heard of. */
 const TAKE_NAMED = sql(`
 	WITH named AS MATERIALIZED (
-		SELECT q.project_no FROM posthorn.leases q
+		SELECT q.project_no, q.until IS NOT NULL AS over FROM posthorn.leases q
 		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[])))
 			AND (q.until IS NULL OR q.until <= ${NOW})
 		ORDER BY q.project_no LIMIT $4 FOR UPDATE
 	)
-	${take("SELECT project_no FROM named")}`);
+	${take("SELECT project_no, over FROM named")}`);
 
 export async function acquireLeases(
 	c: Session,
@@ -51,16 +51,20 @@ export async function acquireLeases(
 	holder: string,
 	limit: number,
 	projectIds?: readonly string[],
-): Promise<Lease[]> {
+): Promise<{ readonly leases: Lease[]; readonly over: number }> {
 	const values = [time.database, holder, termMs, limit];
 	const rows =
 		projectIds === undefined
 			? await c.rows<Taken>(TAKE_RUNG, ...values)
 			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds));
-	return rows.map(({ id, generation }) => ({ projectId: id, generation, expiresAt: time.node + termMs }));
+	return {
+		leases: rows.map(({ id, generation }) => ({ projectId: id, generation, expiresAt: time.node + termMs })),
+		over: rows.filter(({ over }) => over).length,
+	};
 }
 
-type Taken = { id: string; generation: number };
+/** `over`: whoever held it before had not given it back. */
+type Taken = { id: string; generation: number; over: boolean };
 
 const RENEW = sql(`
 	WITH held AS MATERIALIZED (

@@ -2,13 +2,8 @@ import type { OneTimeLink } from "../port.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
-/** In one statement, so that links made at the same time replace each other. */
-const SET_SETUP_LINK = sql(`
-	INSERT INTO posthorn.links (token_hash, kind, expires_at) VALUES ($1, 'setup', $2)
-	ON CONFLICT (kind) WHERE kind = 'setup'
-	DO UPDATE SET token_hash = excluded.token_hash, expires_at = excluded.expires_at`);
-const ADD_SIGN_IN_LINK = sql(`
-	INSERT INTO posthorn.links (token_hash, kind, expires_at, account_id) VALUES ($1, 'sign_in', $2, $3)`);
+const END_SETUP_LINKS = sql("DELETE FROM posthorn.links WHERE kind = 'setup' AND expires_at < $1");
+const ADD = sql("INSERT INTO posthorn.links (token_hash, kind, expires_at, account_id) VALUES ($1, $2, $3, $4)");
 
 export async function createLink(
 	c: Session,
@@ -16,8 +11,18 @@ export async function createLink(
 	tokenHash: Uint8Array,
 	expiresAt: number,
 ): Promise<void> {
-	if (link.kind === "setup") await c.run(SET_SETUP_LINK, tokenHash, expiresAt);
-	else await c.run(ADD_SIGN_IN_LINK, tokenHash, expiresAt, link.accountId);
+	const accountId = link.kind === "setup" ? null : link.accountId;
+	await Promise.all([
+		...(link.kind === "setup" ? [c.run(END_SETUP_LINKS, link.supersedes)] : []),
+		c.run(ADD, tokenHash, link.kind, expiresAt, accountId),
+	]);
+}
+
+const FIND_SETUP_LINK = sql(`
+	SELECT FROM posthorn.links WHERE token_hash = $1 AND kind = 'setup' AND expires_at > $2`);
+
+export async function holdsSetupLink(c: Session, tokenHash: Uint8Array, at: number): Promise<boolean> {
+	return (await c.rows(FIND_SETUP_LINK, tokenHash, at)).length > 0;
 }
 
 const USE_SIGN_IN_LINK = sql(`

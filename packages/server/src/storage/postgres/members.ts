@@ -3,7 +3,7 @@ import { toAccount } from "./accounts.ts";
 import { findProject } from "./find.ts";
 import { textArray } from "./literals.ts";
 import { toProject } from "./projects.ts";
-import type { Session } from "./session.ts";
+import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
 /** Each may do all that the ones before it may. */
@@ -49,8 +49,27 @@ export async function listMembers(c: Session, projectId: string, page: Page): Pr
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
 	const rows = await c.rows(OF_PROJECT, project, page.after ?? "", page.limit);
-	return rows.map((row) => ({ account: toAccount(row), role: row.role as Role, addedAt: row.added_at as number }));
+	return rows.map(toMember);
 }
+
+const ONE_OF_PROJECT = sql(`
+	SELECT m.role, m.added_at, a.id, a.email, a.name, a.operator, a.created_at
+	FROM posthorn.memberships m CROSS JOIN LATERAL (
+		SELECT id, email, name, operator, created_at FROM posthorn.accounts WHERE id = m.account_id OFFSET 0
+	) a
+	WHERE m.project_no = $1 AND m.account_id = $2`);
+
+export async function getMember(c: Session, projectId: string, accountId: string): Promise<Member | null> {
+	const project = await findProject(c, projectId);
+	const row = project === null ? undefined : await c.row(ONE_OF_PROJECT, project, accountId);
+	return row === undefined ? null : toMember(row);
+}
+
+const toMember = (row: Row): Member => ({
+	account: toAccount(row),
+	role: row.role as Role,
+	addedAt: row.added_at as number,
+});
 
 const SET_ROLE = sql("UPDATE posthorn.memberships SET role = $3 WHERE project_no = $1 AND account_id = $2");
 

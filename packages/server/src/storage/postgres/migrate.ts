@@ -3,7 +3,7 @@ import { StorageError } from "../port.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
 /** Held while the schema is brought up to date: nodes that start together do it once ("posthorn", as a number). */
-const MIGRATION_LOCK = "8102087430316384878";
+export const MIGRATION_LOCK = "8102087430316384878";
 /** Longer than migrations may take, and than nodes wait for another that migrates: none. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 
@@ -51,9 +51,12 @@ async function createVersionTable(client: Client): Promise<void> {
 
 /** How many migrations the database has. Throws a StorageError when it has more than this program knows. */
 async function readVersion(client: Client): Promise<number> {
-	const { rows: tables } = await client.query<{ found: boolean }>(
-		"SELECT to_regclass('posthorn.schema_versions') IS NOT NULL AS found",
-	);
+	// Rows of the catalogue are read, not names looked up (to_regclass): a name that was not there a moment ago the server
+	// remembers as missing, also behind a lock that somebody else has held to make it.
+	const { rows: tables } = await client.query<{ found: boolean }>(`
+		SELECT EXISTS (
+			SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'posthorn' AND tablename = 'schema_versions'
+		) AS found`);
 	if (!tables[0]!.found) return 0;
 	const { rows } = await client.query<{ version: number }>(
 		"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",

@@ -1,9 +1,11 @@
+import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { lowestSuffixAt } from "../../base/ids.ts";
 import { START, World } from "../conformance/world.ts";
 import type { Storage } from "../port.ts";
-import { openPostgresStorage } from "./index.ts";
+import { migratePostgres, openPostgresStorage } from "./index.ts";
+import { MIGRATION_LOCK } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
 const LEASE_TERM_MS = 60_000;
@@ -50,6 +52,24 @@ describe("many nodes on one database", () => {
 		for (const storage of opened) await storage.ping();
 		const versions = await server.execute("SELECT version FROM posthorn.schema_versions ORDER BY version", url);
 		expect(versions).toEqual(MIGRATIONS.map((_, i) => ({ version: i + 1 })));
+	});
+
+	test("who waited for another to bring the database up to date sees that it did, however little it changed", async () => {
+		const migrating = new Client({ connectionString: url });
+		await migrating.connect();
+		await migrating.query(`BEGIN; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		const waiting = [migratePostgres(url), migratePostgres(url)];
+		// Both have looked and found nothing, and wait for the lock: the server keeps that in mind for them.
+		const waiters = `
+			SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
+			WHERE locktype = 'advisory' AND NOT granted AND datname = '${new URL(url).pathname.slice(1)}'`;
+		while ((await server.execute(waiters)).length < waiting.length);
+		await migrating.query(`
+			CREATE SCHEMA posthorn;
+			CREATE TABLE posthorn.schema_versions AS SELECT generate_series(1, ${MIGRATIONS.length}) AS version;
+			COMMIT`);
+		await migrating.end();
+		await Promise.all(waiting);
 	});
 
 	test("a database that a newer version has written is refused, and left as it is", async () => {

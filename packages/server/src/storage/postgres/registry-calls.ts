@@ -1,6 +1,6 @@
 import type * as port from "../port.ts";
 import { InsightCalls } from "./insight-calls.ts";
-import { createApiKey, deleteApiKey, findApiKey, listApiKeys, touchApiKeys } from "./keys.ts";
+import { createApiKey, deleteApiKey, findApiKey, getApiKey, listApiKeys, touchApiKeys } from "./keys.ts";
 import { listProjects, renameProject } from "./project-list.ts";
 import { getProject } from "./projects.ts";
 import { listWebhooks } from "./webhook-list.ts";
@@ -26,6 +26,10 @@ export abstract class RegistryCalls extends InsightCalls {
 
 	listApiKeys(projectId: string, page: port.Page): Promise<port.ApiKey[]> {
 		return this.read((c) => listApiKeys(c, projectId, page));
+	}
+
+	getApiKey(projectId: string, keyId: string): Promise<port.ApiKey | null> {
+		return this.read((c) => getApiKey(c, projectId, keyId));
 	}
 
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean> {

@@ -167,6 +167,6 @@ async function queue(
 		numberArray(series.map(({ replay }) => replay)),
 		numberArray(series.map(({ wasDead }) => (wasDead ? 1 : 0))),
 		QUEUE_CODE[name],
-		dueAt,
+		c.offset.toDatabase(dueAt),
 	);
 }

@@ -1,13 +1,14 @@
 /**
  * How entries leave the delivery log: by whole days. A day whose end is past the cutoff first gives up its failed entries,
  * step by step, since dead letters are counted; then its table is dropped, whatever else is in it. Of the day that the
- * cutoff falls into, entries go one by one if the day has few; if it has many, they stay until it can go as a whole, a
- * day at most.
+ * cutoff falls into, entries go one by one: they lie about in the order in which they were written, so each pass goes on
+ * from where the table is not empty yet, as far as there is something old.
  */
 import { lowestSuffixAt } from "../../base/ids.ts";
 import type { SweepStep } from "../port.ts";
 import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import type { Connections } from "./connections.ts";
+import { isTableMissing } from "./errors.ts";
 import { numberArray, textArray } from "./literals.ts";
 import { lockDeliveries } from "./lock.ts";
 import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
@@ -16,66 +17,96 @@ import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 import { moveCounts, sweepStats } from "./stats-roll-up.ts";
 
-/** A day of so many entries is worth no deletion of single ones. */
-const MANY_ENTRIES = 20_000;
+/** What a day still has is counted no further when it goes. */
+const MOST_COUNTED = 20_000;
 const DAY_MS = 86_400_000;
+/** Blocks of a table (8 kB each) that are looked at in one step: more than entries written together lie apart. */
+const WINDOW = 1_024;
 
 const ENTRIES = "SELECT project_no, webhook_no, seq, id";
 type Entry = { project_no: number; webhook_no: number; seq: number; id: string };
 
-/** Steps of a pass: 0 is the first, and every other one goes on with what is oldest. */
+/** Steps of a pass: 0 is the first; others go on with the oldest day, this much and more at a block of its table. */
 const GO_ON = 1;
+const AT_BLOCK = 2;
 
-export async function sweepAttempts(
-	connections: Connections,
-	cutoff: number,
-	limit: number,
-	from: number,
-	now: number,
-): Promise<SweepStep> {
-	if (from === 0) {
-		await connections.transaction("people", (c) => makeDays(c, daysAhead(now)));
-		await connections.transaction("people", moveCounts);
-		const more = await connections.transaction("people", (c) => sweepStats(c, cutoff, now, limit));
-		if (more) return { deleted: 0, next: 0, unattempted: [] };
-		await connections.transaction("people", (c) => sweepDeletedWebhooks(c, cutoff, limit));
+export class AttemptSweep {
+	/** The day that went in part last time, and the block before which its table was empty. */
+	#thinned = { table: "", block: 0 };
+
+	async step(connections: Connections, cutoff: number, limit: number, from: number, now: number): Promise<SweepStep> {
+		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0, unattempted: [] };
+		const [oldest] = await connections.read("people", listDays);
+		if (oldest === undefined || oldest.end - DAY_MS >= cutoff) return { deleted: 0, next: null, unattempted: [] };
+		const { table, end } = oldest;
+		try {
+			if (end <= cutoff) return { deleted: await sweepDay(connections, table, limit), next: GO_ON, unattempted: [] };
+			const block = from >= AT_BLOCK ? from - AT_BLOCK : this.#blockOf(table);
+			return await this.#thin(connections, table, cutoff, limit, block);
+		} catch (error) {
+			// Another node has dropped it meanwhile.
+			if (isTableMissing(error)) return { deleted: 0, next: GO_ON, unattempted: [] };
+			throw error;
+		}
 	}
-	for (const { table, end } of await connections.read("people", listDays)) {
-		if (end - DAY_MS >= cutoff) break;
-		const deleted =
-			end <= cutoff ? await sweepDay(connections, table, limit) : await thinDay(connections, table, cutoff, limit);
-		if (deleted !== null) return { deleted, next: GO_ON, unattempted: [] };
+
+	#blockOf(table: string): number {
+		if (this.#thinned.table !== table) this.#thinned = { table, block: 0 };
+		return this.#thinned.block;
 	}
-	return { deleted: 0, next: null, unattempted: [] };
+
+	/** A step in a day that goes in part. */
+	async #thin(
+		connections: Connections,
+		table: string,
+		cutoff: number,
+		limit: number,
+		block: number,
+	): Promise<SweepStep> {
+		const window = [`(${block},0)`, `(${block + WINDOW},0)`];
+		const old = sql(`${ENTRIES} FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid AND id < $3 LIMIT $4`);
+		const { found, deleted } = await connections.transaction("people", async (c) =>
+			deleteEntries(c, table, await c.rows<Entry>(old, ...window, lowestSuffixAt(cutoff), limit)),
+		);
+		if (found === limit) return { deleted, next: AT_BLOCK + block, unattempted: [] };
+		const next = { deleted, next: AT_BLOCK + block + WINDOW, unattempted: [] };
+		if (found > 0) return next;
+		const left = sql(`
+			SELECT EXISTS (SELECT FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid) AS entries,
+				pg_relation_size('posthorn.${table}') / current_setting('block_size')::integer > $3 AS blocks`);
+		const is = await connections.read("people", (c) =>
+			c.row<{ entries: boolean; blocks: boolean }>(left, ...window, block + WINDOW),
+		);
+		if (is!.entries || !is!.blocks) return { deleted, next: null, unattempted: [] };
+		if (this.#blockOf(table) === block) this.#thinned.block += WINDOW;
+		return next;
+	}
+}
+
+/** What comes before the first step; answers whether there is more of it. */
+async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
+	await connections.transaction("people", (c) => makeDays(c, daysAhead(now)));
+	await connections.transaction("people", moveCounts);
+	if (await connections.transaction("people", (c) => sweepStats(c, cutoff, now, limit))) return true;
+	await connections.transaction("people", (c) => sweepDeletedWebhooks(c, cutoff, limit));
+	return false;
 }
 
 /** A step in a day that goes as a whole. */
 async function sweepDay(connections: Connections, table: string, limit: number): Promise<number> {
 	const failed = sql(`
 		${ENTRIES} FROM posthorn.${table} WHERE status = ${STATUS_CODE.failed} ORDER BY project_no, webhook_no, id LIMIT $1`);
-	const deleted = await connections.transaction("people", async (c) =>
+	const { found, deleted } = await connections.transaction("people", async (c) =>
 		deleteEntries(c, table, await c.rows<Entry>(failed, limit)),
 	);
-	if (deleted > 0) return deleted;
+	if (found > 0) return deleted;
 	const rest = await connections.read("people", (c) => countEntries(c, table));
 	await connections.transaction("people", (c) => dropDay(c, table));
 	return rest;
 }
 
-/** A step in a day that goes in part; null when there is nothing to do. */
-async function thinDay(connections: Connections, table: string, cutoff: number, limit: number): Promise<number | null> {
-	const many = await connections.read("people", async (c) => (await countEntries(c, table)) >= MANY_ENTRIES);
-	if (many) return null;
-	const old = sql(`${ENTRIES} FROM posthorn.${table} WHERE id < $2 ORDER BY id LIMIT $1`);
-	const deleted = await connections.transaction("people", async (c) =>
-		deleteEntries(c, table, await c.rows<Entry>(old, limit, lowestSuffixAt(cutoff))),
-	);
-	return deleted === 0 ? null : deleted;
-}
-
-/** Counted no further than where they are many. */
 async function countEntries(c: Session, table: string): Promise<number> {
-	const count = sql(`SELECT count(*) AS count FROM (SELECT FROM posthorn.${table} LIMIT ${MANY_ENTRIES}) AS entry`);
+	const count = sql(`SELECT count(*) AS count FROM (SELECT FROM posthorn.${table} LIMIT ${MOST_COUNTED}) AS entry`);
 	return (await c.row<{ count: number }>(count))!.count;
 }
 
@@ -90,8 +121,10 @@ const FORGET_DEAD_LETTERS = sql(`
 				ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
 			) newest
 			LEFT JOIN LATERAL (
+				-- As a range with its order, so that the primary key is taken without statistics, too.
 				SELECT r.seq FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND r.seq = g.seq AND r.webhook_no = g.webhook_no LIMIT 1
+				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
+				ORDER BY r.seq, r.webhook_no LIMIT 1
 			) waiting ON true
 		WHERE newest.id = g.id AND newest.status = ${STATUS_CODE.failed} AND waiting.seq IS NULL
 		GROUP BY g.project_no, g.webhook_no
@@ -99,9 +132,13 @@ const FORGET_DEAD_LETTERS = sql(`
 	UPDATE posthorn.lanes l SET dead_letters = greatest(0, l.dead_letters - dead.count)
 	FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no`);
 
-/** Deletes entries of a day; answers how many. */
-async function deleteEntries(c: Session, table: string, rows: readonly Entry[]): Promise<number> {
-	if (rows.length === 0) return 0;
+/** Deletes entries of a day that were found; another node may have deleted some of them meanwhile. */
+async function deleteEntries(
+	c: Session,
+	table: string,
+	rows: readonly Entry[],
+): Promise<{ readonly found: number; readonly deleted: number }> {
+	if (rows.length === 0) return { found: 0, deleted: 0 };
 	await lockDeliveries(c, [...new Set(rows.map((row) => row.project_no))]);
 	const keys = [
 		numberArray(rows.map((row) => row.project_no)),
@@ -120,5 +157,5 @@ async function deleteEntries(c: Session, table: string, rows: readonly Entry[]):
 			) old
 		))`);
 	const [, deleted] = await Promise.all([c.run(FORGET_DEAD_LETTERS, ...keys), c.run(remove, ...keys)]);
-	return deleted;
+	return { found: rows.length, deleted };
 }

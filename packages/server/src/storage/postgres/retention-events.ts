@@ -29,13 +29,27 @@ const DELETE = sql(`
 				SELECT e.ctid FROM posthorn.events e WHERE e.project_no = g.project_no AND e.seq = g.seq LIMIT 1
 			) old
 			LEFT JOIN LATERAL (
-				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq = g.seq LIMIT 1
+				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = g.project_no AND a.seq = g.seq
+				-- The order of the primary key: no other index has it.
+				ORDER BY a.webhook_no, a.replay, a.attempt, a.id LIMIT 1
 			) logged ON true
 			LEFT JOIN LATERAL (
-				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq LIMIT 1
+				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq
+				ORDER BY r.webhook_no LIMIT 1
 			) waiting ON true
 		WHERE logged.seq IS NULL AND waiting.seq IS NULL
 	))`);
+
+/** The projects of these in which a next attempt has been due for longer than the log is kept: its webhook is paused. */
+const OVERDUE = sql(`
+	SELECT DISTINCT g.project_no
+	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)
+		CROSS JOIN LATERAL (
+			SELECT r.due_at FROM posthorn.retries r WHERE r.project_no = g.project_no AND r.seq = g.seq
+			-- The order of the primary key: no other index has it.
+			ORDER BY r.webhook_no OFFSET 0
+		) waiting
+	WHERE waiting.due_at < $3`);
 
 const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
 const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
@@ -44,7 +58,7 @@ const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY 
 export async function sweepEvents(c: Session, cutoff: number, limit: number, from: number): Promise<SweepStep> {
 	const rows = await c.rows(NEXT, from, limit);
 	const old = rows.filter((row) => (row.published_at as number) < cutoff);
-	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old);
+	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old, cutoff);
 	const last = rows.at(-1);
 	const over = rows.length < limit || last === undefined || (last.published_at as number) >= cutoff;
 	return { deleted, next: over ? null : (last.no as number) + 1, unattempted };
@@ -53,17 +67,23 @@ export async function sweepEvents(c: Session, cutoff: number, limit: number, fro
 const NOTHING: { deleted: number; unattempted: string[] } = { deleted: 0, unattempted: [] };
 
 /** Deletes those of these events that nobody needs, and rings where one was not attempted. */
-async function deleteUnneeded(c: Session, old: readonly Row[]): Promise<typeof NOTHING> {
+async function deleteUnneeded(c: Session, old: readonly Row[], cutoff: number): Promise<typeof NOTHING> {
 	const projects = numberArray([...new Set(old.map((row) => row.project_no as number))]);
-	const [, , lanes] = await Promise.all([
+	const places = [
+		numberArray(old.map((row) => row.project_no as number)),
+		numberArray(old.map((row) => row.seq as number)),
+	];
+	const [, , lanes, overdue] = await Promise.all([
 		c.run(HOLD_LOGS, projects),
 		c.run(HOLD_DELIVERIES, projects),
 		c.rows<Wanted>(LANES, projects),
+		c.rows<{ project_no: number }>(OVERDUE, ...places, cutoff),
 	]);
+	const late = new Set(overdue.map(({ project_no }) => project_no));
 	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);
 	const wishes = old.map((row) => wishFor(wanted.get(`${row.project_no}/${row.type}`) ?? [], row.seq as number));
 	const unneeded = old.filter((_, i) => wishes[i] === null);
-	const waiting = old.filter((_, i) => wishes[i] === "unattempted");
+	const waiting = old.filter((row, i) => wishes[i] === "unattempted" || late.has(row.project_no as number));
 	for (const row of waiting) c.changed.add(row.project_no as number);
 	const silent = numberArray([...new Set(waiting.map((row) => row.project_no as number))]);
 	const [deleted] = await Promise.all([

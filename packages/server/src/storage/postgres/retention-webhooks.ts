@@ -3,11 +3,14 @@ import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 import { deleteRetries } from "./webhooks.ts";
 
+/** In the order of the index of a webhook's queues: no other one has it. */
+const WAITING = `
+	SELECT r.seq FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no
+	ORDER BY r.queue, r.due_at, r.seq LIMIT 1`;
+
 const WITH_RETRIES = sql(`
 	SELECT w.project_no, w.no
-	FROM posthorn.webhooks w CROSS JOIN LATERAL (
-		SELECT FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no LIMIT 1
-	) waiting
+	FROM posthorn.webhooks w CROSS JOIN LATERAL (${WAITING}) waiting
 	WHERE w.deleted_at IS NOT NULL LIMIT 1`);
 
 const DELETE = sql(`
@@ -15,11 +18,10 @@ const DELETE = sql(`
 		SELECT w.project_no, w.no
 		FROM posthorn.webhooks w
 			LEFT JOIN LATERAL (
-				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = w.project_no AND a.webhook_no = w.no LIMIT 1
+				SELECT a.seq FROM posthorn.attempts a WHERE a.project_no = w.project_no AND a.webhook_no = w.no
+				ORDER BY a.status, a.type, a.id LIMIT 1
 			) logged ON true
-			LEFT JOIN LATERAL (
-				SELECT r.seq FROM posthorn.retries r WHERE r.project_no = w.project_no AND r.webhook_no = w.no LIMIT 1
-			) waiting ON true
+			LEFT JOIN LATERAL (${WAITING}) waiting ON true
 		WHERE w.deleted_at < $1 AND logged.seq IS NULL AND waiting.seq IS NULL
 		LIMIT $2
 	)`);

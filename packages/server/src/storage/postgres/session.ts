@@ -1,4 +1,5 @@
 import type { PoolClient, QueryResult } from "pg";
+import { ClockOffset } from "./clock-offset.ts";
 import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./name-cache.ts";
 import type { Statement } from "./sql.ts";
@@ -12,14 +13,19 @@ export type Row = Record<string, unknown>;
  */
 export class Session {
 	readonly names: NameCache;
+	/** Between this node's clock and the database's. */
+	readonly offset: ClockOffset;
 	/** The projects that the transaction rings for: other nodes are told of them once it is committed. */
 	readonly changed = new Set<number>();
 	readonly #client: PoolClient;
 	#committed: Promise<void> | null = null;
+	/** What the first statement that failed rejected with. */
+	#failure: unknown = null;
 
-	constructor(client: PoolClient, names: NameCache) {
+	constructor(client: PoolClient, names: NameCache, offset = new ClockOffset()) {
 		this.#client = client;
 		this.names = names;
+		this.offset = offset;
 	}
 
 	/** The rows that a statement answers with. Their type is taken on trust. */
@@ -45,11 +51,12 @@ export class Session {
 
 	/**
 	 * Ends the transaction right behind what was sent last, without waiting for it. Whoever calls it waits for what was
-	 * sent before as well; the transaction itself waits for the commit.
+	 * sent before as well; the transaction itself waits for the commit. Rejects as the statement that failed, whichever of
+	 * the two is heard of first.
 	 */
 	commit(): Promise<void> {
 		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
-			if (command !== "COMMIT") throw new Error("A transaction was given up: a statement of it had failed.");
+			if (command !== "COMMIT") throw this.#failure ?? new Error("A transaction was given up, though nothing failed.");
 		});
 		return this.#committed;
 	}
@@ -59,8 +66,13 @@ export class Session {
 		return this.#committed !== null;
 	}
 
-	#send({ name, text }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
+	async #send({ name, text }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {
 		const sent = values.map((value) => (typeof value === "string" ? withoutNul(value) : value));
-		return this.#client.query<Row>({ name, text, values: sent });
+		try {
+			return await this.#client.query<Row>({ name, text, values: sent });
+		} catch (error) {
+			this.#failure ??= error;
+			throw error;
+		}
 	}
 }

@@ -171,8 +171,10 @@ const MOVE = sql(`
 			SELECT waiting.ctid
 			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS g (project_no, webhook_no, seq)
 			CROSS JOIN LATERAL (
+				-- As a range with its order, so that the primary key is taken without statistics, too.
 				SELECT r.ctid FROM posthorn.retries r
-				WHERE r.project_no = g.project_no AND r.seq = g.seq AND r.webhook_no = g.webhook_no LIMIT 1
+				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
+				ORDER BY r.seq, r.webhook_no LIMIT 1
 			) waiting
 		))
 		RETURNING project_no, webhook_no
@@ -222,7 +224,7 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 		numberArray(schedule.map(({ queue }) => QUEUE_CODE[queue])),
 		numberArray(schedule.map(({ replay }) => replay)),
 		numberArray(schedule.map(({ attempt }) => attempt)),
-		numberArray(schedule.map(({ dueAt }) => dueAt)),
+		numberArray(schedule.map(({ dueAt }) => c.offset.toDatabase(dueAt))),
 		...places(deadLetters),
 		...places(lanes),
 		numberArray(lanes.map(({ cursor }) => cursor)),

@@ -8,8 +8,11 @@ const NOW = "coalesce($1::bigint, posthorn.now_ms())";
 const REPORT = sql(`
 	INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
 	ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at`);
-/** Nodes that were killed are forgotten. */
-const FORGET = sql(`DELETE FROM posthorn.nodes WHERE seen_at < ${NOW} - $2`);
+/** Nodes that were killed are forgotten; one that reports just now is not, and is not waited for. */
+const FORGET = sql(`
+	DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
+		SELECT holder FROM posthorn.nodes WHERE seen_at < ${NOW} - $2 FOR UPDATE SKIP LOCKED
+	))`);
 const SHARE = sql(`
 	SELECT
 		(SELECT count(*) FROM posthorn.nodes WHERE seen_at >= ${NOW} - $2)::bigint AS nodes,

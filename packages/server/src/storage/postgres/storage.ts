@@ -1,9 +1,13 @@
 import type { ClientConfig } from "pg";
 import type { Clock } from "../../base/clock.ts";
+import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import type * as port from "../port.ts";
 import { appendEvents } from "./append.ts";
 import { readBacklogs } from "./backlog.ts";
+import { measureOffset } from "./clock-offset.ts";
+import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
+import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
 import { loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
@@ -11,9 +15,8 @@ import { findEvent, readEvents, readLog } from "./log.ts";
 import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
 import { KnownDays } from "./partitions.ts";
 import { createProject, setDeveloperApp } from "./projects.ts";
-import { RegistryCalls } from "./registry-calls.ts";
 import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
-import { sweepAttempts } from "./retention-attempts.ts";
+import { AttemptSweep } from "./retention-attempts.ts";
 import { sweepEvents } from "./retention-events.ts";
 import { getSetting, initSetting, ping } from "./settings.ts";
 import { settle } from "./settle.ts";
@@ -24,20 +27,23 @@ import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./web
 
 export interface PostgresStorageOptions {
 	/** How to connect to listen to other nodes. */
-	readonly connection: ClientConfig;
+	/** How to connect now. */
+	readonly connection: () => ClientConfig;
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease holds unless it is renewed, in milliseconds. */
 	readonly leaseTermMs: number;
 	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock: boolean;
+	readonly observer: DatabaseObserver;
 }
 
 /** The port in front of the database. */
-export class PostgresStorage extends RegistryCalls implements port.Storage {
+export class PostgresStorage extends FactCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: true };
 	readonly neighbours: port.NeighbourStorage;
 	readonly #options: PostgresStorageOptions;
 	readonly #days = new KnownDays();
+	readonly #attemptSweep = new AttemptSweep();
 	readonly #rollUp: StatsRollUp;
 	readonly #wakes: Wakes;
 
@@ -56,13 +62,19 @@ export class PostgresStorage extends RegistryCalls implements port.Storage {
 		};
 	}
 
+	/** How its connections are used just now. */
+	get pools(): Readonly<Record<PoolName, PoolState>> {
+		return this.database.state;
+	}
+
 	#time(): LeaseTime {
 		const node = this.clock.now();
 		return { node, database: this.#options.leasesByClock ? node : null };
 	}
 
-	ping(): Promise<void> {
-		return this.write(ping);
+	async ping(): Promise<void> {
+		this.database.mustHaveRoom();
+		await this.write(ping);
 	}
 
 	gauges(): Promise<port.Gauges> {
@@ -131,10 +143,12 @@ export class PostgresStorage extends RegistryCalls implements port.Storage {
 		return this.write((c) => initSetting(c, name, value));
 	}
 
-	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {
+	async acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {
 		const time = this.#time();
-		const { leaseTermMs } = this.#options;
-		return this.write((c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds), "engine");
+		const { leaseTermMs, observer } = this.#options;
+		const taken = await this.write((c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds), "engine");
+		if (taken.over > 0) observer.takenOver?.(taken.over);
+		return taken.leases;
 	}
 
 	renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Lease[]> {
@@ -149,7 +163,12 @@ export class PostgresStorage extends RegistryCalls implements port.Storage {
 	}
 
 	nextAlarm(): Promise<number | null> {
-		return this.read((c) => nextAlarm(c, this.#time()), "engine");
+		return this.read(async (c) => {
+			// This is asked again and again: the clocks are compared on the way.
+			const compared = this.#options.leasesByClock ? null : measureOffset(c, this.clock);
+			const [at] = await Promise.all([nextAlarm(c, this.#time()), compared]);
+			return at;
+		}, "engine");
 	}
 
 	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
@@ -197,7 +216,7 @@ export class PostgresStorage extends RegistryCalls implements port.Storage {
 
 	sweepAttempts(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
 		const now = this.clock.now();
-		return this.database.run((connections) => sweepAttempts(connections, cutoff, limit, from, now));
+		return this.database.run((connections) => this.#attemptSweep.step(connections, cutoff, limit, from, now));
 	}
 
 	sweepEvents(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {

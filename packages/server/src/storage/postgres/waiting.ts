@@ -42,7 +42,7 @@ export async function listWaitingRetries(
 			queue: QUEUES[row.queue as number]!,
 			attempt: row.attempt as number,
 			replay: row.replay as number,
-			dueAt: row.due_at as number,
+			dueAt: c.offset.toNode(row.due_at as number),
 		};
 	});
 }

@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig, type Notification } from "pg";
 import { StorageError } from "../port.ts";
 import type { Database } from "./database.ts";
+import { checkWritable } from "./hosts.ts";
 import { sql } from "./sql.ts";
 
 const CHANNEL = "posthorn_wake";
@@ -19,6 +20,8 @@ const GATHER_MS = 20;
 const IDS_AT_ONCE = 200;
 /** After its connection broke, a node listens again after this long, milliseconds. */
 const LISTEN_AGAIN_MS = 1_000;
+/** At the end the connection may take this long to take its leave, milliseconds. */
+const LEAVE_MS = 1_000;
 
 const NOTIFY = sql(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`);
 
@@ -26,7 +29,7 @@ export type WakeListener = (projectIds: readonly string[]) => void;
 
 export class Wakes {
 	readonly #database: Database;
-	readonly #config: ClientConfig;
+	readonly #config: () => ClientConfig;
 	/** Tells this node's own notifications from the others'. */
 	readonly #node = randomBytes(6).toString("hex");
 	readonly #changed = new Set<string>();
@@ -36,10 +39,12 @@ export class Wakes {
 	#listenTimer: NodeJS.Timeout | null = null;
 	#closed = false;
 
-	constructor(database: Database, config: ClientConfig) {
+	/** @param config how to connect now */
+	constructor(database: Database, config: () => ClientConfig) {
 		this.#database = database;
 		this.#config = config;
 		database.onChanged((projectId) => this.#note(projectId));
+		database.onDistrusted(() => this.#leave());
 	}
 
 	/** @returns ends it */
@@ -55,7 +60,11 @@ export class Wakes {
 		this.#closed = true;
 		clearTimeout(this.#tellTimer ?? undefined);
 		clearTimeout(this.#listenTimer ?? undefined);
-		await this.#client?.end();
+		const client = this.#client;
+		if (client === null) return;
+		const late = setTimeout(() => client.connection.stream.destroy(), LEAVE_MS);
+		await client.end();
+		clearTimeout(late);
 	}
 
 	#note(projectId: string): void {
@@ -82,7 +91,7 @@ export class Wakes {
 
 	async #listen(): Promise<void> {
 		this.#listenTimer = null;
-		const client = new Client(this.#config);
+		const client = new Client(this.#config());
 		client.on("notification", (notification) => this.#heard(notification));
 		// What breaks it also ends it.
 		client.on("error", () => undefined);
@@ -90,11 +99,22 @@ export class Wakes {
 		this.#client = client;
 		try {
 			await client.connect();
+			// Where nobody writes nobody tells anything: another server has become the one that is written to, or will.
+			await checkWritable(client);
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch {
 			// It is tried again, and whoever listens looks for himself meanwhile.
 			this.#listenAgain(client);
+			client.connection.stream.destroy();
 		}
+	}
+
+	/** Its connection may lead to a server that tells nothing any more: another one is made. */
+	#leave(): void {
+		const client = this.#client;
+		if (client === null) return;
+		this.#listenAgain(client);
+		client.connection.stream.destroy();
 	}
 
 	#listenAgain(client: Client): void {

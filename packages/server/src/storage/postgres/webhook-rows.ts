@@ -7,7 +7,9 @@ import { sql } from "./sql.ts";
 export const WEBHOOK_COLUMNS = `
 	w.id, w.url, w.description, w.status, w.max_in_flight, w.created_at,
 	ARRAY(
-		SELECT t.name FROM posthorn.subscriptions s JOIN posthorn.event_types t ON t.code = s.type
+		SELECT t.name
+		FROM posthorn.subscriptions s
+			CROSS JOIN LATERAL (SELECT name FROM posthorn.event_types WHERE code = s.type OFFSET 0) t
 		WHERE s.project_no = w.project_no AND s.webhook_no = w.no ORDER BY t.name
 	) AS events`;
 

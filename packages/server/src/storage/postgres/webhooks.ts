@@ -114,7 +114,7 @@ export async function deleteWebhook(c: Session, projectId: string, webhookId: st
 
 const DELETE_RETRIES = sql(`
 	DELETE FROM posthorn.retries WHERE ctid = ANY (ARRAY(
-		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 LIMIT $3
+		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT $3
 	))`);
 
 /** Deletes at most `limit` waiting attempts of a webhook; answers how many. For one who holds the project's deliveries. */

@@ -5,7 +5,7 @@
 /** Classes of response times for each doubling. */
 export const PER_OCTAVE = 4;
 
-/** The class of what was closed without a request: it took no time that means anything. */
+/** The class of what was not sent: nobody was asked for an answer, so it took no time that means anything. */
 export const NOT_SENT = -1;
 
 /** Attempts counted by class. */

@@ -76,6 +76,10 @@ export abstract class AccountCalls extends WorkerCalls implements port.AccountSt
 		return this.write("createLink", link, own(tokenHash), expiresAt);
 	}
 
+	holdsSetupLink(tokenHash: Uint8Array, at: number): Promise<boolean> {
+		return this.read("holdsSetupLink", own(tokenHash), at);
+	}
+
 	useSignInLink(tokenHash: Uint8Array, at: number): Promise<string | null> {
 		return this.write("useSignInLink", own(tokenHash), at);
 	}
@@ -90,6 +94,10 @@ export abstract class AccountCalls extends WorkerCalls implements port.AccountSt
 
 	listMembers(projectId: string, page: port.Page): Promise<port.Member[]> {
 		return this.read("listMembers", projectId, page);
+	}
+
+	getMember(projectId: string, accountId: string): Promise<port.Member | null> {
+		return this.read("getMember", projectId, accountId);
 	}
 
 	setRole(projectId: string, accountId: string, role: port.Role): Promise<"changed" | "no_member" | "last_owner"> {
@@ -126,5 +134,9 @@ export abstract class AccountCalls extends WorkerCalls implements port.AccountSt
 
 	listAudit(projectId: string, page: port.Page): Promise<port.AuditEntry[]> {
 		return this.read("listAudit", projectId, page);
+	}
+
+	sweepAudit(cutoff: number, limit: number): Promise<number> {
+		return this.write("sweepAudit", cutoff, limit);
 	}
 }

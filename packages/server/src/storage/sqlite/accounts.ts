@@ -1,5 +1,6 @@
 import type { Account, Credentials } from "../port.ts";
 import type { Connection } from "./connection.ts";
+import { holdsSetupLink } from "./links.ts";
 
 const ACCOUNT = "id, email, name, operator, created_at";
 
@@ -47,10 +48,7 @@ export function createOperator(
 ): "created" | "wrong_token" | "over" | "taken" {
 	if (hasOperator(c)) return "over";
 	// Only who holds the link learns which emails have accounts.
-	const link = c
-		.sql("SELECT 1 FROM links WHERE token_hash = ? AND kind = 'setup' AND expires_at > ?")
-		.get(tokenHash, at);
-	if (link === undefined) return "wrong_token";
+	if (!holdsSetupLink(c, tokenHash, at)) return "wrong_token";
 	if (c.sql("SELECT 1 FROM accounts WHERE normal_email = ?").get(normalEmail) !== undefined) return "taken";
 	c.sql("DELETE FROM links WHERE token_hash = ?").run(tokenHash);
 	return createAccount(c, account, normalEmail, passwordHash);

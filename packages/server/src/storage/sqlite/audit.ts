@@ -32,6 +32,15 @@ export function listAudit(c: Connection, projectId: string, page: Page): AuditEn
 		.map((row) => toEntry(projectId, row));
 }
 
+/** Entries lie in the order in which they were written: a step ends at the first that is young enough. */
+export function sweepAudit(c: Connection, cutoff: number, limit: number): number {
+	const rows = c.sql("SELECT no, at FROM audit WHERE no > 0 ORDER BY no LIMIT ?").all(limit);
+	const young = rows.findIndex((row) => (row.at as number) >= cutoff);
+	const old = young === -1 ? rows : rows.slice(0, young);
+	for (const row of old) c.sql("DELETE FROM audit WHERE no = ?").run(row.no as number);
+	return old.length;
+}
+
 const toEntry = (projectId: string, row: Record<string, unknown>): AuditEntry => ({
 	id: row.id as string,
 	projectId,

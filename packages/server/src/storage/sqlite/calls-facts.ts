@@ -64,23 +64,26 @@ export abstract class FactCalls extends InsightCalls implements port.FactStorage
 		return this.write("removeBasket", projectId, basketId);
 	}
 
-	dueBaskets(now: number, limit: number): Promise<port.DueBasket[]> {
-		return this.read("dueBaskets", now, limit);
+	takeDueBaskets(now: number, until: number, limit: number): Promise<port.DueBasket[]> {
+		return this.write("takeDueBaskets", now, until, limit);
 	}
 
 	nextBasketDue(): Promise<number | null> {
 		return this.read("nextBasketDue");
 	}
 
-	async abandonBasket(
-		{ projectId, basketId, touchedAt }: Pick<port.DueBasket, "projectId" | "basketId" | "touchedAt">,
+	async abandonBaskets(
+		projectId: string,
+		baskets: readonly port.AbandonedBasket[],
 		at: number,
-		event: port.NewEvent,
-	) {
-		const basket = { projectId, basketId, touchedAt };
-		const reply = await this.write("abandonBasket", basket, at, ownEvent(event));
-		if (reply.kind === "gone") return reply;
-		return { kind: reply.kind, appended: inLog(reply.events, at, [event]) };
+	): Promise<port.LogEvent[]> {
+		const copies = baskets.map((basket) => ({ ...basket, event: ownEvent(basket.event) }));
+		const events = await this.write("abandonBaskets", projectId, copies, at);
+		return inLog(
+			events,
+			at,
+			baskets.map(({ event }) => event),
+		);
 	}
 }
 

@@ -105,6 +105,7 @@ function runEveryOperation(c: Connection): void {
 	WRITES.createApiKey(c, { id: "k", projectId: "p", name: "", prefix: "", createdAt: 0 }, sealedDigest);
 	READS.findApiKey(c, sealedDigest);
 	READS.listApiKeys(c, "p", PAGE);
+	READS.getApiKey(c, "p", "k");
 	WRITES.touchApiKeys(c, new Map([["k", 1]]));
 	WRITES.deleteApiKey(c, "p", "k");
 	WRITES.initSetting(c, "s", "1");
@@ -131,7 +132,8 @@ function runAccountOperations(c: Connection): void {
 		Uint8Array,
 	];
 	const account = { id: "acc_1", email: "A@b", name: "", operator: true, createdAt: 0 };
-	WRITES.createLink(c, { kind: "setup" }, first, 10);
+	WRITES.createLink(c, { kind: "setup", supersedes: 1 }, first, 10);
+	READS.holdsSetupLink(c, first, 5);
 	WRITES.createOperator(c, account, "a@b", "", first, 5);
 	WRITES.createAccount(c, { ...account, id: "acc_2" }, "c@d", "");
 	READS.getAccount(c, "acc_1");
@@ -158,11 +160,13 @@ function runAccountOperations(c: Connection): void {
 	READS.listMemberships(c, "acc_1");
 	READS.getRole(c, "p", "acc_1");
 	READS.listMembers(c, "p", PAGE);
+	READS.getMember(c, "p", "acc_2");
 	WRITES.setRole(c, "p", "acc_2", "viewer");
 	WRITES.removeMember(c, "p", "acc_2");
 	WRITES.deleteInvitation(c, "p", "inv_1");
 	WRITES.appendAudit(c, { id: "aud_1", projectId: "p", at: 0, actor, action: "a", target: null, detail: {} });
 	READS.listAudit(c, "p", PAGE);
+	WRITES.sweepAudit(c, 1, 10);
 	WRITES.setPassword(c, "acc_1", "", "ses_1");
 	WRITES.deleteSession(c, "acc_1", "ses_1");
 	WRITES.deleteSessions(c, "acc_1");

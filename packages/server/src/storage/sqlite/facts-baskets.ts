@@ -1,4 +1,4 @@
-import type { BasketTouch, DueBasket, FactEvent, NewEvent } from "../port.ts";
+import type { AbandonedBasket, BasketTouch, DueBasket, FactEvent } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import { appendOfFact } from "./facts-record.ts";
 
@@ -34,19 +34,22 @@ export function removeBasket(c: Connection, projectId: string, basketId: string)
 	return changes === 1 ? "removed" : "absent";
 }
 
-export function dueBaskets(c: Connection, now: number, limit: number): DueBasket[] {
-	return c
+export function takeDueBaskets(c: Connection, now: number, until: number, limit: number): DueBasket[] {
+	const rows = c
 		.sql(`
-			SELECT p.id AS project_id, b.basket_id, b.touched_at, b.data
+			SELECT b.no, p.id AS project_id, b.basket_id, b.touched_at, b.data
 			FROM store_baskets b CROSS JOIN projects p ON p.no = b.project_no
 			WHERE b.due_at <= ? ORDER BY b.due_at LIMIT ?`)
-		.all(now, limit)
-		.map((row) => ({
+		.all(now, limit);
+	return rows.map((row) => {
+		c.sql("UPDATE store_baskets SET due_at = ? WHERE no = ?").run(until, row.no!);
+		return {
 			projectId: row.project_id as string,
 			basketId: row.basket_id as string,
 			touchedAt: row.touched_at as number,
 			data: row.data as string,
-		}));
+		};
+	});
 }
 
 export function nextBasketDue(c: Connection): number | null {
@@ -54,14 +57,16 @@ export function nextBasketDue(c: Connection): number | null {
 	return row === undefined ? null : (row.due_at as number);
 }
 
-export function abandonBasket(
+export function abandonBaskets(
 	c: Connection,
-	{ projectId, basketId, touchedAt }: Pick<DueBasket, "projectId" | "basketId" | "touchedAt">,
+	projectId: string,
+	baskets: readonly AbandonedBasket[],
 	at: number,
-	event: NewEvent,
-): { readonly kind: "abandoned"; readonly events: readonly FactEvent[] } | { readonly kind: "gone" } {
-	const { changes } = c
-		.sql("DELETE FROM store_baskets WHERE project_no = ? AND basket_id = ? AND touched_at = ?")
-		.run(c.names.project(projectId), basketId, touchedAt);
-	return changes === 1 ? { kind: "abandoned", events: appendOfFact(c, projectId, at, [event]) } : { kind: "gone" };
+): FactEvent[] {
+	const project = c.names.project(projectId);
+	if (project === null) return [];
+	const end = c.sql("DELETE FROM store_baskets WHERE project_no = ? AND basket_id = ? AND touched_at = ?");
+	const ended = baskets.filter(({ basketId, touchedAt }) => end.run(project, basketId, touchedAt).changes === 1);
+	const events = ended.map(({ event }) => event);
+	return events.length === 0 ? [] : appendOfFact(c, projectId, at, events);
 }

@@ -55,8 +55,8 @@ function runEveryOperation(c: Connection): void {
 	READS.getSubscription(c, "p", "s");
 	WRITES.cancelSubscription(c, "p", "s", 1, event());
 	READS.nextBasketDue(c);
-	READS.dueBaskets(c, 9, 10);
-	WRITES.abandonBasket(c, { projectId: "p", basketId: "c", touchedAt: 0 }, 9, event());
+	WRITES.takeDueBaskets(c, 9, 10, 10);
+	WRITES.abandonBaskets(c, "p", [{ basketId: "c", touchedAt: 0, event: event() }], 9);
 	WRITES.removeBasket(c, "p", "b");
 }
 

@@ -34,6 +34,11 @@ export function listApiKeys(c: Connection, projectId: string, page: Page): ApiKe
 		.map(toKey);
 }
 
+export function getApiKey(c: Connection, projectId: string, keyId: string): ApiKey | null {
+	const row = c.sql(`${KEY} WHERE k.id = ? AND k.project_no = ?`).get(keyId, c.names.project(projectId));
+	return row === undefined ? null : toKey(row);
+}
+
 export function deleteApiKey(c: Connection, projectId: string, keyId: string): boolean {
 	const { changes } = c
 		.sql("DELETE FROM api_keys WHERE id = ? AND project_no = ?")

@@ -37,8 +37,23 @@ export function listMembers(c: Connection, projectId: string, page: Page): Membe
 			FROM memberships m JOIN accounts a ON a.id = m.account_id
 			WHERE m.project_no = ? AND m.account_id > ? ORDER BY m.account_id LIMIT ?`)
 		.all(c.names.project(projectId), page.after ?? "", page.limit)
-		.map((row) => ({ account: toAccount(row), role: row.role as Role, addedAt: row.added_at as number }));
+		.map(toMember);
 }
+
+export function getMember(c: Connection, projectId: string, accountId: string): Member | null {
+	const row = c
+		.sql(`
+			SELECT m.role, m.added_at, a.id, a.email, a.name, a.operator, a.created_at
+			FROM memberships m JOIN accounts a ON a.id = m.account_id WHERE m.project_no = ? AND m.account_id = ?`)
+		.get(c.names.project(projectId), accountId);
+	return row === undefined ? null : toMember(row);
+}
+
+const toMember = (row: Record<string, unknown>): Member => ({
+	account: toAccount(row),
+	role: row.role as Role,
+	addedAt: row.added_at as number,
+});
 
 export function setRole(
 	c: Connection,

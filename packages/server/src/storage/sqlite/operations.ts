@@ -10,10 +10,10 @@ import {
 } from "./accounts.ts";
 import { appendEvents } from "./append.ts";
 import { countAttempts, listAttemptSummaries } from "./attempt-list.ts";
-import { appendAudit, listAudit } from "./audit.ts";
+import { appendAudit, listAudit, sweepAudit } from "./audit.ts";
 import { readBacklogs } from "./backlog.ts";
 import type { Connection } from "./connection.ts";
-import { abandonBasket, dueBaskets, nextBasketDue, removeBasket, touchBasket } from "./facts-baskets.ts";
+import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts-baskets.ts";
 import { recordChargeback, recordDeliverable, recordRefund } from "./facts-of-orders.ts";
 import { getOrder, recordOrders } from "./facts-orders.ts";
 import { cancelSubscription, getSubscription, recordSubscription } from "./facts-subscriptions.ts";
@@ -27,11 +27,21 @@ import {
 	findInvitation,
 	listInvitations,
 } from "./invitations.ts";
-import { createApiKey, deleteApiKey, findApiKey, getSetting, initSetting, listApiKeys, touchApiKeys } from "./keys.ts";
+import {
+	createApiKey,
+	deleteApiKey,
+	findApiKey,
+	getApiKey,
+	getSetting,
+	initSetting,
+	listApiKeys,
+	touchApiKeys,
+} from "./keys.ts";
 import { loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
+import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
 import { findEvent, readEvents, readLog } from "./log.ts";
-import { getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
+import { getMember, getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
 import {
 	createProject,
 	createWebhook,
@@ -48,24 +58,14 @@ import {
 import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
 import { countMatching, replayMatching } from "./replay-matching.ts";
 import { sweepAttempts, sweepEvents } from "./retention.ts";
-import {
-	createLink,
-	createSession,
-	deleteSession,
-	deleteSessions,
-	findSession,
-	listSessions,
-	sweepExpired,
-	touchSession,
-	useSignInLink,
-} from "./sessions.ts";
+import { createSession, deleteSession, deleteSessions, findSession, listSessions, touchSession } from "./sessions.ts";
 import { settle } from "./settle.ts";
 import { readStats } from "./stats.ts";
 import { listWaitingRetries } from "./waiting.ts";
 
 /** What the writing worker does, by name. Each is synchronous and runs within a transaction. */
 export const WRITES = {
-	abandonBasket,
+	abandonBaskets,
 	acceptInvitation,
 	acquireLeases,
 	appendAudit,
@@ -107,8 +107,10 @@ export const WRITES = {
 	setRole,
 	settle,
 	sweepAttempts,
+	sweepAudit,
 	sweepEvents,
 	sweepExpired,
+	takeDueBaskets,
 	touchApiKeys,
 	touchBasket,
 	touchSession,
@@ -120,16 +122,17 @@ export const WRITES = {
 export const READS = {
 	countAttempts,
 	countMatching,
-	dueBaskets,
 	findApiKey,
 	findCredentials,
 	findEvent,
 	findInvitation,
 	findSession,
 	getAccount,
+	getApiKey,
 	getAttempt,
 	getCredentials,
 	getDelivery,
+	getMember,
 	getOrder,
 	getProject,
 	getRole,
@@ -137,6 +140,7 @@ export const READS = {
 	getSubscription,
 	getWebhook,
 	hasOperator,
+	holdsSetupLink,
 	listApiKeys,
 	listAttemptSummaries,
 	listAttempts,

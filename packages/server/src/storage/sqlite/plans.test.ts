@@ -98,9 +98,16 @@ test("figures over time are one range of counts and the end of the log; health i
 
 test("members, audit entries and what expires are each found by an index", () => {
 	const planOf = (text: string) => new Set(allOf(text));
-	expect(planOf("FROM audit")).toEqual(new Set(["SEARCH audit USING INDEX audit_by_project (project_no=? AND id<?)"]));
+	expect(planOf("FROM audit\n")).toEqual(
+		new Set(["SEARCH audit USING INDEX audit_by_project (project_no=? AND id<?)"]),
+	);
+	expect(planOf("no, at FROM audit")).toEqual(new Set(["SEARCH audit USING INTEGER PRIMARY KEY (rowid>?)"]));
 	expect(planOf("FROM memberships m JOIN accounts")).toEqual(
-		new Set(["SEARCH m USING PRIMARY KEY (project_no=? AND account_id>?)", "SEARCH a USING PRIMARY KEY (id=?)"]),
+		new Set([
+			"SEARCH m USING PRIMARY KEY (project_no=? AND account_id>?)",
+			"SEARCH m USING PRIMARY KEY (project_no=? AND account_id=?)",
+			"SEARCH a USING PRIMARY KEY (id=?)",
+		]),
 	);
 	for (const table of ["sessions", "links", "invitations"])
 		expect(planOf(`DELETE FROM ${table} WHERE expires_at`)).toEqual(

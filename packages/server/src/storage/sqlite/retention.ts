@@ -74,7 +74,7 @@ export function sweepEvents(c: Connection, cutoff: number, limit: number, from: 
 		const lanes = lanesOf.get(project) ?? readWantedFrom(c, project);
 		lanesOf.set(project, lanes);
 		const wish = wishFor(lanes, row.type as number, seq);
-		if (wish === "unattempted") unattempted.add(project);
+		if (wish === "unattempted" || isOverdue(c, project, seq, cutoff)) unattempted.add(project);
 		if (wish !== null || isReferredTo(c, project, seq)) continue;
 		c.sql("DELETE FROM events WHERE no = ?").run(row.no as number);
 		deleted++;
@@ -116,6 +116,14 @@ function wishFor(lanes: readonly WantedFrom[], type: number, seq: number): "unat
 	const wanting = lanes.filter(({ after }) => seq > (after.get(type) ?? Number.POSITIVE_INFINITY));
 	if (seq < 0 || wanting.length === 0) return null;
 	return wanting.some(({ ahead }) => !ahead.includes(seq)) ? "unattempted" : "to_pass";
+}
+
+/** Whether a next attempt of the event has been due for longer than the log is kept: its webhook is paused. */
+function isOverdue(c: Connection, projectNo: number, seq: number, cutoff: number): boolean {
+	const { overdue } = c
+		.sql("SELECT EXISTS (SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND due_at < ?) AS overdue")
+		.get(projectNo, seq, cutoff)!;
+	return overdue === 1;
 }
 
 function isReferredTo(c: Connection, projectNo: number, seq: number): boolean {

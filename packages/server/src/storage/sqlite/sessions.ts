@@ -1,4 +1,4 @@
-import type { Account, OneTimeLink, Session } from "../port.ts";
+import type { Account, Session } from "../port.ts";
 import { getAccount } from "./accounts.ts";
 import type { Connection } from "./connection.ts";
 
@@ -65,26 +65,4 @@ export function deleteSession(c: Connection, accountId: string, sessionId: strin
 
 export function deleteSessions(c: Connection, accountId: string): void {
 	c.sql("DELETE FROM sessions WHERE account_id = ?").run(accountId);
-}
-
-export function sweepExpired(c: Connection, at: number): void {
-	for (const table of ["sessions", "links", "invitations"]) c.sql(`DELETE FROM ${table} WHERE expires_at < ?`).run(at);
-}
-
-export function createLink(c: Connection, link: OneTimeLink, tokenHash: Uint8Array, expiresAt: number): void {
-	if (link.kind === "setup") c.sql("DELETE FROM links WHERE kind = 'setup'").run();
-	c.sql("INSERT INTO links (token_hash, kind, account_id, expires_at) VALUES (?, ?, ?, ?)").run(
-		tokenHash,
-		link.kind,
-		link.kind === "setup" ? null : link.accountId,
-		expiresAt,
-	);
-}
-
-export function useSignInLink(c: Connection, tokenHash: Uint8Array, at: number): string | null {
-	const row = c
-		.sql(`
-			DELETE FROM links WHERE token_hash = ? AND kind = 'sign_in' AND expires_at > ? RETURNING account_id`)
-		.get(tokenHash, at);
-	return row === undefined ? null : (row.account_id as string);
 }

@@ -11,7 +11,7 @@ import { packSettlements } from "./settle-wire.ts";
  * for a commit, and no read of it takes long (pages are bounded, gauges come in slices), so the engine's reads need no
  * third thread.
  */
-export class SqliteStorage extends FactCalls implements port.StorageWithFacts {
+export class SqliteStorage extends FactCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
 	readonly neighbours = null;
 	readonly #leaseTermMs: number;
@@ -93,6 +93,10 @@ export class SqliteStorage extends FactCalls implements port.StorageWithFacts {
 
 	listApiKeys(projectId: string, page: port.Page): Promise<port.ApiKey[]> {
 		return this.read("listApiKeys", projectId, page);
+	}
+
+	getApiKey(projectId: string, keyId: string): Promise<port.ApiKey | null> {
+		return this.read("getApiKey", projectId, keyId);
 	}
 
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean> {

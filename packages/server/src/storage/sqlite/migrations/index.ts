@@ -2,6 +2,7 @@ import * as initial from "./0001-initial.ts";
 import * as accounts from "./0002-accounts.ts";
 import * as stats from "./0003-stats.ts";
 import * as facts from "./0004-facts.ts";
+import * as links from "./0005-links.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
-export const MIGRATIONS: readonly string[] = [initial.sql, accounts.sql, stats.sql, facts.sql];
+export const MIGRATIONS: readonly string[] = [initial.sql, accounts.sql, stats.sql, facts.sql, links.sql];

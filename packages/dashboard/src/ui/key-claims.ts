@@ -1,0 +1,32 @@
+import { useLayoutEffect, useSyncExternalStore } from "react";
+
+/** The keys that a page has taken over from the shell. */
+const claimed = new Set<string>();
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+	listeners.add(listener);
+	return () => listeners.delete(listener);
+}
+
+function tell(): void {
+	for (const listener of listeners) listener();
+}
+
+/** Takes keys over for as long as the component is there, so that the shell does not offer them as well. */
+export function useKeyClaims(keys: readonly string[]): void {
+	const names = keys.join(" ");
+	useLayoutEffect(() => {
+		if (names === "") return;
+		const mine = names.split(" ");
+		for (const key of mine) claimed.add(key);
+		tell();
+		return () => {
+			for (const key of mine) claimed.delete(key);
+			tell();
+		};
+	}, [names]);
+}
+
+/** Whether a page has taken the key over. */
+export const useIsClaimed = (key: string): boolean => useSyncExternalStore(subscribe, () => claimed.has(key));

@@ -1,0 +1,76 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { beforeEach, expect, test } from "vitest";
+import type { ApiKey } from "../storage/port.ts";
+import { KeyCache } from "./key-cache.ts";
+
+let clock: VirtualClock;
+let cache: KeyCache;
+beforeEach(() => {
+	clock = new VirtualClock();
+	cache = new KeyCache(clock);
+});
+
+const key = (id: string, projectId = "proj_1"): ApiKey => ({
+	id,
+	projectId,
+	name: "",
+	prefix: "phk_",
+	createdAt: 0,
+	lastUsedAt: null,
+});
+
+test("a key is trusted for five seconds", () => {
+	cache.add("hash", key("key_1"), cache.begin());
+	clock.advance(4_999);
+	expect(cache.get("hash")).toMatchObject({ id: "key_1" });
+	clock.advance(1);
+	expect(cache.get("hash")).toBeUndefined();
+});
+
+test("a hint ends the trust in keys of its project that were found a while ago, and in no others", () => {
+	cache.add("one", key("key_1"), cache.begin());
+	cache.add("two", key("key_2", "proj_2"), cache.begin());
+	clock.advance(1_000);
+	cache.hint(["proj_1", "proj_3"]);
+	expect(cache.get("one")).toBeUndefined();
+	expect(cache.get("two")).toMatchObject({ id: "key_2" });
+});
+
+// With a hint for every moment in which something is published, each request would ask storage.
+test("however often a project is hinted at, a key that was just found is trusted for a moment", () => {
+	cache.hint(["proj_1"]);
+	clock.advance(1);
+	cache.add("hash", key("key_1"), cache.begin());
+	for (let passed = 0; passed < 240; passed += 20) {
+		clock.advance(20);
+		cache.hint(["proj_1"]);
+		expect(cache.get("hash")).toMatchObject({ id: "key_1" });
+	}
+	clock.advance(10);
+	expect(cache.get("hash")).toBeUndefined();
+});
+
+// Storage answered, then the key was deleted on another node, and the answer would have been kept after that.
+test("a key that may have been deleted while it was looked up is not kept", () => {
+	const hinted = cache.begin();
+	cache.hint(["proj_1"]);
+	cache.add("one", key("key_1"), hinted);
+	expect(cache.get("one")).toBeUndefined();
+	clock.advance(1);
+	const deleted = cache.begin();
+	cache.drop("key_2");
+	cache.add("two", key("key_2"), deleted);
+	expect(cache.get("two")).toBeUndefined();
+});
+
+test("very many keys and hints are not kept for ever: the earliest go first", () => {
+	for (let i = 0; i <= 10_000; i++) cache.add(`hash ${i}`, key(`key_${i}`, `proj_${i}`), cache.begin());
+	expect(cache.get("hash 0")).toBeUndefined();
+	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
+	clock.advance(1_000);
+	cache.hint(["proj_1", "proj_2"]);
+	cache.hint(Array.from({ length: 9_999 }, (_, i) => `other_${i}`));
+	expect(cache.get("hash 2")).toBeUndefined();
+	// Its hint is forgotten: it goes by the five seconds again.
+	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
+});

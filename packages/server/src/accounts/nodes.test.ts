@@ -1,0 +1,112 @@
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { IdSource } from "../base/ids.ts";
+import { silentLogger } from "../base/logger.ts";
+import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
+import { ApiKeys } from "./api-keys.ts";
+import { keyHash } from "./key.ts";
+import { Passwords } from "./password.ts";
+import { People } from "./people.ts";
+
+describe("people and keys on nodes that share a database", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	let clock: VirtualClock;
+	let ids: IdSource;
+	const nodes: PostgresStorage[] = [];
+
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await server.createDatabase();
+		clock = new VirtualClock(Date.now());
+		ids = new IdSource(clock);
+	});
+	afterEach(async () => {
+		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
+		await server.dropDatabase(url);
+	});
+
+	async function node(): Promise<PostgresStorage> {
+		const storage = await openPostgresStorage({ url, clock, leaseTermMs: 60_000 });
+		nodes.push(storage);
+		return storage;
+	}
+
+	/** Resolves when the node hears of this project. */
+	function hint(storage: PostgresStorage, projectId: string): Promise<void> {
+		return new Promise((resolve) => {
+			const end = storage.neighbours.subscribe((projectIds) => {
+				if (!projectIds.includes(projectId)) return;
+				end();
+				resolve();
+			});
+		});
+	}
+
+	async function project(storage: PostgresStorage): Promise<string> {
+		const id = ids.next("project");
+		await storage.createProject({ id, name: "p", apps: ["developer"], createdAt: clock.now() });
+		return id;
+	}
+
+	/** Deletes keys, each of which rings, until the node listens. */
+	async function untilHeard(teller: PostgresStorage, listener: PostgresStorage): Promise<void> {
+		const projectId = await project(teller);
+		let heard = false;
+		const isHeard = hint(listener, projectId).then(() => {
+			heard = true;
+		});
+		while (!heard) {
+			const key = { id: ids.next("apiKey"), projectId, name: "knock", prefix: "", createdAt: clock.now() };
+			await teller.createApiKey(key, keyHash(key.id));
+			await teller.deleteApiKey(projectId, key.id);
+		}
+		await isHeard;
+	}
+
+	// It was trusted there for up to five seconds.
+	test("a key that is revoked on one node is refused on another as soon as that hears of it", async () => {
+		const [here, there] = [await node(), await node()];
+		const operatorKeyHash = keyHash("the operator's key");
+		const options = { operatorKeyHash, clock, ids, logger: silentLogger };
+		const [hereKeys, thereKeys] = [
+			new ApiKeys({ storage: here, ...options }),
+			new ApiKeys({ storage: there, ...options }),
+		];
+		await untilHeard(here, there);
+		const projectId = await project(here);
+		const made = await hereKeys.create(projectId, "k");
+		if (made.kind !== "created") throw new Error("The key was refused.");
+		const key = Buffer.from(made.key);
+		expect(await thereKeys.authenticate(key)).toMatchObject({ projectId });
+
+		clock.advance(1_000);
+		const hinted = hint(there, projectId);
+		expect(await hereKeys.delete(projectId, made.apiKey.id)).toBe(true);
+		await hinted;
+		expect(await thereKeys.authenticate(key)).toBeNull();
+		await Promise.all([hereKeys.close(), thereKeys.close()]);
+	});
+
+	// Each printed a link, and the first of them was replaced by then.
+	test("nodes that start at once each print a set-up link that holds", async () => {
+		const started = [await node(), await node(), await node()].map(
+			(storage) => new People({ storage, clock, ids, passwords: new Passwords() }),
+		);
+		const tokens = await Promise.all(started.map((people) => people.createSetupToken()));
+		expect(new Set(tokens).size).toBe(3);
+		const person = (i: number) => ({
+			email: `${i}@example.com`,
+			name: "Ada",
+			password: "correct horse battery staple",
+		});
+		// The link leads to whichever node: each token goes to another one than the one that printed it.
+		const setUp = (people: People, i: number) => people.setUp(tokens[(i + 1) % 3]!, person(i), "192.0.2.1");
+		const kinds = (await Promise.all(started.map(setUp))).map(({ kind }) => kind);
+		expect(kinds.toSorted()).toEqual(["created", "over", "over"]);
+	});
+});

@@ -1,0 +1,65 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { AccountStorage } from "../storage/port.ts";
+import type { Audit } from "./audit.ts";
+
+/** Sessions, links and invitations that are over, and entries of the audit log past retention, are deleted this often. */
+const EVERY_MS = 60 * 60_000;
+/** Entries of the audit log that go in one step: a step is a short transaction. */
+const STEP_ROWS = 500;
+/** Between steps others come first, milliseconds. */
+const BETWEEN_STEPS_MS = 50;
+
+export interface AccountSweepOptions {
+	readonly storage: Pick<AccountStorage, "sweepExpired">;
+	readonly auditLog: Audit;
+	readonly clock: Clock;
+	readonly logger: Logger;
+}
+
+/** Deletes what is over of people's matters, and what is too old. */
+export class AccountSweep {
+	readonly #options: AccountSweepOptions;
+	#timer: Timer | null = null;
+	#sweeping: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	constructor(options: AccountSweepOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		if (this.#stopped) return;
+		this.#timer = this.#options.clock.setTimeout(() => {
+			this.#sweeping = this.#sweep().then(() => this.start());
+		}, EVERY_MS);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		await this.#sweeping;
+	}
+
+	async #sweep(): Promise<void> {
+		const { storage, clock, logger } = this.#options;
+		try {
+			await storage.sweepExpired(clock.now());
+			const entries = await this.#sweepAudit();
+			if (entries > 0) logger.info({ entries }, "entries of the audit log past retention deleted");
+		} catch (error) {
+			logger.warn({ err: error }, "what is over of people's matters could not be deleted; next try in an hour");
+		}
+	}
+
+	async #sweepAudit(): Promise<number> {
+		let deleted = 0;
+		for (let step = STEP_ROWS; step === STEP_ROWS && !this.#stopped; ) {
+			step = await this.#options.auditLog.sweep(STEP_ROWS);
+			deleted += step;
+			// The machine's time, not the domain's: a pause for the others.
+			if (step === STEP_ROWS) await new Promise((resolve) => setTimeout(resolve, BETWEEN_STEPS_MS));
+		}
+		return deleted;
+	}
+}

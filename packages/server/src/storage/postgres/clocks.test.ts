@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { World } from "../conformance/world.ts";
+import type { Storage } from "../port.ts";
+import { openPostgresStorage } from "./index.ts";
+
+const LEASE_TERM_MS = 60_000;
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+let server: PostgresServer;
+let url: string;
+const nodes: Storage[] = [];
+beforeAll(async () => {
+	server = await PostgresServer.start();
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+beforeEach(async () => {
+	url = await server.createDatabase();
+});
+afterEach(async () => {
+	await Promise.all(nodes.splice(0).map((node) => node.close()));
+	await server.dropDatabase(url);
+});
+
+async function node(aheadMs: number): Promise<Storage> {
+	const clock = { now: () => Date.now() + aheadMs };
+	const storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS });
+	nodes.push(storage);
+	return storage;
+}
+
+/** In how many minutes by the clock of a node that is so far ahead. */
+const minutesUntil = (at: number | null, aheadMs: number): number => Math.round((at! - Date.now() - aheadMs) / MINUTE);
+
+// A retry was due when the clock of whoever stored it said so: to a node an hour behind, an hour late.
+test("what one node stores for a time to come is due then for every other, however far its clock is off", async () => {
+	const offsets = [HOUR, -HOUR, 0];
+	const all = await Promise.all(offsets.map(node));
+	const world = await World.open({
+		name: "PostgreSQL",
+		capabilities: { manyNodes: true },
+		leaseTermMs: LEASE_TERM_MS,
+		open: () => Promise.resolve(all[0]!),
+		reopen: () => Promise.reject(new Error("not here")),
+		dispose: () => Promise.resolve(),
+	});
+	const project = await world.project();
+	const webhook = await world.webhook(project, ["a"]);
+	const [event, failed] = await world.publish(project, "a", "a");
+	const lease = await world.lease(project);
+	const dueAt = Date.now() + HOUR + 5 * MINUTE;
+	await world.settle(lease, {
+		attempts: [world.attempt(webhook, event!, { status: "retrying" })],
+		schedule: [{ webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt }],
+		lanes: [{ webhookId: webhook, cursor: event!.seq, ahead: [] }],
+	});
+	await world.finish(lease, webhook, failed!, "failed");
+	const replayAt = Date.now() + HOUR + 7 * MINUTE;
+	expect(await all[0]!.replayDelivery(project, webhook, failed!.id, replayAt)).toEqual({ kind: "queued", replay: 1 });
+	for (const [i, storage] of all.entries()) {
+		const until = (at: number | null) => minutesUntil(at, offsets[i]!);
+		const [retry] = await storage.readRetries(project, webhook, "retry", 10);
+		expect(until(retry!.dueAt)).toBe(5);
+		expect(await storage.readRetries(project, webhook, "retry", 10, retry)).toEqual([]);
+		const [replay] = await storage.readRetries(project, webhook, "replay", 10);
+		expect(until(replay!.dueAt)).toBe(7);
+		expect(until((await storage.getDelivery(project, webhook, event!.id))!.nextRetryAt)).toBe(5);
+		const waiting = await storage.listWaitingRetries(project, webhook, 10);
+		expect(waiting.map(({ dueAt }) => until(dueAt))).toEqual([5, 7]);
+	}
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unusedPort } from "../../../../testkit/src/ports.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { openPostgresStorage } from "./index.ts";
+
+const clock = { now: () => Date.now() };
+
+describe("a database URL with several servers", { timeout: 60_000 }, () => {
+	let primary: PostgresServer;
+	let standby: PostgresServer;
+	let name: string;
+	beforeAll(async () => {
+		primary = await PostgresServer.start({ own: true });
+		standby = await primary.standby();
+		name = new URL(await primary.createDatabase()).pathname;
+	}, 2 * START_TIMEOUT_MS);
+	afterAll(async () => {
+		await primary.stop();
+		await standby.stop();
+	});
+
+	const hostOf = (server: PostgresServer) => new URL(server.url).host;
+	const open = (hosts: readonly string[], rest = name) =>
+		openPostgresStorage({ url: `postgres://test@${hosts.join()}${rest}`, clock, leaseTermMs: 10_000 });
+
+	test("the one that takes writes is found, wherever it stands", async () => {
+		const nowhere = `127.0.0.1:${await unusedPort()}`;
+		for (const hosts of [
+			[hostOf(primary), hostOf(standby)],
+			[hostOf(standby), hostOf(primary)],
+			[nowhere, hostOf(standby), hostOf(primary)],
+		]) {
+			const storage = await open(hosts);
+			await storage.ping();
+			await storage.close();
+		}
+	});
+
+	test("where none does, each of them is named with its reason", async () => {
+		const nowhere = `127.0.0.1:${await unusedPort()}`;
+		await expect(open([hostOf(standby), nowhere])).rejects.toMatchObject({
+			code: "lost",
+			message: expect.stringMatching(new RegExp(`${hostOf(standby)}: .*only lets read.*; ${nowhere}: .*ECONNREFUSED`)),
+		});
+	});
+
+	test("one that refuses this user or database is no reason to ask the next", async () => {
+		await expect(open([hostOf(primary), hostOf(standby)], "/nothing")).rejects.toMatchObject({ code: "unusable" });
+	});
+
+	test("a single one is asked for writes only where the URL says so", async () => {
+		await expect(open([hostOf(standby)], `${name}?target_session_attrs=read-write`)).rejects.toMatchObject({
+			code: "lost",
+			message: expect.stringContaining("only lets read"),
+		});
+		// To be prepared a database has to take writes, or to be up to date: after that it may be read.
+		const storage = await open([hostOf(primary)], `${name}?target_session_attrs=any`);
+		await storage.close();
+	});
+});

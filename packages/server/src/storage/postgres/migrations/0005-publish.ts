@@ -1,0 +1,169 @@
+/**
+ * Publishing from SQL, in the transaction of a store that keeps its data in this database.
+ *
+ * - `publish` checks an event as the API does and leaves it in `publishing`. At the transaction's end a deferred trigger
+ *   numbers all that the transaction left there, as the nodes do it, and takes it away again. So a store's transaction
+ *   holds the rows that nodes wait for only while it commits, and takes them last, in the order of the projects' numbers.
+ * - `publishing` never holds what was committed, so it is not logged, and each transaction sees its own rows alone.
+ *   `created_at` is null where the event's time is that of its commit.
+ * - The types and rules are those of the catalogue. A change of the catalogue is a migration that replaces the functions.
+ * - Functions that write run as the schema's owner, with a search path and settings of their own: what the caller's session
+ *   has set changes nothing. The settings for plans are those of the nodes.
+ */
+import { AS_OWNER, append } from "./0005-publish-append.ts";
+import { rules } from "./0005-publish-rules.ts";
+
+/** What `publish` takes, in the catalogue's order. */
+const TYPES = [
+	"customer.created",
+	"purchase.completed",
+	"purchase.refunded",
+	"delivery.success",
+	"delivery.failed",
+	"basket.abandoned",
+	"subscription.created",
+	"subscription.canceled",
+	"chargeback.created",
+];
+
+/** Bytes of an event's data, unless `settings` says otherwise. */
+const MAX_EVENT_BYTES = 262_144;
+
+const tables = `
+INSERT INTO posthorn.event_types (name) VALUES ${TYPES.map((type) => `('${type}')`).join(", ")} ON CONFLICT DO NOTHING;
+
+CREATE UNLOGGED TABLE posthorn.publishing (
+	xact xid8 NOT NULL,
+	project_no bigint NOT NULL,
+	no bigint GENERATED ALWAYS AS IDENTITY,
+	created_at bigint,
+	type integer NOT NULL,
+	id_given boolean NOT NULL,
+	project_id text COLLATE "C" NOT NULL,
+	id text COLLATE "C" NOT NULL,
+	type_name text NOT NULL,
+	data text NOT NULL,
+	PRIMARY KEY (xact, project_no, id)
+) WITH (
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+	toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 2000
+);
+`;
+
+const envelope = `
+CREATE FUNCTION posthorn.iso_time(ms bigint) RETURNS text LANGUAGE sql STABLE STRICT AS $$
+	-- PostgreSQL knows no year 0.
+	SELECT CASE WHEN ms < -62135596800000 THEN '0000' ELSE to_char(at, 'YYYY') END
+		|| to_char(at, '-MM-DD"T"HH24:MI:SS.MS"Z"')
+	FROM (
+		SELECT date '1970-01-01' + floor(ms::numeric / 86400000)::integer
+			+ interval '1 millisecond' * mod(mod(ms, 86400000) + 86400000, 86400000)
+	) AS t (at)
+$$;
+
+CREATE FUNCTION posthorn.envelope(id text, type text, created_at bigint, project_id text, data text) RETURNS bytea
+LANGUAGE sql STABLE STRICT AS $$
+	SELECT convert_to(
+		'{"id":' || to_json(id) || ',"type":' || to_json(type) || ',"created_at":"' || posthorn.iso_time(created_at)
+			|| '","project_id":' || to_json(project_id) || ',"data":' || data || '}',
+		'UTF8')
+$$;
+
+CREATE FUNCTION posthorn.new_event_id() RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	us CONSTANT bigint := floor(extract(epoch FROM clock_timestamp()) * 1000000);
+	-- A UUIDv7 behind two zero bits. The 12 bits after its version are the fraction of the millisecond (RFC 9562, 6.2,
+	-- method 3), the last 64 those of a random UUID: its variant, and 62 random ones.
+	bits CONSTANT varbit := (us / 1000)::bit(50) || B'0111' || (us % 1000 * 4096 / 1000)::bit(12)
+		|| ('x' || right(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64);
+	id text := 'evt_';
+BEGIN
+	FOR place IN 0..25 LOOP
+		id := id || substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits FROM 5 * place + 1 FOR 5)::bit(5)::integer + 1, 1);
+	END LOOP;
+	RETURN id;
+END $$;
+`;
+
+const publish = String.raw`
+CREATE FUNCTION posthorn.publish(
+	project_id text, type text, data json, id text DEFAULT NULL, created_at timestamptz DEFAULT NULL
+) RETURNS text LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
+DECLARE
+	-- The function's own transaction: what it leaves belongs to it.
+	this_xact CONSTANT xid8 := pg_current_xact_id();
+	source CONSTANT text := btrim(data::text, E' \t\n\r');
+	source_bytes CONSTANT integer := octet_length(convert_to(source, 'UTF8'));
+	max_bytes integer;
+	created_ms bigint;
+	project posthorn.logs.project_no%TYPE;
+	type_code integer;
+	same boolean;
+	fault text;
+BEGIN
+	IF project_id IS NULL OR type IS NULL OR data IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'an event needs a project_id, a type and data';
+	END IF;
+	IF type NOT IN (${TYPES.map((type) => `'${type}'`).join(", ")}) THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('"%s" is not an event type', left(type, 100)),
+			HINT = 'Event types are: ${TYPES.join(", ")}.';
+	END IF;
+	IF json_typeof(data) <> 'object' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('an event''s data must be a JSON object, not %s', json_typeof(data));
+	END IF;
+	IF id COLLATE "C" !~ '^evt_[A-Za-z0-9_-]{1,60}$' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('"%s" cannot be an event''s id', left(id, 100)),
+			HINT = 'It must be evt_ and 1 to 60 letters, digits, - or _. Without one the event gets a new id.';
+	END IF;
+	IF created_at < '0001-01-01 00:00:00+00 BC' OR created_at >= '10000-01-01 00:00:00+00' THEN
+		RAISE datetime_field_overflow USING MESSAGE = format('%s is not within the years 0 to 9999', created_at);
+	END IF;
+	max_bytes := coalesce((SELECT s.value FROM posthorn.settings s WHERE s.name = 'max_event_bytes'), '${MAX_EVENT_BYTES}');
+	IF source_bytes > max_bytes THEN
+		RAISE program_limit_exceeded
+			USING MESSAGE = format('the event''s data has %s bytes; %s are allowed', source_bytes, max_bytes),
+			HINT = 'Publish less, such as a reference to the rest.';
+	END IF;
+	fault := posthorn.data_fault(type, source);
+	IF fault IS NOT NULL THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('the data of a %s is not valid: %s', type, fault);
+	END IF;
+	SELECT p.no INTO project FROM posthorn.projects p WHERE p.id = publish.project_id;
+	IF project IS NULL THEN
+		RAISE foreign_key_violation USING MESSAGE = format('there is no project "%s"', left(project_id, 100)),
+			HINT = 'Project ids begin with proj_ and are those of this Posthorn.';
+	END IF;
+	created_ms := floor(extract(epoch FROM created_at) * 1000);
+	IF id IS NOT NULL THEN
+		SELECT e.body = posthorn.envelope(publish.id, publish.type, coalesce(created_ms, e.created_at), publish.project_id, source)
+		INTO same FROM posthorn.events e WHERE e.project_no = project AND e.id = publish.id;
+		IF same IS NULL THEN
+			SELECT p.type_name = publish.type AND p.data = source AND (created_ms IS NULL OR created_ms IS NOT DISTINCT FROM p.created_at)
+			INTO same FROM posthorn.publishing p WHERE p.xact = this_xact AND p.project_no = project AND p.id = publish.id;
+		END IF;
+		IF same THEN
+			RETURN id;
+		ELSIF NOT same THEN
+			RAISE unique_violation USING MESSAGE = format('event %s was published before with other content', id),
+				HINT = 'An id stands for one event: give another one, or none.';
+		END IF;
+	END IF;
+	SELECT t.code INTO STRICT type_code FROM posthorn.event_types t WHERE t.name = publish.type;
+	INSERT INTO posthorn.publishing (xact, project_no, created_at, type, id_given, project_id, id, type_name, data)
+	VALUES (
+		this_xact, project, created_ms, type_code, publish.id IS NOT NULL, publish.project_id,
+		coalesce(publish.id, posthorn.new_event_id()), publish.type, source
+	) RETURNING publishing.id INTO id;
+	RETURN id;
+END $$;
+
+COMMENT ON FUNCTION posthorn.publish IS
+	'Publishes an event when the transaction commits, and answers with its id. See docs/operations/publish-from-sql.md.';
+`;
+
+const rights = `
+REVOKE ALL ON FUNCTION posthorn.publish, posthorn.append_published, posthorn.data_fault, posthorn.value_fault,
+	posthorn.new_event_id, posthorn.envelope, posthorn.iso_time FROM PUBLIC;
+`;
+
+export const sql = tables + envelope + rules + publish + append + rights;

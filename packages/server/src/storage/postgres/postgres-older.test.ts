@@ -1,0 +1,10 @@
+import { test } from "vitest";
+import { systemBinaries } from "../../../../testkit/src/postgres.ts";
+import { describePostgres } from "./harness.fixture.ts";
+
+/** From the oldest version that is supported to the last one before that which npm brings. */
+const [OLDEST, LAST] = [14, 17];
+
+const binDirectory = await systemBinaries(OLDEST, LAST);
+if (binDirectory !== null) await describePostgres({ binDirectory, own: true });
+else test.skip(`PostgreSQL ${OLDEST} to ${LAST}: none is installed under /usr/lib/postgresql`);

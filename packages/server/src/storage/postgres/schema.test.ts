@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dumpSchema } from "../../../../../scripts/schema-dump.ts";
+import {
+	type PostgresOptions,
+	PostgresServer,
+	START_TIMEOUT_MS,
+	systemBinaries,
+} from "../../../../testkit/src/postgres.ts";
+import { migratePostgres } from "./index.ts";
+
+/** Without the lines at its top that say what it is. */
+const written = readFileSync(new URL("schema.sql", import.meta.url), "utf8").replace(/^(--.*\n)+\n/, "");
+
+/** `npm run check` compares it with what npm's server says; others that are supported have to say the same. */
+const older = await systemBinaries(14, 17);
+const servers: PostgresOptions[] = [{}, ...(older === null ? [] : [{ binDirectory: older, own: true }])];
+const versions = await Promise.all(
+	servers.map(async (options) => ({ options, version: await PostgresServer.version(options) })),
+);
+
+describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({ options }) => {
+	let server: PostgresServer;
+	let url: string;
+
+	beforeAll(async () => {
+		server = await PostgresServer.start(options);
+		url = await server.createDatabase();
+		await migratePostgres(url);
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+
+	test("is the one that is written down", async () => {
+		expect(await dumpSchema(url)).toBe(written);
+	});
+
+	test.each([
+		["ALTER TABLE posthorn.settings ADD COLUMN more integer", "\tmore integer,"],
+		["ALTER TABLE posthorn.settings ALTER COLUMN value SET DEFAULT 'x'", "\tvalue text DEFAULT 'x'::text NOT NULL,"],
+		["ALTER TABLE posthorn.settings ALTER COLUMN value DROP NOT NULL", "\tvalue text,"],
+		["ALTER TABLE posthorn.settings ADD CHECK (value <> '')", "CHECK ((value <> ''::text))"],
+		["ALTER TABLE posthorn.settings SET (fillfactor = 20)", ") WITH (fillfactor=20);"],
+		["CREATE INDEX more ON posthorn.settings (value)", "CREATE INDEX more ON posthorn.settings"],
+		["ALTER TABLE posthorn.publishing DISABLE TRIGGER append_published", "DISABLE TRIGGER append_published;"],
+		["GRANT EXECUTE ON FUNCTION posthorn.publish TO PUBLIC", "CREATE OR REPLACE FUNCTION posthorn.publish"],
+		["COMMENT ON TABLE posthorn.settings IS 'It''s'", "COMMENT ON TABLE posthorn.settings IS 'It''s';"],
+	])("%s shows", async (change, shown) => {
+		await altered(change, async (copy) => {
+			const text = await dumpSchema(copy);
+			expect(text).not.toBe(written);
+			expect(text).toContain(shown);
+		});
+	});
+
+	test.each([
+		["CREATE VIEW posthorn.more AS SELECT 1", "relation more of kind v"],
+		["CREATE TYPE posthorn.more AS ENUM ('a')", "type more"],
+		["CREATE SEQUENCE posthorn.more", "relation more of kind S"],
+		["ALTER TABLE posthorn.settings ENABLE ROW LEVEL SECURITY", "relation settings of kind r"],
+	])("%s is not passed over", async (change, told) => {
+		await altered(change, (copy) => expect(dumpSchema(copy)).rejects.toThrow(told));
+	});
+
+	test("days are left out", async () => {
+		const day = "CREATE TABLE posthorn.attempts_20260101 PARTITION OF posthorn.attempts FOR VALUES FROM ('0') TO ('1')";
+		await altered(day, async (copy) => expect(await dumpSchema(copy)).toBe(written));
+	});
+
+	/** A copy of the database with one thing changed. */
+	async function altered(change: string, check: (url: string) => Promise<unknown>): Promise<void> {
+		const copy = new URL(url);
+		copy.pathname += "_altered";
+		await server.execute(`CREATE DATABASE ${copy.pathname.slice(1)} TEMPLATE ${new URL(url).pathname.slice(1)}`);
+		await server.execute(change, copy.href);
+		await check(copy.href);
+		await server.dropDatabase(copy.href);
+	}
+});

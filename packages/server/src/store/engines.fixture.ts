@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll, describe } from "vitest";
+import { openPostgresStorage } from "../storage/postgres/index.ts";
+import { openSqliteStorage } from "../storage/sqlite/index.ts";
+import { type TestDatabase, TestStore, type TestStoreOptions } from "./store.fixture.ts";
+
+const LEASE_TERM_MS = 15_000;
+
+type OpenStore = (options?: TestStoreOptions) => Promise<TestStore>;
+
+/** Defines the same tests for each storage engine. What they are given opens the rules on a database of their own. */
+export function onEachEngine(define: (openStore: OpenStore) => void): void {
+	describe("on SQLite", () => define(async (options) => TestStore.open(await sqliteDatabase(), options)));
+
+	describe("on PostgreSQL", () => {
+		let server: PostgresServer;
+		beforeAll(async () => {
+			server = await PostgresServer.start();
+		}, START_TIMEOUT_MS);
+		afterAll(() => server.stop());
+		define(async (options) => TestStore.open(await postgresDatabase(server), options));
+	});
+}
+
+async function sqliteDatabase(): Promise<TestDatabase> {
+	const folder = await mkdtemp(join(tmpdir(), "posthorn-store-"));
+	const path = join(folder, "test.db");
+	const execute = async (sql: string) => {
+		const db = new DatabaseSync(path, { timeout: 5_000 });
+		db.exec(sql);
+		db.close();
+	};
+	return {
+		open: (clock) => openSqliteStorage({ path, clock, leaseTermMs: LEASE_TERM_MS }),
+		refuse: (text) =>
+			execute(`
+				CREATE TRIGGER refused BEFORE INSERT ON events WHEN instr(CAST(NEW.body AS TEXT), '${text}') > 0
+				BEGIN SELECT RAISE(ABORT, 'refused'); END`),
+		refuseNothing: () => execute("DROP TRIGGER refused"),
+		remove: () => rm(folder, { recursive: true }),
+	};
+}
+
+async function postgresDatabase(server: PostgresServer): Promise<TestDatabase> {
+	const url = await server.createDatabase();
+	const execute = async (sql: string) => void (await server.execute(sql, url));
+	return {
+		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		refuse: (text) =>
+			execute(`
+				CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+				CREATE TRIGGER refused BEFORE INSERT ON posthorn.events FOR EACH ROW
+				WHEN (position('${text}' IN convert_from(NEW.body, 'UTF8')) > 0) EXECUTE FUNCTION refused()`),
+		refuseNothing: () => execute("DROP TRIGGER refused ON posthorn.events"),
+		remove: () => server.dropDatabase(url),
+	};
+}
