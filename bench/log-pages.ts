@@ -4,6 +4,7 @@ import { type PastAttempt, writePast } from "../e2e/past.ts";
 import { Shop } from "../e2e/shop.ts";
 import type { Progress } from "./progress.ts";
 import type { LogPages } from "./results.ts";
+import { sideBySide } from "./side-by-side.ts";
 
 const ATTEMPTS = 1_000_000;
 const WEBHOOKS = 10;
@@ -63,6 +64,7 @@ export async function measureLogPages(progress: Progress): Promise<LogPages> {
 			const place = end === "newest" ? "" : `&cursor=${cursor}`;
 			const path = `/attempts/summaries?limit=${LIMIT}&${query}${place}`;
 			const [fullMs, emptyMs] = await sideBySide(
+				{ requests: REQUESTS, warmUp: WARM_UP },
 				() => shop.get(`/v1/projects/${full}${path}`),
 				() => shop.get(`/v1/projects/${empty}${path.replace(id, idleId)}`),
 			);
@@ -79,19 +81,6 @@ function attemptsOf(n: number): PastAttempt[] {
 	if (n % 1_000 === 7) return Array.from({ length: 8 }, () => failed);
 	const delivered = { statusCode: 200, responseMs: 20 + (n % 50) };
 	return n % 100 === 3 ? [failed, delivered] : [delivered];
-}
-
-/** The medians of both in milliseconds, one of each in turn. */
-async function sideBySide(one: () => Promise<unknown>, other: () => Promise<unknown>): Promise<[number, number]> {
-	const times: [number[], number[]] = [[], []];
-	for (let i = 0; i < WARM_UP + REQUESTS; i++)
-		for (const [side, call] of [one, other].entries()) {
-			const begun = performance.now();
-			await call();
-			if (i >= WARM_UP) times[side]!.push(performance.now() - begun);
-		}
-	const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-	return [median(times[0]), median(times[1])];
 }
 
 const round = (value: number) => Number(value.toFixed(2));

@@ -3,12 +3,15 @@
  * can send at all; its latency and its memory. Options in options.ts, what comes out in results.ts.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import { measureFacts } from "./facts.ts";
 import { measureLatency } from "./latency.ts";
 import { measureLimit } from "./limit.ts";
 import { measureLogPages } from "./log-pages.ts";
 import { describeMachine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
+import { measureNodes } from "./nodes.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
+import { measurePending } from "./pending.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { formatReport } from "./report.ts";
@@ -55,13 +58,24 @@ function readArguments(args: readonly string[]): Options | number {
 }
 
 async function measure(workspace: Workspace, options: Options): Promise<Results> {
+	const { parts, engines, seconds } = options;
 	const progress = new Progress();
-	const machine = describeMachine();
-	const pages = async () => ({ log_pages: await measureLogPages(progress) });
-	if (options.log === "only") return { machine, ...(await pages()) };
 	const receiver = await Receiver.start(workspace);
-	const deliveries = await measureDeliveries(workspace, receiver, options, progress).finally(() => receiver.close());
-	return { ...deliveries, ...(options.log === "too" ? await pages() : {}), machine };
+	const service = { caFile: receiver.caFile, profileFolder: options.profileFolder, postgres: null };
+	try {
+		return {
+			...(parts.has("deliveries") ? await measureDeliveries(workspace, receiver, options, progress) : {}),
+			...(parts.has("log") ? { log_pages: await measureLogPages(progress) } : {}),
+			...(parts.has("pending")
+				? { pending: await measurePending(workspace, receiver, service, seconds, progress) }
+				: {}),
+			...(parts.has("nodes") ? { nodes: await measureNodes(workspace, receiver, service, seconds, progress) } : {}),
+			...(parts.has("facts") ? { facts: await measureFacts(workspace, service, engines, progress) } : {}),
+			machine: describeMachine(),
+		};
+	} finally {
+		await receiver.close();
+	}
 }
 
 async function measureDeliveries(
@@ -85,7 +99,9 @@ async function measureDeliveries(
 		await postgres?.stop();
 	}
 	const latency = await measureLatency(workspace, receiver, service, seconds, progress);
-	const memory = options.memory ? await measureMemory(workspace, receiver, service, seconds, progress) : null;
+	const memory = options.parts.has("memory")
+		? await measureMemory(workspace, receiver, service, seconds, progress)
+		: null;
 	return {
 		limit_per_s: Math.round(limit.perSecond),
 		runs,

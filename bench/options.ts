@@ -11,7 +11,10 @@ Usage: npm run bench -- [options]
   --quick          short measurements, 2 seconds each
   --memory         also the memory with a million events waiting
   --log            only pages of a log with a million attempts, beside an empty one
-  --all            everything, memory and log too
+  --pending        only deliveries beside ten million retries and a backlog of a million, on PostgreSQL
+  --nodes          only two nodes on PostgreSQL beside one, each with the same share of a core
+  --facts          only store facts beside a million baskets and customers
+  --all            everything (with --database postgres: on PostgreSQL, too)
   --database NAME  sqlite (unless said), or postgres: both, one after the other
   --profile DIR    also write CPU profiles of the service's threads to DIR (this slows it down)
   --json           print one JSON object instead of the table
@@ -28,12 +31,15 @@ const QUICK_SECONDS = 2;
 
 export type Engine = "sqlite" | "postgres";
 
+/** What can be measured alone. */
+const ALONE = ["log", "pending", "nodes", "facts"] as const;
+export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
+
 export interface Options {
 	readonly help: boolean;
 	readonly json: boolean;
-	readonly memory: boolean;
+	readonly parts: ReadonlySet<Part>;
 	readonly engines: readonly Engine[];
-	readonly log: "none" | "too" | "only";
 	readonly seconds: number;
 	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
 	readonly profileFolder: string | null;
@@ -54,9 +60,8 @@ export function readOptions(args: readonly string[]): Options {
 	return {
 		help: values.help ?? false,
 		json: values.json ?? false,
-		memory: (values.memory ?? false) || (values.all ?? false),
+		parts: readParts(values),
 		engines: readEngines(values.database ?? "sqlite"),
-		log: values.log ? "only" : values.all ? "too" : "none",
 		seconds: readSeconds(values.seconds, values.quick ?? false),
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
@@ -76,6 +81,9 @@ function parse(args: readonly string[]) {
 				quick: flag,
 				memory: flag,
 				log: flag,
+				pending: flag,
+				nodes: flag,
+				facts: flag,
 				all: flag,
 				database: text,
 				profile: text,
@@ -86,6 +94,13 @@ function parse(args: readonly string[]) {
 	} catch (error) {
 		throw new OptionError(error instanceof Error ? error.message : String(error), { cause: error });
 	}
+}
+
+function readParts(values: ReturnType<typeof parse>): ReadonlySet<Part> {
+	if (values.all) return new Set(["deliveries", "memory", ...ALONE]);
+	const alone = ALONE.filter((part) => values[part]);
+	if (alone.length > 0) return new Set(values.memory ? ["deliveries", "memory", ...alone] : alone);
+	return new Set(values.memory ? ["deliveries", "memory"] : ["deliveries"]);
 }
 
 function readEngines(name: string): readonly Engine[] {

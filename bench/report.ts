@@ -1,9 +1,9 @@
 import pc from "picocolors";
-import type { LogPages, Results, ThroughputRun } from "./results.ts";
+import type { Facts, LogPages, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
 
 /** The results as a text for people. */
 export function formatReport(results: Results): string {
-	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, machine } = results;
+	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, machine } = results;
 	const parts = [
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
 	];
@@ -25,6 +25,21 @@ export function formatReport(results: Results): string {
 	if (log_pages !== undefined) {
 		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, beside an empty one:`);
 		parts.push(table(PAGE_COLUMNS, log_pages.pages));
+	}
+	if (pending !== undefined) {
+		const { retries, backlog, ratio } = pending;
+		const beside = `${count(retries)} retries pending and a backlog of ${count(backlog)}`;
+		parts.push(`Deliveries on PostgreSQL beside ${beside}: ${ratio.toFixed(2)} of those on an empty database`);
+		parts.push(table(PENDING_COLUMNS, pending.rounds));
+	}
+	if (nodes !== undefined) {
+		const { share, ratio } = nodes;
+		parts.push(`Two nodes with ${share} of a core each: ${ratio.toFixed(2)} times the deliveries of one`);
+		parts.push(table(NODE_COLUMNS, nodes.rounds));
+	}
+	if (facts !== undefined) {
+		parts.push(`Store facts beside ${count(facts.many)} baskets and customers, and beside ${count(facts.few)}:`);
+		parts.push(table(FACT_COLUMNS, facts.costs));
 	}
 	return `${parts.join("\n\n")}\n`;
 }
@@ -50,6 +65,24 @@ const PAGE_COLUMNS: readonly Column<LogPages["pages"][number]>[] = [
 	{ title: "end", cell: ({ end }) => end },
 	{ title: "a page", cell: (page) => ms(page.ms) },
 	{ title: "empty", cell: (page) => ms(page.empty_ms) },
+	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+];
+
+const PENDING_COLUMNS: readonly Column<Pending["rounds"][number]>[] = [
+	{ title: "deliveries/s", cell: ({ per_s }) => count(per_s) },
+	{ title: "empty", cell: ({ empty_per_s }) => count(empty_per_s) },
+];
+
+const NODE_COLUMNS: readonly Column<Nodes["rounds"][number]>[] = [
+	{ title: "one node/s", cell: ({ one_per_s }) => count(one_per_s) },
+	{ title: "two nodes/s", cell: ({ two_per_s }) => count(two_per_s) },
+];
+
+const FACT_COLUMNS: readonly Column<Facts["costs"][number]>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "what", cell: ({ what }) => what },
+	{ title: "beside many", cell: (cost) => ms(cost.ms) },
+	{ title: "beside few", cell: (cost) => ms(cost.few_ms) },
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
 ];
 

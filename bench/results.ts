@@ -6,6 +6,9 @@ export interface Results {
 	readonly latency_ms?: Latency;
 	readonly memory_mb?: Memory;
 	readonly log_pages?: LogPages;
+	readonly pending?: Pending;
+	readonly nodes?: Nodes;
+	readonly facts?: Facts;
 	readonly machine: Machine;
 }
 
@@ -54,6 +57,39 @@ export interface LogPages {
 		readonly ms: number;
 		readonly empty_ms: number;
 		/** `ms` over `empty_ms`. */
+		readonly ratio: number;
+	}[];
+}
+
+/** Deliveries a second on PostgreSQL beside retries that wait and a backlog, and on an empty database, in turns. */
+export interface Pending {
+	readonly retries: number;
+	readonly backlog: number;
+	readonly rounds: { readonly per_s: number; readonly empty_per_s: number }[];
+	/** The median of `per_s` over that of `empty_per_s`. */
+	readonly ratio: number;
+}
+
+/** Deliveries a second of one node on PostgreSQL, and of two, each with the same share of the machine, in turns. */
+export interface Nodes {
+	/** Of a core, for each node. */
+	readonly share: number;
+	readonly rounds: { readonly one_per_s: number; readonly two_per_s: number }[];
+	/** The median of `two_per_s` over that of `one_per_s`. */
+	readonly ratio: number;
+}
+
+/** Store facts beside many baskets and customers, and beside a thousand of each, in turns. */
+export interface Facts {
+	readonly many: number;
+	readonly few: number;
+	readonly costs: {
+		readonly engine: "sqlite" | "postgres";
+		readonly what: "touch a basket" | "a customer's first order" | "abandon a basket";
+		/** Medians. */
+		readonly ms: number;
+		readonly few_ms: number;
+		/** `ms` over `few_ms`. */
 		readonly ratio: number;
 	}[];
 }

@@ -23,6 +23,8 @@ export interface ServiceOptions {
 	readonly postgres: PostgresServer | null;
 	/** A folder for CPU profiles of the service's threads; null for none. */
 	readonly profileFolder: string | null;
+	/** Further environment variables, or others than those of {@link Service.start}. */
+	readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** `posthorn serve` as people run it, on a database of its own and otherwise with its default settings. */
@@ -44,9 +46,13 @@ export class Service {
 	static async start(workspace: Workspace, options: ServiceOptions): Promise<Service> {
 		const folder = workspace.makeFolder("service");
 		const logFile = join(folder, "service.log");
-		const key = randomBytes(24).toString("hex");
+		const key = options.settings?.POSTHORN_OPERATOR_KEY ?? randomBytes(24).toString("hex");
 		const port = await freePort();
 		const log = openSync(logFile, "w");
+		const url =
+			options.settings?.POSTHORN_DATABASE_URL ??
+			(await options.postgres?.createDatabase()) ??
+			`sqlite:${join(folder, "posthorn.db")}`;
 		const profile = options.profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileFolder}`];
 		const child = workspace.spawn(process.execPath, [...profile, PROGRAM, "serve"], {
 			cwd: folder,
@@ -55,12 +61,13 @@ export class Service {
 				...withoutSettings(process.env),
 				POSTHORN_HOST: "127.0.0.1",
 				POSTHORN_PORT: String(port),
-				POSTHORN_DATABASE_URL: (await options.postgres?.createDatabase()) ?? `sqlite:${join(folder, "posthorn.db")}`,
+				POSTHORN_DATABASE_URL: url,
 				POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
 				POSTHORN_OPERATOR_KEY: key,
 				POSTHORN_EGRESS_ALLOW: "127.0.0.0/8",
 				POSTHORN_EGRESS_CA_FILE: options.caFile,
 				POSTHORN_LOG_LEVEL: "warn",
+				...options.settings,
 			},
 		});
 		closeSync(log);

@@ -53,7 +53,7 @@ export async function measureThroughput(
 	}
 }
 
-interface WorkReading {
+export interface WorkReading {
 	readonly deliveries: number;
 	readonly perSecond: number;
 	/** Of the service process for each delivery. */
@@ -62,7 +62,8 @@ interface WorkReading {
 	readonly missing: number;
 }
 
-async function work(
+/** Publishes so many events to each project, and waits until they are delivered. */
+export async function work(
 	stage: Stage,
 	eventsPerProject: number,
 	onCount: (done: number, all: number) => void,

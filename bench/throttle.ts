@@ -1,0 +1,31 @@
+/** Of each period the process runs for its share, milliseconds. */
+const PERIOD_MS = 20;
+
+/** Holds another process to a share of the time: it is stopped and continued, as it would be on a machine of less power. */
+export class Throttle {
+	readonly #pid: number;
+	#timer: NodeJS.Timeout;
+	#ended = false;
+
+	/** @param share of the time, above 0 and below 1 */
+	constructor(pid: number, share: number) {
+		this.#pid = pid;
+		const run = (): void => {
+			process.kill(pid, "SIGCONT");
+			this.#timer = setTimeout(rest, PERIOD_MS * share);
+		};
+		const rest = (): void => {
+			process.kill(pid, "SIGSTOP");
+			this.#timer = setTimeout(run, PERIOD_MS * (1 - share));
+		};
+		this.#timer = setTimeout(rest, PERIOD_MS * share);
+	}
+
+	/** It runs freely again. May be called twice. */
+	end(): void {
+		if (this.#ended) return;
+		this.#ended = true;
+		clearTimeout(this.#timer);
+		process.kill(this.#pid, "SIGCONT");
+	}
+}
