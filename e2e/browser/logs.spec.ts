@@ -1,3 +1,4 @@
+import { unusedPort } from "@posthorn/testkit";
 import { purchase } from "../shop.ts";
 import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 
@@ -23,6 +24,9 @@ test("a failing delivery is watched to its Failed badge, understood, and replaye
 	const table = page.getByRole("table", { name: "Attempts" });
 	await expect(table.getByText("Failed")).toHaveCount(1);
 	await expect(table.getByText("Retrying")).toHaveCount(2);
+	// It spoke of eight attempts, however many the service is set to make.
+	for (const attempt of [1, 2, 3])
+		await expect(table.getByRole("img", { name: `Attempt ${attempt} of 3`, exact: true })).toBeVisible();
 	await expectAccessible(page);
 	await table.getByRole("link", { name: "purchase.completed" }).first().click();
 	const drawer = page.getByRole("dialog");
@@ -48,6 +52,31 @@ test("a failing delivery is watched to its Failed badge, understood, and replaye
 	await expect(drawer).toContainText("Delivered");
 	await expectAccessible(page);
 	expect(faults).toEqual([]);
+});
+
+test("an attempt that reached no receiver is not shown as sent", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const { id } = await shop.webhook(`https://localhost:${await unusedPort()}/hooks`, { description: "Accounting" });
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await shop.post(shop.path("/events"), purchase(1));
+	await page.goto(dashboard.project("/logs"));
+	const table = page.getByRole("table", { name: "Attempts" });
+	await expect(table.getByText("Failed")).toHaveCount(1);
+	await table.getByRole("link", { name: "purchase.completed" }).first().click();
+	const drawer = page.getByRole("dialog");
+	await expect(drawer).toContainText("The receiver refused the connection");
+	await expect(drawer).toContainText("Nothing was sent: no connection came about");
+	await expect(drawer.getByRole("table", { name: "Request headers" })).toHaveCount(0);
+	await expect(drawer.getByRole("button", { name: "Copy as curl" })).toHaveCount(0);
+	await expectAccessible(page);
+
+	await page.goto(dashboard.project(`/webhooks/${id}`));
+	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1 of 3");
+	// Nobody answered: there is no response time to tell of.
+	await expect(page.getByText("Nothing was sent in this time")).toBeVisible();
+	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
+	await expect(page.getByRole("dialog")).toContainText("with up to 3 attempts each");
 });
 
 test("filters live in the address, and what they find is replayed after it was counted", async ({

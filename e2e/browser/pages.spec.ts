@@ -87,9 +87,16 @@ test("the keyboard alone gets through the log", async ({ dashboard, page }) => {
 	await expect(page.getByRole("dialog")).toContainText('"n": 1');
 	await page.keyboard.press("Escape");
 	await expect(page.getByRole("dialog")).toHaveCount(0);
+	// Two fields offered this key, and one of them had it.
+	await expect(page.locator("kbd", { hasText: /^\/$/ })).toHaveCount(1);
 	await page.keyboard.press("/");
 	await expect(page.getByRole("textbox", { name: "Find by event id" })).toBeFocused();
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("?");
 	await expect(page.getByRole("dialog")).toContainText(/keyboard/i);
+	await page.keyboard.press("Escape");
+	await page.goto(dashboard.project("/webhooks"));
+	await expect(page.locator("kbd", { hasText: /^\/$/ })).toHaveCount(1);
+	await page.keyboard.press("/");
+	await expect(page.getByRole("textbox", { name: "Jump to an id" })).toBeFocused();
 });

@@ -1,9 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import type { Clock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
@@ -12,11 +9,12 @@ import { type RunningEngine, startEngine } from "../src/engine/index.ts";
 import type { Answered, FailureReason, Unanswered } from "../src/engine/send/outcome.ts";
 import type { Sender, Shipment } from "../src/engine/send/sender.ts";
 import type { NewAttempt, Storage } from "../src/storage/port.ts";
-import { openSqliteStorage } from "../src/storage/sqlite/index.ts";
 
 export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const LEASE_TERM_MS = 10_000;
+/** As long as a node waits before it looks again whether a change is in force. */
+const MOMENT_MS = 20;
 export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
 
 /** What a scripted receiver does with an attempt. */
@@ -50,7 +48,7 @@ export class ScriptedSender implements Sender {
 		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };
 		return typeof answer === "number"
 			? { kind: "answered", status: answer, body: Buffer.from("ok"), truncated: false, request, ...times }
-			: { kind: "unanswered", reason: answer, request, ...times };
+			: { kind: "unanswered", reason: answer, url, request, ...times };
 	}
 
 	async close(): Promise<void> {}
@@ -65,43 +63,53 @@ export interface Settled extends NewAttempt {
 	readonly eventId: string;
 }
 
-/** A real engine on a real database, with a scripted network and, unless another is given, a virtual clock. */
-export class EngineRig<C extends Clock = VirtualClock> {
-	readonly clock: C;
+/** A database that a rig has for itself. */
+export interface RigDatabase {
+	/** Its leases go by the clock, and last for {@link LEASE_TERM_MS}. */
+	open(clock: Clock): Promise<Storage>;
+	/** Once it is closed. */
+	remove(): Promise<void>;
+}
+
+/** Starts an engine on an empty database. `wrap` stands between the two. */
+export type StartRig = (wrap?: (storage: Storage) => Storage) => Promise<EngineRig>;
+
+/** A real engine on a real database, with a scripted network and a virtual clock. */
+export class EngineRig {
+	readonly clock = new VirtualClock();
 	readonly sender: ScriptedSender;
 	readonly ids: IdSource;
 	readonly seal = new Seal(randomBytes(32));
-	readonly directory = mkdtempSync(join(tmpdir(), "posthorn-engine-"));
 	readonly settled: Settled[] = [];
 	storage!: Storage;
 	engine!: RunningEngine;
 	projectId = "";
 	#waiters: { ready: () => boolean; resolve: () => void }[] = [];
+	readonly #database: RigDatabase;
 	readonly #wrap: (storage: Storage) => Storage;
 
-	private constructor(clock: C, wrap: (storage: Storage) => Storage) {
-		this.clock = clock;
-		this.ids = new IdSource(clock);
-		this.sender = new ScriptedSender(clock);
+	private constructor(database: RigDatabase, wrap: (storage: Storage) => Storage) {
+		this.ids = new IdSource(this.clock);
+		this.sender = new ScriptedSender(this.clock);
+		this.#database = database;
 		this.#wrap = wrap;
 	}
 
-	static async start<C extends Clock>(clock: C, wrap: (storage: Storage) => Storage = (s) => s): Promise<EngineRig<C>> {
-		const rig = new EngineRig(clock, wrap);
+	static async start(database: RigDatabase, wrap: (storage: Storage) => Storage = (s) => s): Promise<EngineRig> {
+		const rig = new EngineRig(database, wrap);
 		await rig.open();
 		rig.projectId = rig.ids.next("project");
 		await rig.storage.createProject({
 			id: rig.projectId,
 			name: "A store",
 			apps: ["developer"],
-			createdAt: clock.now(),
+			createdAt: rig.clock.now(),
 		});
 		return rig;
 	}
 
 	async open(): Promise<void> {
-		const path = join(this.directory, "posthorn.db");
-		this.storage = this.#wrap(await openSqliteStorage({ path, clock: this.clock, leaseTermMs: LEASE_TERM_MS }));
+		this.storage = this.#wrap(await this.#database.open(this.clock));
 		this.engine = startEngine({
 			storage: this.storage,
 			sender: this.sender,
@@ -129,7 +137,29 @@ export class EngineRig<C extends Clock = VirtualClock> {
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		await this.close();
-		rmSync(this.directory, { recursive: true });
+		await this.#database.remove();
+	}
+
+	/** Changes the project's webhooks. Where others may work it, that takes a moment, so the clock goes on by as much. */
+	async change<T>(change: () => Promise<T>): Promise<T> {
+		let isOver = false;
+		const changed = this.engine.change(this.projectId, change);
+		const over = (): void => {
+			isOver = true;
+		};
+		changed.then(over, over);
+		while (!isOver) {
+			await new Promise((resolve) => setImmediate(resolve));
+			const { nextAt } = this.clock;
+			if (nextAt !== null && nextAt - this.clock.now() <= MOMENT_MS) this.clock.advanceTo(nextAt);
+		}
+		return changed;
+	}
+
+	/** A pass of the retention sweep that began now: one that was under way already went by an earlier time. */
+	async sweep(): Promise<void> {
+		await this.engine.sweep();
+		await this.engine.sweep();
 	}
 
 	/** Resolves as soon as `ready` holds; it is looked at after every settled attempt and every `check()`. */
@@ -160,7 +190,7 @@ export class EngineRig<C extends Clock = VirtualClock> {
 	): Promise<{ id: string; url: string }> {
 		const id = this.ids.next("webhook");
 		const url = `https://${name}.example/`;
-		await this.engine.change(this.projectId, () =>
+		await this.change(() =>
 			this.storage.createWebhook(
 				{
 					id,

@@ -1,0 +1,55 @@
+import { findChromium } from "@posthorn/testkit";
+import { purchase } from "../shop.ts";
+import { expect, test } from "./dashboard.ts";
+
+const { executablePath, args, env } = await findChromium();
+
+// Tests run without scrollbars unless they say so, and it is scrollbars that this is about.
+test.use({
+	launchOptions: {
+		executablePath,
+		args,
+		ignoreDefaultArgs: ["--hide-scrollbars"],
+		...(env && { env: env as Record<string, string> }),
+	},
+});
+
+// The place that is kept for the page's scrollbar stayed bright beside every drawer, and the page moved beneath it.
+test("what covers a page covers all of it, and the page beneath stays where it is", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	const rows = page.getByRole("table", { name: "Attempts" }).getByRole("row");
+	const shownWidth = () => page.locator("html").evaluate((html) => html.clientWidth);
+	const main = page.getByRole("main");
+	let made = 0;
+	// A page that fits its window, and one that is longer.
+	for (const upTo of [1, 40]) {
+		while (made < upTo) await shop.post(shop.path("/events"), purchase(++made));
+		await receiver.count(upTo);
+		await page.goto(dashboard.project("/logs"));
+		await expect(rows).toHaveCount(1 + upTo);
+		const width = page.viewportSize()!.width;
+		expect(await shownWidth(), "the scrollbar has its place").toBeLessThan(width);
+		await rows.nth(upTo).scrollIntoViewIfNeeded();
+		const place = (await main.boundingBox())!;
+
+		await rows.nth(upTo).getByRole("link").click();
+		const drawer = page.getByRole("dialog");
+		await expect(drawer).toContainText("Delivered on the first attempt");
+		await expect.poll(async () => (await page.locator(".mantine-Drawer-overlay").boundingBox())?.width).toBe(width);
+		expect(await shownWidth()).toBe(width);
+		await expect
+			.poll(async () => {
+				const box = (await drawer.boundingBox())!;
+				return box.x + box.width;
+			})
+			.toBe(width);
+		expect(await page.locator("main").boundingBox()).toEqual(place);
+		await page.keyboard.press("Escape");
+		await expect(drawer).toHaveCount(0);
+		expect(await main.boundingBox()).toEqual(place);
+	}
+});

@@ -1,0 +1,81 @@
+/** Commits that are slow, and commits whose end is not known because the connection broke at that moment. */
+import { type CommitFate, PostgresProxy } from "@posthorn/testkit";
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { checkDeliveries } from "./database-check.ts";
+import { type Held, holdersOf, untilLeases } from "./database-leases.ts";
+import { Site } from "./database-site.ts";
+import { Traffic } from "./database-traffic.ts";
+import { Signal } from "./signal.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await PostgresServer.start({ own: true });
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+/** What becomes of the commits of one kind, again and again: also of one that is tried again at once. */
+const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pass", "pass", "lose", "lose_answer"];
+/** How often all of that happens to each kind. */
+const ROUNDS = 4;
+
+describe.concurrent("commits", { timeout: 90_000 }, () => {
+	test("a connection that breaks during a commit, of events or of outcomes: each is there once", async ({ expect }) => {
+		const database = await server.createDatabase();
+		const proxy = await PostgresProxy.start(database);
+		await using site = await Site.open({
+			nodes: [{ database: proxy.url(database) }],
+			// Some attempts fail, so that retries are stored and taken away again.
+			answer: ({ eventId }, before) => (before.length === 0 && /[0-3]$/.test(eventId) ? 500 : 200),
+		});
+		const signal = new Signal();
+		const commits = { events: 0, attempts: 0 };
+		proxy.onCommit = (statements) => {
+			const kinds = ["events", "attempts"] as const;
+			const kind = kinds.find((table) => statements.some((text) => text.includes(`INSERT INTO posthorn.${table} `)));
+			if (kind === undefined || commits[kind] === FATES.length * ROUNDS) return "pass";
+			const fate = FATES[commits[kind]++ % FATES.length]!;
+			signal.look();
+			return fate;
+		};
+		const traffic = new Traffic(site);
+		await signal.until(() => Object.values(commits).every((count) => count === FATES.length * ROUNDS));
+		await traffic.more(50);
+		await traffic.stop();
+		// Nobody else took over and no request was made twice: the delivery log knows each of them.
+		await checkDeliveries(site, traffic, { exact: true });
+		expect(await site.stop(site.nodes[0]!)).toBe(0);
+		await proxy.close();
+	});
+
+	test("slow commits: less goes through, nothing is refused, and every lease stays where it is", async ({ expect }) => {
+		const database = await server.createDatabase();
+		const proxies = await Promise.all([PostgresProxy.start(database), PostgresProxy.start(database)]);
+		await using site = await Site.open({ nodes: proxies.map((proxy) => ({ database: proxy.url(database) })) });
+		const traffic = new Traffic(site);
+		const isShared = (leases: ReadonlyMap<string, Held>) =>
+			leases.size === site.projectIds.length && holdersOf(leases).size === 2;
+		const before = await untilLeases(server, database, isShared);
+		let slow = 0;
+		for (const proxy of proxies)
+			proxy.onCommit = () => {
+				slow++;
+				return { delayMs: 600 };
+			};
+		await traffic.more(50);
+		// Long enough for each lease to have been renewed.
+		const after = await untilLeases(server, database, (leases) =>
+			[...before].every(([id, { until }]) => (leases.get(id)?.until ?? 0) > until + 7_000),
+		);
+		const holding = (leases: ReadonlyMap<string, Held>) =>
+			[...leases].map(([id, { holder, generation }]) => [id, holder, generation]).sort();
+		expect(holding(after)).toEqual(holding(before));
+		expect(slow).toBeGreaterThan(10);
+		for (const proxy of proxies) proxy.onCommit = () => "pass";
+		await traffic.more(50);
+		await traffic.stop();
+		expect(traffic.refusals).toEqual([]);
+		await checkDeliveries(site, traffic, { exact: true });
+		await Promise.all(proxies.map((proxy) => proxy.close()));
+	});
+});

@@ -1,0 +1,66 @@
+/**
+ * Another server takes the primary's place. One node finds it by the list of servers in its database URL; the other one's
+ * URL names an address that comes to lead there.
+ */
+import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { describe, test } from "vitest";
+import { checkDeliveries } from "./database-check.ts";
+import { Site } from "./database-site.ts";
+import { Traffic } from "./database-traffic.ts";
+
+/** A primary, and a standby that has whatever the primary has acknowledged. */
+async function startPair(): Promise<{ readonly primary: PostgresServer; readonly standby: PostgresServer }> {
+	const primary = await PostgresServer.start({ own: true, fsync: true });
+	const standby = await primary.standby();
+	await primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
+	await primary.execute("SELECT pg_reload_conf()");
+	return { primary, standby };
+}
+
+/** A database's URL with both servers, each of which may be the one that takes writes. */
+function listOf(database: string, ...servers: readonly PostgresServer[]): string {
+	const url = new URL(database);
+	return `postgres://${url.username}@${servers.map((one) => new URL(one.url).host).join(",")}${url.pathname}`;
+}
+
+describe.concurrent("failover", { timeout: START_TIMEOUT_MS + 60_000 }, () => {
+	test.for([
+		["the primary crashes", (primary: PostgresServer) => primary.kill()],
+		[
+			"the primary lets nobody write any more, and breaks no connection",
+			async (primary: PostgresServer) => {
+				await primary.execute("ALTER SYSTEM SET default_transaction_read_only = on");
+				await primary.execute("SELECT pg_reload_conf()");
+			},
+		],
+	] as const)("%s", async ([, end], { expect }) => {
+		const { primary, standby } = await startPair();
+		const database = await primary.createDatabase();
+		const proxy = await PostgresProxy.start(primary.url);
+		try {
+			await using site = await Site.open({
+				// The first of the list is passed over from the beginning.
+				nodes: [{ database: listOf(database, standby, primary) }, { database: proxy.url(database) }],
+			});
+			const traffic = new Traffic(site);
+			await traffic.more(100);
+			await end(primary);
+			await Promise.all(site.nodes.map((node) => node.untilReadiness(503)));
+			await traffic.moreRefused(2);
+			await standby.promote();
+			proxy.retarget(standby.url);
+			await Promise.all(site.nodes.map((node) => node.untilReadiness(200)));
+			await traffic.more(100);
+			await traffic.stop();
+			await checkDeliveries(site, traffic);
+			// Both hear of each other by way of the new primary, too.
+			const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
+			while ((await standby.execute(listening)).length < site.nodes.length);
+			for (const node of [...site.nodes]) expect(await site.stop(node)).toBe(0);
+		} finally {
+			await proxy.close();
+			await Promise.all([primary.stop(), standby.stop()]);
+		}
+	});
+});

@@ -1,0 +1,37 @@
+import type { PostgresServer } from "@posthorn/testkit/postgres";
+
+const ASK_MS = 100;
+
+/** Who works a project, and for the how manieth time it changed hands. */
+export interface Held {
+	readonly holder: string;
+	readonly generation: number;
+	/** When it ends unless it is renewed, milliseconds since the Unix epoch. */
+	readonly until: number;
+}
+
+/** Reads from the database itself who holds which project's lease; by the project's id. */
+export async function readLeases(server: PostgresServer, database: string): Promise<Map<string, Held>> {
+	const rows = await server.execute(
+		`SELECT p.id, l.holder, l.generation::float8, l.until::float8
+		FROM posthorn.leases l JOIN posthorn.projects p ON p.no = l.project_no WHERE l.until IS NOT NULL`,
+		database,
+	);
+	return new Map(rows.map(({ id, ...held }) => [id as string, held as unknown as Held]));
+}
+
+export const holdersOf = (leases: ReadonlyMap<string, Held>): Set<string> =>
+	new Set([...leases.values()].map(({ holder }) => holder));
+
+/** Resolves with the leases once they are as wanted. */
+export async function untilLeases(
+	server: PostgresServer,
+	database: string,
+	wanted: (leases: ReadonlyMap<string, Held>) => boolean,
+): Promise<Map<string, Held>> {
+	for (;;) {
+		const leases = await readLeases(server, database);
+		if (wanted(leases)) return leases;
+		await new Promise((go) => setTimeout(go, ASK_MS));
+	}
+}

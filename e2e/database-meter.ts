@@ -1,0 +1,49 @@
+import type { PostgresProxy } from "@posthorn/testkit";
+import { expect } from "vitest";
+import type { SiteNode } from "./database-node.ts";
+
+/** What a node may do a second of its own accord while the database is away: it looks for work about once. */
+const ACTS_A_SECOND = 10;
+/** What a call that it cannot serve may cause: to connect, once more, and a line in the log. */
+const ACTS_A_CALL = 4;
+/** Of the time that passes a node may compute for this part while it can do nothing … */
+const BUSY_PART = 0.3;
+/** … and for this long for each call, milliseconds. */
+const BUSY_A_CALL_MS = 20;
+
+interface Reading {
+	readonly ms: number;
+	readonly cpuMs: number;
+	readonly lines: number;
+	readonly connections: number;
+	readonly statements: number;
+}
+
+/** Measures what a node costs, itself and the database behind a proxy, from when it was made. */
+export class Meter {
+	readonly #node: SiteNode;
+	readonly #proxy: PostgresProxy;
+	readonly #start: Reading;
+
+	constructor(node: SiteNode, proxy: PostgresProxy) {
+		this.#node = node;
+		this.#proxy = proxy;
+		this.#start = this.#read();
+	}
+
+	/** What it costs to be away from the database must not grow beyond what was asked of it. */
+	expectCalm(calls: number): void {
+		const now = this.#read();
+		const since = (what: keyof Reading): number => now[what] - this.#start[what];
+		const most = calls * ACTS_A_CALL + (since("ms") / 1_000) * ACTS_A_SECOND;
+		for (const what of ["lines", "connections", "statements"] as const)
+			expect(since(what), `${what} in ${since("ms")} ms with ${calls} calls`).toBeLessThan(most);
+		expect(since("cpuMs")).toBeLessThan(since("ms") * BUSY_PART + calls * BUSY_A_CALL_MS);
+	}
+
+	#read(): Reading {
+		const { cpuMs, logLines } = this.#node;
+		const { accepted, statements } = this.#proxy;
+		return { ms: performance.now(), cpuMs: cpuMs ?? 0, lines: logLines, connections: accepted, statements };
+	}
+}

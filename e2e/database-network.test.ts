@@ -1,0 +1,75 @@
+/** The way between a node and the database is cut, for longer than its leases last; another node takes over meanwhile. */
+import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { checkDeliveries } from "./database-check.ts";
+import { untilLeases } from "./database-leases.ts";
+import { Meter } from "./database-meter.ts";
+import { Site, type SiteWebhook } from "./database-site.ts";
+import { Traffic } from "./database-traffic.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await PostgresServer.start({ own: true });
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+describe.concurrent("a node that is cut off from the database", { timeout: 120_000 }, () => {
+	test.for([
+		["broken", "connections break, and new ones too"],
+		["held", "what it sends arrives long after"],
+		["swallowing", "nothing ever comes back on connections made before"],
+	] as const)("%s: %s", async ([way], { expect }) => {
+		const database = await server.createDatabase();
+		const proxy = await PostgresProxy.start(database);
+		let answers = Promise.resolve();
+		await using site = await Site.open({
+			nodes: [{ database: proxy.url(database) }, { database }],
+			answer: () => answers.then(() => 200),
+		});
+		const [node, other] = [site.nodes[0]!, site.nodes[1]!];
+		const isComplete = (leases: ReadonlyMap<string, unknown>) => leases.size === site.projectIds.length;
+		const holder = (await untilLeases(server, database, isComplete)).get(site.projectIds[0]!)!.holder;
+		const traffic = new Traffic(site);
+		await traffic.more(50);
+
+		// Every lane has an attempt under way when the cut comes: its outcome cannot be settled.
+		const { promise, resolve: answer } = Promise.withResolvers<void>();
+		answers = promise;
+		const isUnanswered = ({ arrivals }: SiteWebhook) => arrivals.length > 0 && !arrivals.at(-1)!.status;
+		await site.untilReceived(() => site.webhooks.every(isUnanswered));
+		const before = await untilLeases(server, database, isComplete);
+		const underWay = site.webhooks
+			.filter(({ projectId }) => before.get(projectId)!.holder === holder)
+			.map((webhook) => ({ webhook, eventId: webhook.arrivals.at(-1)!.eventId }));
+		expect(underWay).not.toEqual([]);
+		const meter = new Meter(node, proxy);
+		const refused = traffic.refusals.length;
+		proxy.cut(way);
+		const endProbes = node.probe();
+		answer();
+		await untilLeases(server, database, (leases) => {
+			return isComplete(leases) && [...leases.values()].every((lease) => lease.holder !== holder);
+		});
+		await traffic.more(50);
+		const probes = await endProbes();
+		expect(new Set(probes)).toEqual(new Set([503]));
+		meter.expectCalm(probes.length + traffic.refusals.length - refused + 10);
+		proxy.heal();
+
+		// It works again: when the other one goes, it takes everything up.
+		await node.untilReadiness(200);
+		expect(await site.stop(other)).toBe(0);
+		await untilLeases(server, database, (leases) => {
+			return isComplete(leases) && [...leases.values()].every((lease) => lease.holder === holder);
+		});
+		await traffic.more(50);
+		await traffic.stop();
+		await checkDeliveries(site, traffic);
+		// What was under way was made again by who took over, and what the first one would have settled was refused.
+		for (const { webhook, eventId } of underWay)
+			expect(webhook.arrivals.filter((arrival) => arrival.eventId === eventId).length).toBeGreaterThan(1);
+		expect(await node.service.stop()).toBe(0);
+		await proxy.close();
+	});
+});

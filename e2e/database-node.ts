@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { Posthorn, unusedPort } from "@posthorn/testkit";
+
+/** How long a call may take until its caller gives up, milliseconds. */
+const PATIENCE_MS = 3_000;
+/** Between two questions whether a node is ready, milliseconds. */
+const ASK_MS = 100;
+/** The kernel counts processor time in these, milliseconds (`getconf CLK_TCK` is 100 on every Linux that we know). */
+const TICK_MS = 10;
+
+export interface Answer {
+	readonly status: number;
+	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
+	readonly body: any;
+}
+
+/** A node, with counts of what it costs. */
+export class SiteNode {
+	readonly service: Posthorn;
+	readonly #key: string;
+	#lines = 0;
+
+	private constructor(service: Posthorn, key: string) {
+		this.service = service;
+		this.#key = key;
+		const count = (text: Buffer): void => {
+			for (const byte of text) if (byte === 0x0a) this.#lines++;
+		};
+		service.process.stdout!.on("data", count);
+		service.process.stderr!.on("data", count);
+	}
+
+	static async start(
+		settings: Readonly<Record<string, string>>,
+		nodeOptions: readonly string[] = [],
+	): Promise<SiteNode> {
+		const port = String(await unusedPort());
+		const service = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: port }, nodeOptions });
+		return new SiteNode(service, settings.POSTHORN_OPERATOR_KEY!);
+	}
+
+	/** Rejects when it does not answer, or not in time. */
+	async call(method: string, path: string, body?: unknown): Promise<Answer> {
+		const response = await fetch(this.service.url + path, {
+			method,
+			headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },
+			signal: AbortSignal.timeout(PATIENCE_MS),
+			...(body !== undefined && { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		return { status: response.status, body: text === "" ? null : JSON.parse(text) };
+	}
+
+	/** Resolves when it says that it is ready (200), or that it is not (503). */
+	async untilReadiness(status: 200 | 503): Promise<void> {
+		while ((await this.call("GET", "/readyz")).status !== status) await new Promise((go) => setTimeout(go, ASK_MS));
+	}
+
+	/** Asks it again and again whether it is ready. @returns ends that, and answers with every status that came */
+	probe(): () => Promise<number[]> {
+		const statuses: number[] = [];
+		let isOver = false;
+		const asking = (async () => {
+			while (!isOver) {
+				statuses.push((await this.call("GET", "/readyz")).status);
+				await new Promise((go) => setTimeout(go, ASK_MS));
+			}
+		})();
+		return async () => {
+			isOver = true;
+			await asking;
+			return statuses;
+		};
+	}
+
+	/** Lines that it has written to its log. */
+	get logLines(): number {
+		return this.#lines;
+	}
+
+	/** Processor time that it has used, milliseconds; null where the system does not tell (it is not Linux). */
+	get cpuMs(): number | null {
+		if (process.platform !== "linux") return null;
+		const stat = readFileSync(`/proc/${this.service.process.pid}/stat`, "utf8");
+		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+		return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+	}
+}

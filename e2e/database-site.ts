@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAuthority, type ReceivedRequest, startReceiver, verifyRequest, writeCaFile } from "@posthorn/testkit";
+import { type Answer, SiteNode } from "./database-node.ts";
+import { Signal } from "./signal.ts";
+
+const TYPE = "purchase.completed";
+/** Webhooks of each project. */
+const WEBHOOKS = 2;
+
+export interface NodePlan {
+	/** The URL of the database, as this node sees it. */
+	readonly database: string;
+	/** Options for Node itself. */
+	readonly nodeOptions?: readonly string[];
+}
+
+export interface SiteOptions {
+	readonly nodes: readonly NodePlan[];
+	readonly projects?: number;
+	readonly settings?: Readonly<Record<string, string>>;
+	/** By how much the clocks that nodes sign by may be off, milliseconds. */
+	readonly clocks?: readonly number[];
+	/** What receivers answer; 200 unless given. */
+	readonly answer?: (arrival: Arrival, before: readonly Arrival[]) => number | Promise<number>;
+}
+
+export interface SiteWebhook {
+	readonly id: string;
+	readonly projectId: string;
+	/** What its receiver was sent, in the order in which it came. */
+	readonly arrivals: Arrival[];
+}
+
+/** A request that a receiver got, its signature and timestamp checked. */
+export interface Arrival {
+	readonly eventId: string;
+	/** By the clock of the one who received it, milliseconds. */
+	readonly at: number;
+	/** By how much the clock that it was signed by was off, milliseconds: one of the site's clocks. */
+	readonly clock: number;
+	/** What was answered; undefined until then. */
+	status?: number;
+}
+
+/**
+ * Nodes on one PostgreSQL, projects with webhooks, and a receiver that checks and remembers all that arrives. The
+ * first node is alone in the beginning, so that every project is its own.
+ */
+export class Site {
+	readonly nodes: SiteNode[] = [];
+	readonly webhooks: SiteWebhook[] = [];
+	readonly projectIds: string[] = [];
+	readonly #folder = mkdtempSync(join(tmpdir(), "posthorn-site-"));
+	readonly #options: SiteOptions;
+	readonly #signal = new Signal();
+	#settings: Readonly<Record<string, string>> = {};
+	#receiver!: Awaited<ReturnType<typeof startReceiver>>;
+	readonly #byPath = new Map<string, SiteWebhook & { readonly secret: string }>();
+
+	private constructor(options: SiteOptions) {
+		this.#options = options;
+	}
+
+	static async open(options: SiteOptions): Promise<Site> {
+		const site = new Site(options);
+		await site.#open();
+		return site;
+	}
+
+	async #open(): Promise<void> {
+		const authority = await createAuthority();
+		this.#settings = {
+			POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+			POSTHORN_OPERATOR_KEY: randomBytes(24).toString("hex"),
+			POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
+			POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, this.#folder),
+			POSTHORN_LOG_LEVEL: "warn",
+			POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
+			...this.#options.settings,
+		};
+		const [first, ...others] = this.#options.nodes;
+		await this.add(first!);
+		this.#receiver = await startReceiver({ authority, keep: 1, respond: (request) => this.#respond(request) });
+		await Promise.all(Array.from({ length: this.#options.projects ?? 4 }, (_, i) => this.#addProject(i)));
+		await Promise.all(others.map((plan) => this.add(plan)));
+	}
+
+	async #addProject(i: number): Promise<void> {
+		const node = this.nodes[0]!;
+		const { id: projectId } = (await node.call("POST", "/v1/projects", { name: `Store ${i}` })).body;
+		this.projectIds.push(projectId);
+		for (let w = 0; w < WEBHOOKS; w++) {
+			const path = `/${i}/${w}`;
+			const hook = { url: this.#receiver.url(path), events: [TYPE] };
+			const { status, body } = await node.call("POST", `/v1/projects/${projectId}/webhooks`, hook);
+			if (status !== 201) throw new Error(`Not registered: ${JSON.stringify(body)}`);
+			const webhook = { id: body.id, projectId, arrivals: [], secret: body.secret };
+			this.#byPath.set(path, webhook);
+			this.webhooks.push(webhook);
+		}
+	}
+
+	async #respond(request: ReceivedRequest): Promise<{ status: number }> {
+		const { secret, arrivals } = this.#byPath.get(request.path)!;
+		const clocks = this.#options.clocks ?? [0];
+		const clock = clocks.find((off) => {
+			const { headers, rawBody, receivedAt } = request;
+			return verifyRequest({ secret, headers, rawBody, now: receivedAt + off }).ok;
+		});
+		if (clock === undefined) throw new Error(`A request to ${request.path} is not rightly signed.`);
+		const { id: eventId } = request.body as { id: string };
+		const before = arrivals.filter((arrival) => arrival.eventId === eventId);
+		const arrival: Arrival = { eventId, at: request.receivedAt, clock };
+		arrivals.push(arrival);
+		this.#signal.look();
+		const status = (await this.#options.answer?.(arrival, before)) ?? 200;
+		arrival.status = status;
+		this.#signal.look();
+		return { status };
+	}
+
+	/** Resolves when `fits` answers true; it is asked with every request that a receiver got, and with every answer. */
+	untilReceived(fits: () => boolean): Promise<void> {
+		return this.#signal.until(fits);
+	}
+
+	/** A call of any node that answers it. */
+	async ask(method: string, path: string, body?: unknown): Promise<Answer> {
+		for (let i = 0; ; i++) {
+			const node = this.nodes[i % this.nodes.length]!;
+			const answer = await node.call(method, path, body).catch(() => null);
+			if (answer !== null && answer.status < 500) return answer;
+		}
+	}
+
+	async add({ database, nodeOptions }: NodePlan): Promise<void> {
+		const settings = { ...this.#settings, POSTHORN_DATABASE_URL: database };
+		this.nodes.push(await SiteNode.start(settings, nodeOptions));
+	}
+
+	/** Stops a node in good order; it is not called any more. @returns its exit code */
+	async stop(node: SiteNode): Promise<number | null> {
+		this.nodes.splice(this.nodes.indexOf(node), 1);
+		return await node.service.stop();
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(this.nodes.map((node) => node.service.kill()));
+		await this.#receiver?.close();
+		rmSync(this.#folder, { recursive: true });
+	}
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import type { Site } from "./database-site.ts";
+import { purchase } from "./shop.ts";
+import { Signal } from "./signal.ts";
+
+/** Between a call that was not acknowledged and the next one, milliseconds. */
+const AGAIN_MS = 100;
+/** Between two calls that went well, milliseconds: steady, not as fast as it goes. */
+const PACE_MS = 50;
+/** Events of one call at most. */
+const BATCH = 5;
+
+interface NewEvent {
+	readonly id: string;
+	readonly data: object;
+}
+
+export interface TrafficOptions {
+	/** Calls under way at once. */
+	readonly publishers?: number;
+	/** Bytes added to each event, of a kind that cannot be compressed. */
+	readonly ballast?: number;
+}
+
+/** What a node answered instead of taking events; status null when it did not answer. */
+export interface Refusal {
+	readonly status: number | null;
+	readonly detail: string;
+}
+
+/**
+ * Publishes events to a site's projects, steadily, each publisher first to a node of its own. What is not acknowledged is published again under the same
+ * id, to the next node.
+ */
+export class Traffic {
+	/** By project and id the place in the log that was acknowledged. */
+	readonly acknowledged = new Map<string, Map<string, number>>();
+	/** Every id that was ever sent, by project. */
+	readonly offered = new Map<string, Set<string>>();
+	readonly refusals: Refusal[] = [];
+	readonly #site: Site;
+	readonly #options: TrafficOptions;
+	readonly #publishers: Promise<void>[];
+	readonly #signal = new Signal();
+	#total = 0;
+	#n = 0;
+	#isOver = false;
+
+	constructor(site: Site, options: TrafficOptions = {}) {
+		this.#site = site;
+		this.#options = options;
+		for (const id of site.projectIds) {
+			this.acknowledged.set(id, new Map());
+			this.offered.set(id, new Set());
+		}
+		this.#publishers = Array.from({ length: options.publishers ?? 4 }, (_, i) => this.#publish(i));
+	}
+
+	/** Events acknowledged so far. */
+	get total(): number {
+		return this.#total;
+	}
+
+	/** Resolves when so many more events were acknowledged. */
+	more(count: number): Promise<void> {
+		const goal = this.#total + count;
+		return this.#signal.until(() => this.#total >= goal);
+	}
+
+	/** Resolves when so many more calls were refused. */
+	moreRefused(count: number): Promise<void> {
+		const goal = this.refusals.length + count;
+		return this.#signal.until(() => this.refusals.length >= goal);
+	}
+
+	/** Ends once everything that was offered is acknowledged. */
+	async stop(): Promise<void> {
+		this.#isOver = true;
+		await Promise.all(this.#publishers);
+	}
+
+	async #publish(publisher: number): Promise<void> {
+		for (let turn = publisher; !this.#isOver; turn++) {
+			const projectId = this.#site.projectIds[turn % this.#site.projectIds.length]!;
+			const events = Array.from({ length: 1 + (turn % BATCH) }, () => this.#event());
+			for (const { id } of events) this.offered.get(projectId)!.add(id);
+			await this.#insist(projectId, events, publisher);
+			await new Promise((go) => setTimeout(go, PACE_MS));
+		}
+	}
+
+	#event(): NewEvent {
+		const event = purchase(this.#n++) as { data: object };
+		const id = `evt_${randomBytes(12).toString("hex")}`;
+		const { ballast = 0 } = this.#options;
+		if (ballast === 0) return { id, ...event };
+		return { id, ...event, data: { ...event.data, note: randomBytes(ballast / 2).toString("hex") } };
+	}
+
+	/** Goes from node to node until one has taken them. */
+	async #insist(projectId: string, events: readonly NewEvent[], first: number): Promise<void> {
+		for (let turn = first; ; turn++) {
+			const refusal = await this.#offer(projectId, events, turn);
+			if (refusal === null) return;
+			this.refusals.push(refusal);
+			this.#signal.look();
+			await new Promise((go) => setTimeout(go, AGAIN_MS));
+		}
+	}
+
+	async #offer(projectId: string, events: readonly NewEvent[], turn: number): Promise<Refusal | null> {
+		const node = this.#site.nodes[turn % this.#site.nodes.length]!;
+		const answer = await node
+			.call("POST", `/v1/projects/${projectId}/events`, { events })
+			.catch((error: Error) => error);
+		if (answer instanceof Error) return { status: null, detail: answer.message };
+		const { status, body } = answer;
+		if (status >= 500) return { status, detail: body.detail };
+		if (status !== 202) throw new Error(`Events were answered with ${status}: ${JSON.stringify(body)}`);
+		for (const { id, seq } of body.events) this.acknowledged.get(projectId)!.set(id, seq);
+		this.#total += events.length;
+		this.#signal.look();
+		return null;
+	}
+}

@@ -1,0 +1,53 @@
+import { Posthorn, unusedPort } from "@posthorn/testkit";
+import type { Shop } from "./shop.ts";
+
+/** The nodes that serve a shop: its own, and others with the same settings, each at a port that it keeps. */
+export class FactNodes {
+	readonly urls: readonly string[];
+	readonly #shop: Shop;
+	readonly #others: (Posthorn | null)[];
+
+	private constructor(shop: Shop, others: readonly Posthorn[]) {
+		this.#shop = shop;
+		this.#others = [...others];
+		this.urls = [shop.service.url, ...others.map(({ url }) => url)];
+	}
+
+	static async of(shop: Shop, count: number): Promise<FactNodes> {
+		const ports = await Promise.all(Array.from({ length: count - 1 }, unusedPort));
+		const start = (port: number) => Posthorn.start({ settings: { ...shop.settings, POSTHORN_PORT: String(port) } });
+		return new FactNodes(shop, await Promise.all(ports.map(start)));
+	}
+
+	/** Ends it as `kill -9` does. */
+	async kill(index: number): Promise<void> {
+		await this.#node(index).kill();
+		if (this.urls.length > 1) return;
+		// What the dead process had written may still be read, before anything that the next one sends.
+		while (this.#shop.receivers.some((receiver) => receiver.openConnections > 0))
+			await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	/** Ends it in good order. */
+	async stop(index: number): Promise<void> {
+		await this.#node(index).stop();
+	}
+
+	async start(index: number): Promise<void> {
+		if (index === 0) return this.#shop.start();
+		const { port } = new URL(this.urls[index]!);
+		this.#others[index - 1] = await Posthorn.start({ settings: { ...this.#shop.settings, POSTHORN_PORT: port } });
+	}
+
+	each(change: (index: number) => Promise<void>): Promise<unknown> {
+		return Promise.all(this.urls.map((_, index) => change(index)));
+	}
+
+	#node(index: number): Posthorn {
+		return index === 0 ? this.#shop.service : this.#others[index - 1]!;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await Promise.all(this.#others.map((node) => node?.kill()));
+	}
+}

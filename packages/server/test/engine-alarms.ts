@@ -1,0 +1,43 @@
+import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { describe, expect, test } from "vitest";
+import type { StartRig } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+
+/**
+ * Makes the clock as Node's at `time`: timers fire a millisecond early, and the millisecond ticks once it was looked at
+ * this often.
+ */
+function tickBetweenLooks(clock: VirtualClock, time: number, looks: number): void {
+	const now = clock.now.bind(clock);
+	const setTimeout = clock.setTimeout.bind(clock);
+	let left = looks;
+	clock.now = () => {
+		if (now() !== time - 1) return now();
+		return left-- > 0 ? time - 1 : time;
+	};
+	clock.setTimeout = (fire, ms) => setTimeout(fire, ms - 1);
+}
+
+/** Retries that come due. */
+export function describeAlarms(start: StartRig): void {
+	describe("alarms", () => {
+		test("a retry is made when it is due, between whichever two looks at the clock its millisecond ticks", async () => {
+			// Found not due by one look and due by the next, a retry was once forgotten.
+			for (let looks = 0; looks < 8; looks++) {
+				const storage = new FaultyStorage();
+				await using rig = await start(storage.wrap);
+				await rig.webhook("a");
+				rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
+				await storage.pass(rig.clock, 0);
+				const due = rig.clock.now() + 30_000;
+				tickBetweenLooks(rig.clock, due, looks);
+				await rig.publish(1);
+				await rig.settledCount(1);
+				expect(rig.settled[0]!.nextRetryAt).toBe(due);
+				await storage.pass(rig.clock, 90_000);
+				const retry = { attempt: 2, startedAt: due, status: "delivered" };
+				expect(rig.settled.slice(1), `after ${looks} looks`).toEqual([expect.objectContaining(retry)]);
+			}
+		});
+	});
+}

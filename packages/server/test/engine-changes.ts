@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { DAY_MS, type StartRig } from "./engine-rig.ts";
+
+/** Webhooks that are changed while events and attempts are on their way. */
+export function describeChanges(start: StartRig): void {
+	describe("changes of webhooks", () => {
+		test("paused, nothing is sent and events wait; resumed, they go out in order", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("paused");
+			const before = await rig.publish(2);
+			await rig.settledCount(2);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			const waiting = await rig.publish(5);
+			expect((await rig.storage.readBacklogs(rig.projectId, [id])).get(id)).toMatchObject({ events: 5 });
+			expect(rig.sender.to(url)).toEqual(before);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.settledCount(7);
+			expect(rig.sender.to(url)).toEqual([...before, ...waiting]);
+		});
+
+		test("resumed from now, what waited is left out, and a waiting retry is closed as skipped and logged", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("resumed");
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
+			const [failed] = await rig.publish(1);
+			await rig.settledCount(1);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.publish(5);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active", from: "now" }));
+			const [next] = await rig.publish(1);
+			await rig.settledCount(2);
+			expect(rig.sender.to(url)).toEqual([failed, next]);
+			rig.clock.advanceTo(rig.settled[0]!.nextRetryAt!);
+			await rig.settledCount(3);
+			expect(rig.settled[2]).toMatchObject({
+				eventId: failed,
+				attempt: 2,
+				status: "failed",
+				errorCode: "skipped",
+				sent: null,
+			});
+			expect(rig.sender.to(url)).toEqual([failed, next]);
+			expect(await rig.storage.getDelivery(rig.projectId, id, failed!)).toMatchObject({ state: "dead_lettered" });
+		});
+
+		test("a type that is added begins with the next event, and one that is taken off ends at once", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("edited", { events: ["delivery.success"] });
+			await rig.publish(1, "delivery.failed");
+			const [first] = await rig.publish(1, "delivery.success");
+			await rig.settledCount(1);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { events: ["delivery.failed"] }));
+			await rig.publish(1, "delivery.success");
+			const [second] = await rig.publish(1, "delivery.failed");
+			await rig.settledCount(2);
+			expect(rig.sender.to(url)).toEqual([first, second]);
+		});
+
+		test("an event published while a type is being added is not passed over", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("racing", { events: ["delivery.success"] });
+			const [warm] = await rig.publish(1, "delivery.success");
+			await rig.settledCount(1);
+			const [, published] = await Promise.all([
+				rig.change(async () => {
+					await rig.storage.updateWebhook(rig.projectId, id, { events: ["delivery.success", "delivery.failed"] });
+					// Committed after the change, and heard of before the lanes have read it.
+					return rig.publish(20, "delivery.failed");
+				}),
+				Promise.resolve([]),
+			]);
+			expect(published).toEqual([]);
+			await rig.settledCount(21);
+			expect(rig.sender.to(url)).toHaveLength(21);
+			expect(rig.sender.to(url)[0]).toBe(warm);
+		});
+
+		test("a deleted webhook gets nothing more, and its failed attempt under way is not retried", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("deleted");
+			let answer = (_status: number): void => {};
+			rig.sender.script = () => new Promise<number>((resolve) => (answer = resolve));
+			await rig.publish(3);
+			await rig.sentCount(1);
+			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, id));
+			answer(500);
+			await rig.settledCount(1);
+			expect(rig.settled[0]).toMatchObject({ status: "failed", nextRetryAt: null });
+			rig.clock.advance(DAY_MS);
+			expect(rig.sender.to(url)).toHaveLength(1);
+		});
+	});
+}

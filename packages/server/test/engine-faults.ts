@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { StorageError } from "../src/storage/port.ts";
+import type { StartRig } from "./engine-rig.ts";
+
+/** Storage that fails, and a node that was away too long. */
+export function describeFaults(start: StartRig): void {
+	describe("faults", () => {
+		test("while storage refuses commits outcomes wait, and nothing is lost or sent twice", async () => {
+			let failures = 0;
+			let recovered = false;
+			await using rig = await start((storage) => {
+				const settle = storage.settle.bind(storage);
+				storage.settle = (settlements) => {
+					recovered = failures === 0;
+					if (failures-- > 0) return Promise.reject(new StorageError("full", "The disk is full."));
+					return settle(settlements);
+				};
+				return storage;
+			});
+			const { url } = await rig.webhook("patient");
+			failures = 5;
+			recovered = false;
+			const ids = await rig.publish(20);
+			while (!recovered) {
+				await new Promise((resolve) => setImmediate(resolve));
+				rig.clock.advance(100);
+			}
+			await rig.settledCount(20);
+			expect(rig.sender.to(url)).toEqual(ids);
+			expect(rig.settled.map((a) => a.eventId)).toEqual(ids);
+		});
+
+		test("a node that slept beyond its term settles nothing once another holds the project", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("asleep");
+			let answer = (_status: number): void => {};
+			rig.sender.script = () => new Promise<number>((resolve) => (answer = resolve));
+			const [eventId] = await rig.publish(1);
+			await rig.sentCount(1);
+			// The machine sleeps: time passes, and no timer of this node fires before another node has taken the project.
+			const late = rig.clock.now() + 60_000;
+			const now = rig.clock.now.bind(rig.clock);
+			rig.clock.now = () => late;
+			const taken = await rig.storage.acquireLeases("another node", 1, [rig.projectId]);
+			expect(taken).toHaveLength(1);
+			answer(200);
+			const lost = await rig.storage.settle([
+				{
+					projectId: rig.projectId,
+					generation: taken[0]!.generation - 1,
+					attempts: [],
+					schedule: [],
+					unschedule: [],
+					lanes: [],
+				},
+			]);
+			expect(lost).toEqual(["stale"]);
+			rig.clock.now = now;
+			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+				state: "attempting",
+				attempts: [],
+			});
+			expect(rig.sender.to(url)).toHaveLength(1);
+			expect(rig.settled).toEqual([]);
+		});
+	});
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { DAY_MS, type StartRig } from "./engine-rig.ts";
+
+/** What a lane starts, in which order, and what keeps it from that. */
+export function describeLanes(start: StartRig): void {
+	describe("lanes", () => {
+		test("first attempts go out one at a time in log order, and failures among them hold nothing up", async () => {
+			await using rig = await start();
+			const { url } = await rig.webhook("a");
+			rig.sender.script = (_shipment, nth) => (nth % 3 === 0 ? 500 : 200);
+			const ids = [...(await rig.publish(40)), ...(await rig.publishAll(300)), ...(await rig.publish(40))];
+			await rig.settledCount(ids.length);
+			expect(rig.sender.to(url)).toEqual(ids);
+			expect(rig.sender.mostInFlight.get(url)).toBe(1);
+		});
+
+		test("a webhook gets only the types that it subscribed to, from the first event after it was made", async () => {
+			await using rig = await start();
+			await rig.publish(3);
+			const some = await rig.webhook("some", { events: ["chargeback.created"] });
+			const all = await rig.webhook("all");
+			const others = await rig.publish(5);
+			const [chargeback] = await rig.publish(1, "chargeback.created");
+			await rig.settledCount(7);
+			expect(rig.sender.to(some.url)).toEqual([chargeback]);
+			expect(rig.sender.to(all.url)).toEqual([...others, chargeback]);
+		});
+
+		test("a receiver that hangs holds up its own lane alone", async () => {
+			await using rig = await start();
+			const hanging = await rig.webhook("hanging");
+			const sound = await rig.webhook("sound");
+			let letGo = (): void => {};
+			const hang = new Promise<number>((resolve) => {
+				letGo = () => resolve(200);
+			});
+			rig.sender.script = (shipment) => (shipment.target.url === hanging.url ? hang : 200);
+			const ids = await rig.publish(50);
+			await rig.until(() => rig.sender.to(sound.url).length === 50);
+			expect(rig.sender.to(hanging.url)).toEqual([ids[0]]);
+			letGo();
+			await rig.settledCount(100);
+			expect(rig.sender.to(hanging.url)).toEqual(ids);
+		});
+
+		test("max_in_flight lets as many first attempts run at once, and a restart sends none of the settled ones again", async () => {
+			await using rig = await start();
+			const { url } = await rig.webhook("wide", { maxInFlight: 5 });
+			let letGo = (): void => {};
+			const first = new Promise<number>((resolve) => {
+				letGo = () => resolve(200);
+			});
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? first : 200);
+			const ids = await rig.publishAll(50);
+			await rig.settledCount(49);
+			expect(rig.sender.mostInFlight.get(url)).toBe(5);
+			// The first hangs, 49 beyond it are settled. The node stops: what is under way is finished and settled.
+			const stopping = rig.close();
+			letGo();
+			await stopping;
+			await rig.open();
+			const [last] = await rig.publish(1);
+			await rig.until(() => rig.sender.to(url).at(-1) === last);
+			expect(rig.sender.to(url)).toEqual([...ids, last]);
+		});
+
+		test("a test event goes to its webhook alone, at once, past a lane that is stuck, and is not in the log", async () => {
+			await using rig = await start();
+			const stuck = await rig.webhook("stuck", { events: ["delivery.success"] });
+			const other = await rig.webhook("other");
+			let letGo = (): void => {};
+			const hang = new Promise<number>((resolve) => {
+				letGo = () => resolve(200);
+			});
+			rig.sender.script = ({ target, eventType }) =>
+				target.url === stuck.url && eventType === "delivery.success" ? hang : 200;
+			await rig.publish(1);
+			await rig.settledCount(1);
+			const result = await rig.engine.sendTest(rig.projectId, stuck.id, "chargeback.created");
+			await rig.settledCount(2);
+			expect(rig.settled[1]).toMatchObject({ webhookId: stuck.id, attempt: 1, replay: 0, status: "delivered" });
+			expect(result).toEqual({ kind: "queued", eventId: rig.settled[1]!.eventId });
+			expect(rig.sender.to(other.url)).toHaveLength(1);
+			const log = await rig.storage.readLog(rig.projectId, 0, { maxEvents: 10, maxBytes: 1e6 });
+			expect(log.map((event) => event.seq)).toEqual([1]);
+			letGo();
+		});
+
+		test("events that age out while a webhook is paused are dead-lettered as expired, and logged", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("forgotten");
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			const old = await rig.publish(3);
+			rig.clock.advance(20 * DAY_MS);
+			const young = await rig.publish(2);
+			rig.clock.advance(11 * DAY_MS);
+			await rig.sweep();
+			await rig.settledCount(3);
+			expect(rig.settled.map((a) => [a.eventId, a.status, a.errorCode, a.attempt])).toEqual(
+				old.map((eventId) => [eventId, "failed", "expired", 1]),
+			);
+			expect(rig.sender.to(url)).toEqual([]);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.settledCount(5);
+			expect(rig.sender.to(url)).toEqual(young);
+		});
+
+		// They waited for ever: not in the log any more, and sent months later when the webhook was resumed.
+		test("retries and replays that wait longer than the log is kept, behind a pause, are dead-lettered as expired", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("forgotten");
+			rig.sender.script = () => 500;
+			const [early, late] = await rig.publish(2);
+			await rig.settledCount(2);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			rig.clock.advance(30 * DAY_MS);
+			await rig.sweep();
+			rig.clock.advance(60_000);
+			await rig.sweep();
+			await rig.settledCount(4);
+			expect(rig.settled.slice(2).map((a) => [a.eventId, a.status, a.errorCode, a.attempt, a.sent])).toEqual(
+				[early, late].map((eventId) => [eventId, "failed", "expired", 2, null]),
+			);
+			expect(rig.sender.to(url)).toEqual([early, late]);
+			const replayed = await rig.storage.replayDelivery(rig.projectId, id, early!, rig.clock.now());
+			expect(replayed).toMatchObject({ kind: "queued", replay: 1 });
+			rig.engine.wake(rig.projectId);
+			rig.clock.advance(30 * DAY_MS + 1);
+			await rig.sweep();
+			await rig.settledCount(5);
+			expect(rig.settled[4]).toMatchObject({ eventId: early, replay: 1, attempt: 1, errorCode: "expired" });
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			const [next] = await rig.publish(1);
+			await rig.settledCount(6);
+			expect(rig.sender.to(url)).toEqual([early, late, next]);
+		});
+	});
+}

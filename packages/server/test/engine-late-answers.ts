@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** Each settled attempt, as `replay.attempt`. */
+const series = (rig: EngineRig): string[] => rig.settled.map(({ replay, attempt }) => `${replay}.${attempt}`);
+
+/** Another node stores a replay of the event, which succeeds in this. */
+async function replay(rig: EngineRig, webhookId: string, eventId: string): Promise<void> {
+	expect(await rig.storage.replayDelivery(rig.projectId, webhookId, eventId, rig.clock.now())).toMatchObject({
+		kind: "queued",
+	});
+	rig.engine.wake(rig.projectId);
+}
+
+/** Storage has done what it was told before the engine hears of that, and another read may tell of it first. */
+export function describeLateAnswers(start: StartRig): void {
+	describe("late answers", () => {
+		test("a retry that is read before its commit is answered is made once", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
+			using commit = storage.holdAnswer("settle");
+			await rig.publish(1);
+			await commit.reached;
+			rig.engine.wake(rig.projectId);
+			await storage.quiet();
+			commit.release();
+			await rig.settledCount(1);
+			await storage.pass(rig.clock, 5 * MINUTE_MS);
+			expect(series(rig)).toEqual(["0.1", "0.2"]);
+			expect(rig.sender.sent).toHaveLength(2);
+		});
+
+		test("a retry that is even made before the commit that it follows from is answered is made once", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			const answer = Promise.withResolvers<number>();
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : answer.promise);
+			using commit = storage.holdAnswer("settle");
+			await rig.publish(1);
+			await commit.reached;
+			rig.engine.wake(rig.projectId);
+			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
+			await rig.sentCount(2);
+			commit.release();
+			await rig.settledCount(1);
+			await storage.pass(rig.clock, MINUTE_MS);
+			answer.resolve(200);
+			await rig.settledCount(2);
+			await storage.pass(rig.clock, 5 * MINUTE_MS);
+			expect(series(rig)).toEqual(["0.1", "0.2"]);
+			expect(rig.sender.sent).toHaveLength(2);
+		});
+
+		test("a replay that is read before the end of the series before it is answered is made", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id } = await rig.webhook("a");
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
+			const [eventId] = await rig.publish(1);
+			await rig.settledCount(1);
+			using commit = storage.holdAnswer("settle");
+			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
+			await commit.reached;
+			await replay(rig, id, eventId!);
+			await storage.quiet();
+			commit.release();
+			await rig.settledCount(2);
+			await storage.pass(rig.clock, SECOND_MS);
+			expect(series(rig)).toEqual(["0.1", "0.2", "1.1"]);
+			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+				state: "delivered",
+				replay: 1,
+			});
+		});
+
+		test("a replay that is being read while the end of the replay before it is answered is made", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id } = await rig.webhook("a");
+			const [eventId] = await rig.publish(1);
+			await rig.settledCount(1);
+			using commit = storage.holdAnswer("settle");
+			await replay(rig, id, eventId!);
+			await commit.reached;
+			// The lane's retries are read, then its replays.
+			using retries = storage.holdAnswer("readRetries");
+			using replays = storage.holdAnswer("readRetries");
+			await replay(rig, id, eventId!);
+			await retries.reached;
+			await replays.reached;
+			commit.release();
+			await rig.settledCount(2);
+			retries.release();
+			replays.release();
+			await storage.pass(rig.clock, SECOND_MS);
+			expect(series(rig)).toEqual(["0.1", "1.1", "2.1"]);
+			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+				state: "delivered",
+				replay: 2,
+			});
+		});
+	});
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Storage that is away for a while. */
+export function describeOutages(start: StartRig): void {
+	describe("outages", () => {
+		test("an outcome that waited through an outage is settled, however long that was, and nothing is sent again", async () => {
+			// Storage was once asked for projects whose lease had run out before the node's own leases were renewed.
+			for (const terms of [0.5, 1.2, 1.8, 2.6]) {
+				const outageMs = terms * LEASE_TERM_MS;
+				const storage = new FaultyStorage();
+				await using rig = await start(storage.wrap);
+				await rig.webhook("a");
+				const answer = Promise.withResolvers<number>();
+				rig.sender.script = (_shipment, nth) => (nth === 1 ? answer.promise : 200);
+				await storage.pass(rig.clock, 55_000);
+				await rig.publish(1);
+				await rig.sentCount(1);
+				await storage.pass(rig.clock, 1_000);
+				storage.away = true;
+				answer.resolve(200);
+				await storage.pass(rig.clock, outageMs);
+				storage.away = false;
+				await storage.pass(rig.clock, MINUTE_MS);
+				const states = rig.settled.map(({ attempt, status }) => [attempt, status]);
+				expect(states, `after ${outageMs} ms`).toEqual([[1, "delivered"]]);
+				expect(rig.sender.sent, `after ${outageMs} ms`).toHaveLength(1);
+			}
+		});
+
+		test("webhooks that could not be read when a project is taken up are read again, and not a term later", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			// Idle for so long, the project was given back.
+			await storage.pass(rig.clock, 3 * MINUTE_MS);
+			storage.fail("loadLanes");
+			const published = rig.clock.now();
+			await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS / 2);
+			expect(rig.sender.sent).toHaveLength(1);
+			expect(rig.sender.sent[0]!.at).toBeGreaterThan(published);
+		});
+
+		test("webhooks that could not be read after a change are read again, and what was under way is settled", async () => {
+			// It was once thrown away and sent again.
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id, url } = await rig.webhook("a");
+			const answer = Promise.withResolvers<number>();
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? answer.promise : 200);
+			await rig.publish(1);
+			await rig.sentCount(1);
+			storage.fail("loadLanes");
+			const moved = "https://moved.example/";
+			let changed = false;
+			const changing = rig.engine
+				.change(rig.projectId, () => rig.storage.updateWebhook(rig.projectId, id, { url: moved }))
+				.then(() => {
+					changed = true;
+				});
+			await storage.quiet();
+			// Not before it is in force.
+			expect(changed).toBe(false);
+			answer.resolve(200);
+			await storage.pass(rig.clock, LEASE_TERM_MS / 2);
+			await changing;
+			await rig.publish(1);
+			await storage.pass(rig.clock, MINUTE_MS);
+			expect(rig.sender.sent.map((sent) => sent.url)).toEqual([url, moved]);
+			expect(rig.settled.map(({ attempt, status }) => [attempt, status])).toEqual([
+				[1, "delivered"],
+				[1, "delivered"],
+			]);
+		});
+	});
+}

@@ -1,0 +1,19 @@
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll } from "vitest";
+import { openPostgresStorage } from "../src/storage/postgres/index.ts";
+import { LEASE_TERM_MS } from "./engine-rig.ts";
+import { describeEngine } from "./engine-suite.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await PostgresServer.start();
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+describeEngine("PostgreSQL", async () => {
+	const url = await server.createDatabase();
+	return {
+		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		remove: () => server.dropDatabase(url),
+	};
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+
+/** Lets whatever is not waiting for the clock come to rest: `count` attempts settled, then on to the next timer. */
+async function series(rig: EngineRig, count: number): Promise<void> {
+	for (let n = rig.settled.length + 1; n <= count; n++) {
+		let settled = false;
+		const wait = rig.settledCount(n).then(() => {
+			settled = true;
+		});
+		while (!settled) {
+			await new Promise((resolve) => setImmediate(resolve));
+			const due = rig.settled.at(-1)?.nextRetryAt;
+			if (due && !settled) rig.clock.advanceTo(due);
+		}
+		await wait;
+	}
+}
+
+/** A delivery's attempts, one series of them and the next. */
+export function describeSeries(start: StartRig): void {
+	describe("attempts and replays", () => {
+		test("eight failures come exactly after the spec's delays, to the millisecond, and end in the dead letters", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("broken");
+			rig.sender.script = () => 500;
+			const begun = rig.clock.now();
+			const [eventId] = await rig.publish(1);
+			await series(rig, 8);
+
+			let at = begun;
+			for (const [i, attempt] of rig.settled.entries()) {
+				expect(attempt.attempt).toBe(i + 1);
+				expect(attempt.startedAt).toBe(at);
+				at += SPEC_DELAYS_MS[i] ?? 0;
+				expect(attempt.nextRetryAt).toBe(i < 7 ? at : null);
+				expect(attempt.status).toBe(i < 7 ? "retrying" : "failed");
+			}
+			expect(rig.clock.now() - begun).toBe((1 * 60 + 48) * 60_000 + 30_000);
+			const delivery = await rig.storage.getDelivery(rig.projectId, id, eventId!);
+			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 0, nextRetryAt: null });
+			expect(delivery!.attempts).toHaveLength(8);
+			rig.clock.advance(2 * DAY_MS);
+			expect(rig.sender.sent).toHaveLength(8);
+		});
+
+		test("eight timeouts of 15 s span 1 h 50 min 30 s: each delay counts from the end of the attempt before", async () => {
+			await using rig = await start();
+			await rig.webhook("silent");
+			rig.sender.script = () => {
+				rig.clock.advance(15_000);
+				return "timeout";
+			};
+			const begun = rig.clock.now();
+			await rig.publish(1);
+			await series(rig, 8);
+			expect(rig.settled.at(-1)!.startedAt + rig.settled.at(-1)!.responseMs - begun).toBe(
+				(1 * 60 + 50) * 60_000 + 30_000,
+			);
+			expect(rig.settled.map((a) => a.errorCode)).toEqual(Array(8).fill("timeout"));
+		});
+
+		test("a success at any attempt ends the series", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("recovers");
+			rig.sender.script = (_shipment, nth) => (nth < 4 ? 503 : 204);
+			const [eventId] = await rig.publish(1);
+			await series(rig, 4);
+			expect(rig.settled.map((a) => a.status)).toEqual(["retrying", "retrying", "retrying", "delivered"]);
+			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+				state: "delivered",
+				attempt: 4,
+			});
+			expect(rig.clock.now() - rig.settled[0]!.startedAt).toBe(30_000 + 60_000 + 120_000);
+		});
+
+		test("a replay is a new series with the same event id; what is still attempting cannot be replayed", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("replayed");
+			rig.sender.script = () => 500;
+			const [eventId] = await rig.publish(1);
+			await rig.settledCount(1);
+			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+				kind: "attempting",
+			});
+			await series(rig, 8);
+			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+				kind: "queued",
+				replay: 1,
+			});
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(9);
+			expect(rig.settled[8]).toMatchObject({ eventId, attempt: 1, replay: 1, status: "retrying" });
+			rig.sender.script = () => 200;
+			await series(rig, 10);
+			expect(rig.settled[9]).toMatchObject({ attempt: 2, replay: 1, status: "delivered" });
+			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+				state: "delivered",
+				attempt: 2,
+				replay: 1,
+			});
+			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+				kind: "queued",
+				replay: 2,
+			});
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(11);
+			expect(rig.settled[10]).toMatchObject({ attempt: 1, replay: 2, status: "delivered" });
+		});
+
+		test("replaying all that failed sends the oldest first, beside the lane", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("bulk");
+			rig.sender.script = () => "connection_refused";
+			const ids = await rig.publishAll(30);
+			await rig.settledCount(30);
+			for (let attempt = 2; attempt <= 8; attempt++) {
+				rig.clock.advance(SPEC_DELAYS_MS[attempt - 2]!);
+				await rig.settledCount(30 * attempt);
+			}
+			rig.sender.script = () => 200;
+			const { count } = await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 1000);
+			expect(count).toBe(30);
+			rig.engine.wake(rig.projectId);
+			await rig.settledCount(270);
+			expect(rig.sender.to(url).slice(240)).toEqual(ids);
+			expect((await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 1000)).count).toBe(0);
+		});
+	});
+}

@@ -1,0 +1,27 @@
+import { describe } from "vitest";
+import { describeAlarms } from "./engine-alarms.ts";
+import { describeChanges } from "./engine-changes.ts";
+import { describeFaults } from "./engine-faults.ts";
+import { describeHandover } from "./engine-handover.ts";
+import { describeLanes } from "./engine-lanes.ts";
+import { describeLateAnswers } from "./engine-late-answers.ts";
+import { describeOutages } from "./engine-outages.ts";
+import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
+import { describeSeries } from "./engine-series.ts";
+import { describeWithholding } from "./engine-withholding.ts";
+
+/** What the engine does, whichever database it stands on. */
+export function describeEngine(database: string, create: () => Promise<RigDatabase>): void {
+	const start: StartRig = async (wrap) => EngineRig.start(await create(), wrap);
+	describe(`the engine on ${database}`, () => {
+		describeSeries(start);
+		describeLanes(start);
+		describeChanges(start);
+		describeFaults(start);
+		describeAlarms(start);
+		describeLateAnswers(start);
+		describeOutages(start);
+		describeHandover(start);
+		describeWithholding(start);
+	});
+}

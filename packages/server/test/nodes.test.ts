@@ -1,0 +1,95 @@
+/** Two engines on one PostgreSQL and one virtual clock. */
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { silentLogger } from "../src/base/logger.ts";
+import { startEngine } from "../src/engine/index.ts";
+import { openPostgresStorage } from "../src/storage/postgres/index.ts";
+import { DAY_MS, EngineRig, LEASE_TERM_MS, type RigDatabase, ScriptedSender, SPEC_DELAYS_MS } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await PostgresServer.start();
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+async function createDatabase(): Promise<RigDatabase> {
+	const url = await server.createDatabase();
+	return {
+		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		remove: () => server.dropDatabase(url),
+	};
+}
+
+/** Another node beside the rig's. */
+class Neighbour {
+	readonly sender: ScriptedSender;
+	readonly engine: ReturnType<typeof startEngine>;
+	readonly #storage: Awaited<ReturnType<RigDatabase["open"]>>;
+
+	constructor(rig: EngineRig, storage: Awaited<ReturnType<RigDatabase["open"]>>) {
+		this.sender = new ScriptedSender(rig.clock);
+		this.#storage = storage;
+		this.engine = startEngine({
+			storage,
+			sender: this.sender,
+			clock: rig.clock,
+			ids: rig.ids,
+			seal: rig.seal,
+			logger: silentLogger,
+			leaseTermMs: LEASE_TERM_MS,
+			retryDelaysMs: SPEC_DELAYS_MS,
+			logRetentionMs: 30 * DAY_MS,
+			maxEventBytes: 262_144,
+		});
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.engine.stop();
+		await this.#storage.close();
+	}
+}
+
+test("a node whose lease has passed on answers a change only when whoever works the project goes by it", async () => {
+	// It once went by its own lanes, which nobody worked any more.
+	const database = await createDatabase();
+	const storage = new FaultyStorage();
+	await using rig = await EngineRig.start(database, storage.wrap);
+	const { id, url } = await rig.webhook("a");
+	await rig.publish(1);
+	await rig.settledCount(1);
+	// Nothing of the first node's leases gets through any more.
+	using stuck = new DisposableStack();
+	for (const method of ["renewLeases", "renewLeases", "acquireLeases"] as const) stuck.use(storage.holdCall(method));
+	const otherStorage = new FaultyStorage();
+	await using other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
+	const until = async (isSo: () => boolean): Promise<void> => {
+		while (!isSo()) {
+			rig.clock.advance(10);
+			await storage.quiet();
+			await otherStorage.quiet();
+		}
+	};
+	const passed = rig.clock.now() + 2 * LEASE_TERM_MS;
+	await until(() => rig.clock.now() >= passed);
+	const draft = { type: "delivery.success", data: "{}" };
+	await other.engine.publish(rig.projectId, [draft]);
+	await until(() => other.sender.sent.length === 1);
+	expect(other.sender.to(url)).toHaveLength(1);
+
+	const moved = "https://moved.example/";
+	let changed = false;
+	const changing = rig.engine
+		.change(rig.projectId, () => rig.storage.updateWebhook(rig.projectId, id, { url: moved }))
+		.then(() => {
+			changed = true;
+		});
+	// As long as the clock stands still, the other node does not look for news.
+	for (let turns = 0; turns < 20; turns++) await storage.quiet();
+	expect(changed).toBe(false);
+	await until(() => changed);
+	await changing;
+	await other.engine.publish(rig.projectId, [draft]);
+	await until(() => other.sender.sent.length === 2);
+	expect(other.sender.to(moved)).toHaveLength(1);
+});

@@ -1,0 +1,132 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { createAuthority } from "../src/engine/send/credentials.fixture.ts";
+import { createGuard } from "../src/engine/send/guard.ts";
+import { createHttpSender } from "../src/engine/send/http-sender.ts";
+import { type Answer, answered, Receiver } from "../src/engine/send/receiver.fixture.ts";
+import type { Sender } from "../src/engine/send/sender.ts";
+import type { EngineRig, StartRig } from "./engine-rig.ts";
+
+/** Lets connections to a receiver come about only when the test says so. */
+class SlowWay {
+	readonly #server: Server;
+	readonly #sockets: Socket[] = [];
+	#waiting = 0;
+	#open = Promise.withResolvers<void>();
+	#port = 0;
+
+	constructor(receiver: Receiver) {
+		this.#server = createServer({ pauseOnConnect: true }, async (near) => {
+			this.#waiting += 1;
+			await this.#open.promise;
+			this.#waiting -= 1;
+			const far = connect(receiver.port, "127.0.0.1");
+			for (const socket of [near, far]) {
+				this.#sockets.push(socket);
+				socket.on("error", () => socket.destroy());
+			}
+			near.pipe(far).pipe(near);
+		});
+	}
+
+	async listen(): Promise<void> {
+		await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+		const address = this.#server.address();
+		if (typeof address === "object" && address) this.#port = address.port;
+	}
+
+	get url(): string {
+		return `https://localhost:${this.#port}/hook`;
+	}
+
+	/** Resolves when so many connections wait. */
+	async waiting(count = 1): Promise<void> {
+		while (this.#waiting < count) await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	/** Lets those pass that wait or come from now on. */
+	open(): void {
+		this.#open.resolve();
+	}
+
+	/** Those that come from now on wait. */
+	shut(): void {
+		this.#open = Promise.withResolvers();
+	}
+
+	async close(): Promise<void> {
+		for (const socket of this.#sockets) socket.destroy();
+		await new Promise((resolve) => this.#server.close(resolve));
+	}
+}
+
+/** A rig with a webhook at a real receiver, behind a slow way. */
+export class SlowRig {
+	readonly rig: EngineRig;
+	readonly way: SlowWay;
+	readonly #receiver: Receiver;
+	readonly #sender: Sender;
+	#webhookId = "";
+	#ended = 0;
+
+	private constructor(rig: EngineRig, way: SlowWay, receiver: Receiver, sender: Sender) {
+		this.rig = rig;
+		this.way = way;
+		this.#receiver = receiver;
+		this.#sender = sender;
+		const scripted: Sender = rig.sender;
+		scripted.send = async (shipment) => {
+			const outcome = await sender.send(shipment);
+			this.#ended += 1;
+			return outcome;
+		};
+	}
+
+	static async start(start: StartRig, options: { maxInFlight?: number; answer?: Answer } = {}): Promise<SlowRig> {
+		const { maxInFlight = 1, answer = answered(200) } = options;
+		const rig = await start();
+		const authority = createAuthority();
+		const receiver = await new Receiver(authority.issue({ names: ["localhost"] }), answer).listen();
+		const way = new SlowWay(receiver);
+		await way.listen();
+		const sender = createHttpSender({
+			clock: rig.clock,
+			guard: createGuard({ allow: ["127.0.0.0/8"] }),
+			brand: "Service",
+			timeoutMs: 15_000,
+			extraCa: authority.cert,
+			onFault: (error) => process.emitWarning(String(error)),
+		});
+		const slow = new SlowRig(rig, way, receiver, sender);
+		slow.#webhookId = (await rig.webhook("slow", { maxInFlight })).id;
+		await slow.change({ url: way.url });
+		return slow;
+	}
+
+	/** Ids of the events that the receiver was sent. */
+	get received(): string[] {
+		return this.#receiver.requests.map(({ body }) => JSON.parse(body.toString()).id);
+	}
+
+	/** Resolves when so many attempts have come to an end of whatever kind. */
+	async ended(count = 1): Promise<void> {
+		while (this.#ended < count) await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	async change(changes: { url?: string; status?: "active" | "paused" }): Promise<void> {
+		const { storage, projectId } = this.rig;
+		await this.rig.change(() => storage.updateWebhook(projectId, this.#webhookId, changes));
+	}
+
+	async delete(): Promise<void> {
+		const { storage, projectId } = this.rig;
+		await this.rig.change(() => storage.deleteWebhook(projectId, this.#webhookId));
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.way.open();
+		await this.rig[Symbol.asyncDispose]();
+		await this.#sender.close();
+		await this.way.close();
+		await this.#receiver.close();
+	}
+}
