@@ -23,7 +23,7 @@ export function describeAlarms(start: StartRig): void {
 	describe("alarms", () => {
 		test("a retry is made when it is due, between whichever two looks at the clock its millisecond ticks", async () => {
 			// Found not due by one look and due by the next, a retry was once forgotten.
-			for (let looks = 0; looks < 8; looks++) {
+			for (let looks = 0; looks < 6; looks++) {
 				const storage = new FaultyStorage();
 				await using rig = await start(storage.wrap);
 				await rig.webhook("a");

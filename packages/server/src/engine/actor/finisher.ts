@@ -49,11 +49,13 @@ export class Finisher {
 		const { lane, retry, event } = flight;
 		if (retry) {
 			lane.queuedCommitted(retry);
-			lane.queue(retry.queue).forget(retry.seq);
+			lane.queue(retry.queue).forget(retry);
 		} else {
 			lane.committed(cursor);
 		}
-		if (consequence.schedule) lane.retries.add(consequence.schedule);
+		const { schedule } = consequence;
+		// One that was read before this answer came may be under way already.
+		if (schedule && !lane.isUnderWay(schedule)) lane.retries.add(schedule);
 		this.#work.context.onAttempt(this.#work.projectId, event.id, consequence.attempt);
 	}
 

@@ -185,7 +185,8 @@ export class Lane {
 		this.#sending -= 1;
 		this.#open.delete(seq);
 		if (seq > this.#position) return;
-		this.#position = seq - 1;
+		// Resumed "from now", the lane may have been moved beyond it meanwhile.
+		this.#position = Math.max(this.#cursor, seq - 1);
 		this.chunk = undefined;
 	}
 

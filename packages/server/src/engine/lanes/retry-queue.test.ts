@@ -78,7 +78,7 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 				} else if (s.kind === "settle") {
 					const ended = underWay.shift();
 					if (!ended) continue;
-					queue.forget(ended.seq);
+					queue.forget(ended);
 					if (s.again === null) {
 						model.rows.delete(ended.seq);
 					} else {

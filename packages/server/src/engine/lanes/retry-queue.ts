@@ -20,7 +20,7 @@ export class RetryQueue {
 	#horizon: RetryPlace | null = START;
 	#loading = false;
 	/** What was settled since the read began: the delivery's next attempt, or null when it waits no longer. */
-	readonly #changed = new Map<number, Retry | null>();
+	readonly #changed = new Map<number, { readonly replay: number; readonly next: Retry | null }>();
 	#outdated = false;
 
 	/** The next attempt and its time, if it is known here. */
@@ -59,8 +59,8 @@ export class RetryQueue {
 		}
 		const last = rows.at(-1);
 		this.#horizon = rows.length >= limit && last ? { dueAt: last.dueAt, seq: last.seq } : null;
-		this.#head = rows.filter((row) => !this.#changed.has(row.seq) && !isUnderWay(row));
-		for (const retry of this.#changed.values()) if (retry) this.#insert(retry);
+		this.#head = rows.filter((row) => row.replay > (this.#changed.get(row.seq)?.replay ?? -1) && !isUnderWay(row));
+		for (const { next } of this.#changed.values()) if (next) this.#insert(next);
 		this.#changed.clear();
 	}
 
@@ -71,13 +71,13 @@ export class RetryQueue {
 
 	/** A delivery's next attempt was committed. */
 	add(retry: Retry): void {
-		if (this.#loading) this.#changed.set(retry.seq, retry);
+		if (this.#loading) this.#changed.set(retry.seq, { replay: retry.replay, next: retry });
 		else this.#insert(retry);
 	}
 
 	/** A delivery was settled and waits no longer in this queue. */
-	forget(seq: number): void {
-		if (this.#loading) this.#changed.set(seq, null);
+	forget({ seq, replay }: Pick<Retry, "seq" | "replay">): void {
+		if (this.#loading) this.#changed.set(seq, { replay, next: null });
 	}
 
 	/** Storage was changed by others (a replay): read the head anew. */
