@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -5,5 +6,7 @@ export default defineConfig({
 		include: ["packages/*/{src,test}/**/*.test.ts", "e2e/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
 		testTimeout: 20_000,
 		retry: 0,
+		// The long ones wait for processes, disks and clocks most of the time.
+		maxWorkers: Math.max(3, availableParallelism()),
 	},
 });
