@@ -46,7 +46,16 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
 	};
 	const ports = await Promise.all(Array.from({ length: NODES }, unusedPort));
-	const start = (port: number) => Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(port) } });
+	/** As its supervisor does: a node that finds the database away when it starts says so, ends, and is started again. */
+	const start = async (port: number): Promise<Posthorn> => {
+		for (;;) {
+			try {
+				return await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(port) } });
+			} catch (error) {
+				if (!/PostgreSQL (cannot be reached|could not do its work)/.test(String(error))) throw error;
+			}
+		}
+	};
 	const nodes: (Posthorn | null)[] = await Promise.all(ports.map(start));
 	const arrivals = new Map<string, Arrival[]>();
 	const receiver = await startReceiver({
