@@ -187,6 +187,9 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 		const standby = await server.standby();
 		try {
 			proxy.retarget(standby.url);
+			// It may have found the primary again before the standby was there.
+			proxy.cut("broken");
+			proxy.heal();
 			const before = proxy.accepted;
 			// One is made each second.
 			while (proxy.accepted < before + 4) await standby.execute("SELECT 1");
