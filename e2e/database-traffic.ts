@@ -5,6 +5,8 @@ import { Signal } from "./signal.ts";
 
 /** Between a call that was not acknowledged and the next one, milliseconds. */
 const AGAIN_MS = 100;
+/** How long a call may take until it is made to the next node, milliseconds. */
+const PATIENCE_MS = 3_000;
 /** Between two calls that went well, milliseconds: steady, not as fast as it goes. */
 const PACE_MS = 50;
 /** Events of one call at most. */
@@ -111,7 +113,7 @@ export class Traffic {
 	async #offer(projectId: string, events: readonly NewEvent[], turn: number): Promise<Refusal | null> {
 		const node = this.#site.nodes[turn % this.#site.nodes.length]!;
 		const answer = await node
-			.call("POST", `/v1/projects/${projectId}/events`, { events })
+			.call("POST", `/v1/projects/${projectId}/events`, { events }, PATIENCE_MS)
 			.catch((error: Error) => error);
 		if (answer instanceof Error) return { status: null, detail: answer.message };
 		const { status, body } = answer;

@@ -85,6 +85,10 @@ export class PostgresProxy {
 		await this.#connections.close();
 	}
 
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
+	}
+
 	#accepted(client: Socket): void {
 		if (this.#way === "broken") {
 			client.resetAndDestroy();

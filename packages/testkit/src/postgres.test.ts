@@ -34,6 +34,45 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		expect(await server.execute("SELECT n FROM kept", url)).toEqual([{ n: 7 }]);
 	});
 
+	test("a standby has all that its primary has, only lets read, and can take its place", async () => {
+		const url = await server.createDatabase();
+		const standby = await server.standby();
+		try {
+			await server.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
+			await server.execute("SELECT pg_reload_conf()");
+			await server.execute("CREATE TABLE there AS SELECT 7 AS n", url);
+			const copy = url.replace(new URL(url).host, new URL(standby.url).host);
+			await expect(standby.execute("CREATE TABLE here (n integer)", copy)).rejects.toThrow("read-only");
+			await server.kill();
+			await standby.promote();
+			expect(await standby.execute("INSERT INTO there VALUES (8) RETURNING n", copy)).toEqual([{ n: 8 }]);
+			await server.startAgain();
+			await server.execute("ALTER SYSTEM RESET synchronous_standby_names");
+			await server.execute("SELECT pg_reload_conf()");
+		} finally {
+			await standby.stop();
+		}
+	});
+
+	test.runIf(process.platform === "linux")("tables grow no further than files may, until they may again", async () => {
+		const url = await server.createDatabase();
+		const grow = "INSERT INTO large SELECT repeat(md5(random()::text), 60) FROM generate_series(1, 1000)";
+		await server.execute("CREATE TABLE large (text text)", url);
+		const limit = 16 * 1024 * 1024;
+		await server.limitFiles(limit);
+		for (let size = 0; size < limit; ) {
+			const [row] = await server.execute("SELECT pg_relation_size('large')::float8 AS size", url);
+			size = row!.size as number;
+			const grown = await server.execute(grow, url).catch((error: Error) => error);
+			if (!(grown instanceof Error)) continue;
+			expect(grown.message).toMatch(/could not extend file .*File too large/);
+			break;
+		}
+		await expect(server.execute(grow, url)).rejects.toThrow("could not extend file");
+		await server.limitFiles(null);
+		await server.execute(grow, url);
+	});
+
 	test("a server ends with the process that started it, however that one ended", async () => {
 		const script = `
 			import { PostgresServer } from ${JSON.stringify(new URL("./postgres.ts", import.meta.url).href)};

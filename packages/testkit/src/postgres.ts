@@ -201,6 +201,10 @@ export class PostgresServer {
 		await gone;
 	}
 
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.stop();
+	}
+
 	/** A new and empty database. @returns the URL that it is reached at */
 	async createDatabase(): Promise<string> {
 		const name = `test_${process.pid}_${Date.now().toString(36)}_${this.#databases++}`;

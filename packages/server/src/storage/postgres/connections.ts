@@ -188,7 +188,9 @@ async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promi
 		await c.commit();
 		return value;
 	} catch (error) {
-		if (!isConnectionLost(error)) await c.command("ROLLBACK");
-		throw error;
+		// Of statements that were sent together those behind the one that failed fail as well, and may be heard of first.
+		const first = c.failure ?? error;
+		if (!isConnectionLost(first)) await c.command("ROLLBACK");
+		throw first;
 	}
 }

@@ -53,8 +53,7 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 			code: "lost",
 			message: expect.stringContaining("only lets read"),
 		});
-		// To be prepared a database has to take writes, or to be up to date: after that it may be read.
-		const storage = await open([hostOf(primary)], `${name}?target_session_attrs=any`);
+		const storage = await open([hostOf(primary)], `${name}?target_session_attrs=primary`);
 		await storage.close();
 	});
 });

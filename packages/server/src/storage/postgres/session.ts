@@ -19,7 +19,6 @@ export class Session {
 	readonly changed = new Set<number>();
 	readonly #client: PoolClient;
 	#committed: Promise<void> | null = null;
-	/** What the first statement that failed rejected with. */
 	#failure: unknown = null;
 
 	constructor(client: PoolClient, names: NameCache, offset = new ClockOffset()) {
@@ -64,6 +63,11 @@ export class Session {
 	/** Whether the transaction's end was sent already. */
 	get isCommitted(): boolean {
 		return this.#committed !== null;
+	}
+
+	/** What the first statement that failed rejected with; null as long as none has. */
+	get failure(): unknown {
+		return this.#failure;
 	}
 
 	async #send({ name, text }: Statement, values: readonly unknown[]): Promise<QueryResult<Row>> {

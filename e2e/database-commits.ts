@@ -1,28 +1,22 @@
 /** Commits that are slow, and commits whose end is not known because the connection broke at that moment. */
 import { type CommitFate, PostgresProxy } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import type { PostgresServer } from "@posthorn/testkit/postgres";
+import { test } from "vitest";
 import { checkDeliveries } from "./database-check.ts";
-import { type Held, holdersOf, untilLeases } from "./database-leases.ts";
+import { type Held, untilLeases } from "./database-leases.ts";
 import { Site } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
 import { Signal } from "./signal.ts";
-
-let server: PostgresServer;
-beforeAll(async () => {
-	server = await PostgresServer.start({ own: true });
-}, START_TIMEOUT_MS);
-afterAll(() => server.stop());
 
 /** What becomes of the commits of one kind, again and again: also of one that is tried again at once. */
 const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pass", "pass", "lose", "lose_answer"];
 /** How often all of that happens to each kind. */
 const ROUNDS = 4;
 
-describe.concurrent("commits", { timeout: 90_000 }, () => {
+export function testCommits(server: () => PostgresServer): void {
 	test("a connection that breaks during a commit, of events or of outcomes: each is there once", async ({ expect }) => {
-		const database = await server.createDatabase();
-		const proxy = await PostgresProxy.start(database);
+		const database = await server().createDatabase();
+		await using proxy = await PostgresProxy.start(database);
 		await using site = await Site.open({
 			nodes: [{ database: proxy.url(database) }],
 			// Some attempts fail, so that retries are stored and taken away again.
@@ -45,17 +39,18 @@ describe.concurrent("commits", { timeout: 90_000 }, () => {
 		// Nobody else took over and no request was made twice: the delivery log knows each of them.
 		await checkDeliveries(site, traffic, { exact: true });
 		expect(await site.stop(site.nodes[0]!)).toBe(0);
-		await proxy.close();
 	});
 
 	test("slow commits: less goes through, nothing is refused, and every lease stays where it is", async ({ expect }) => {
-		const database = await server.createDatabase();
-		const proxies = await Promise.all([PostgresProxy.start(database), PostgresProxy.start(database)]);
-		await using site = await Site.open({ nodes: proxies.map((proxy) => ({ database: proxy.url(database) })) });
+		const database = await server().createDatabase();
+		await using one = await PostgresProxy.start(database);
+		await using other = await PostgresProxy.start(database);
+		const proxies = [one, other];
+		// So few that a node may keep them all: none is given back to share the work.
+		const nodes = proxies.map((proxy) => ({ database: proxy.url(database) }));
+		await using site = await Site.open({ nodes, projects: 2 });
 		const traffic = new Traffic(site);
-		const isShared = (leases: ReadonlyMap<string, Held>) =>
-			leases.size === site.projectIds.length && holdersOf(leases).size === 2;
-		const before = await untilLeases(server, database, isShared);
+		const before = await untilLeases(server(), database, (leases) => leases.size === site.projectIds.length);
 		let slow = 0;
 		for (const proxy of proxies)
 			proxy.onCommit = () => {
@@ -64,7 +59,7 @@ describe.concurrent("commits", { timeout: 90_000 }, () => {
 			};
 		await traffic.more(50);
 		// Long enough for each lease to have been renewed.
-		const after = await untilLeases(server, database, (leases) =>
+		const after = await untilLeases(server(), database, (leases) =>
 			[...before].every(([id, { until }]) => (leases.get(id)?.until ?? 0) > until + 7_000),
 		);
 		const holding = (leases: ReadonlyMap<string, Held>) =>
@@ -74,8 +69,7 @@ describe.concurrent("commits", { timeout: 90_000 }, () => {
 		for (const proxy of proxies) proxy.onCommit = () => "pass";
 		await traffic.more(50);
 		await traffic.stop();
-		expect(traffic.refusals).toEqual([]);
+		expect(traffic.refusals.filter(({ status }) => status !== null)).toEqual([]);
 		await checkDeliveries(site, traffic, { exact: true });
-		await Promise.all(proxies.map((proxy) => proxy.close()));
 	});
-});
+}

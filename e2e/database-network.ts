@@ -1,35 +1,29 @@
 /** The way between a node and the database is cut, for longer than its leases last; another node takes over meanwhile. */
 import { PostgresProxy } from "@posthorn/testkit";
-import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import type { PostgresServer } from "@posthorn/testkit/postgres";
+import { test } from "vitest";
 import { checkDeliveries } from "./database-check.ts";
 import { untilLeases } from "./database-leases.ts";
 import { Meter } from "./database-meter.ts";
 import { Site, type SiteWebhook } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
 
-let server: PostgresServer;
-beforeAll(async () => {
-	server = await PostgresServer.start({ own: true });
-}, START_TIMEOUT_MS);
-afterAll(() => server.stop());
-
-describe.concurrent("a node that is cut off from the database", { timeout: 120_000 }, () => {
+export function testNetwork(server: () => PostgresServer): void {
 	test.for([
-		["broken", "connections break, and new ones too"],
-		["held", "what it sends arrives long after"],
-		["swallowing", "nothing ever comes back on connections made before"],
-	] as const)("%s: %s", async ([way], { expect }) => {
-		const database = await server.createDatabase();
-		const proxy = await PostgresProxy.start(database);
+		["swallowing", "nothing ever comes back on connections made before", "?query_timeout=8000"],
+		["held", "what it sends arrives long after", ""],
+		["broken", "connections break, and new ones too", ""],
+	] as const)("cut off from the database, %s: %s", async ([way, , parameters], { expect }) => {
+		const database = await server().createDatabase();
+		await using proxy = await PostgresProxy.start(database);
 		let answers = Promise.resolve();
 		await using site = await Site.open({
-			nodes: [{ database: proxy.url(database) }, { database }],
+			nodes: [{ database: proxy.url(database) + parameters }, { database }],
 			answer: () => answers.then(() => 200),
 		});
 		const [node, other] = [site.nodes[0]!, site.nodes[1]!];
 		const isComplete = (leases: ReadonlyMap<string, unknown>) => leases.size === site.projectIds.length;
-		const holder = (await untilLeases(server, database, isComplete)).get(site.projectIds[0]!)!.holder;
+		const holder = (await untilLeases(server(), database, isComplete)).get(site.projectIds[0]!)!.holder;
 		const traffic = new Traffic(site);
 		await traffic.more(50);
 
@@ -38,7 +32,7 @@ describe.concurrent("a node that is cut off from the database", { timeout: 120_0
 		answers = promise;
 		const isUnanswered = ({ arrivals }: SiteWebhook) => arrivals.length > 0 && !arrivals.at(-1)!.status;
 		await site.untilReceived(() => site.webhooks.every(isUnanswered));
-		const before = await untilLeases(server, database, isComplete);
+		const before = await untilLeases(server(), database, isComplete);
 		const underWay = site.webhooks
 			.filter(({ projectId }) => before.get(projectId)!.holder === holder)
 			.map((webhook) => ({ webhook, eventId: webhook.arrivals.at(-1)!.eventId }));
@@ -48,7 +42,7 @@ describe.concurrent("a node that is cut off from the database", { timeout: 120_0
 		proxy.cut(way);
 		const endProbes = node.probe();
 		answer();
-		await untilLeases(server, database, (leases) => {
+		await untilLeases(server(), database, (leases) => {
 			return isComplete(leases) && [...leases.values()].every((lease) => lease.holder !== holder);
 		});
 		await traffic.more(50);
@@ -60,7 +54,7 @@ describe.concurrent("a node that is cut off from the database", { timeout: 120_0
 		// It works again: when the other one goes, it takes everything up.
 		await node.untilReadiness(200);
 		expect(await site.stop(other)).toBe(0);
-		await untilLeases(server, database, (leases) => {
+		await untilLeases(server(), database, (leases) => {
 			return isComplete(leases) && [...leases.values()].every((lease) => lease.holder === holder);
 		});
 		await traffic.more(50);
@@ -70,6 +64,5 @@ describe.concurrent("a node that is cut off from the database", { timeout: 120_0
 		for (const { webhook, eventId } of underWay)
 			expect(webhook.arrivals.filter((arrival) => arrival.eventId === eventId).length).toBeGreaterThan(1);
 		expect(await node.service.stop()).toBe(0);
-		await proxy.close();
 	});
-});
+}

@@ -1,0 +1,59 @@
+/** The database has no room left for events, and then it has. */
+import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import { test } from "vitest";
+import { checkDeliveries } from "./database-check.ts";
+import { Meter } from "./database-meter.ts";
+import { Site } from "./database-site.ts";
+import { Traffic } from "./database-traffic.ts";
+
+/** What an event is padded with, bytes: more than fits in a row, so that its body lies in a table of its own. */
+const BALLAST_BYTES = 4_000;
+/** Makes that table as large as files must be allowed to be for the server's own log, by rows that are not kept. */
+const FILL = `
+	BEGIN;
+	INSERT INTO posthorn.events (project_no, seq, id, type, created_at, published_at, body)
+	SELECT p.no, -1000 - i, 'fill' || i, 1, 0, 0, (
+		SELECT string_agg(decode(md5(random()::text || n), 'hex'), '') FROM generate_series(1, 6000) n
+	) FROM generate_series(1, 200) i, (SELECT no FROM posthorn.projects LIMIT 1) p;
+	ROLLBACK;
+	CHECKPOINT`;
+const SIZE = `
+	SELECT pg_relation_size(reltoastrelid)::float8 AS bytes FROM pg_class WHERE oid = 'posthorn.events'::regclass`;
+const LEAST_BYTES = 16 * 1024 * 1024;
+
+export function testDisk(): void {
+	// Other systems have no way to limit a running process.
+	test.runIf(process.platform === "linux")(
+		"no room for events: they are refused as long as there is none, and what was acknowledged is kept",
+		async ({ expect }) => {
+			await using server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
+			const database = await server.createDatabase();
+			await using proxy = await PostgresProxy.start(database);
+			await using site = await Site.open({ nodes: [{ database: proxy.url(database) }, { database }] });
+			const [node] = site.nodes;
+			const traffic = new Traffic(site, { ballast: BALLAST_BYTES });
+			await traffic.more(20);
+			await server.execute(FILL, database);
+			const [size] = await server.execute(SIZE, database);
+			expect(size!.bytes).toBeGreaterThan(LEAST_BYTES);
+			await server.limitFiles(size!.bytes as number);
+			await traffic.moreRefused(1);
+			const meter = new Meter(node!, proxy);
+			const before = traffic.refusals.length;
+			await node!.untilReadiness(503);
+			await traffic.moreRefused(20);
+			const refused = traffic.refusals.slice(before);
+			expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+			for (const { detail } of refused)
+				expect(detail).toMatch(/no room left .* operator must free some.* Nothing was stored/);
+			meter.expectCalm(refused.length + 20);
+
+			await server.limitFiles(null);
+			await Promise.all(site.nodes.map((one) => one.untilReadiness(200)));
+			await traffic.more(20);
+			await traffic.stop();
+			await checkDeliveries(site, traffic, { exact: true });
+		},
+	);
+}

@@ -1,0 +1,56 @@
+/**
+ * Another server takes the primary's place. One node finds it by the list of servers in its database URL; the other one's
+ * URL names an address that comes to lead there.
+ */
+import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import { test } from "vitest";
+import { checkDeliveries } from "./database-check.ts";
+import { Site } from "./database-site.ts";
+import { Traffic } from "./database-traffic.ts";
+
+/** A database's URL with both servers, each of which may be the one that takes writes. */
+function listOf(database: string, ...servers: readonly PostgresServer[]): string {
+	const url = new URL(database);
+	return `postgres://${url.username}@${servers.map((one) => new URL(one.url).host).join(",")}${url.pathname}`;
+}
+
+export function testFailover(): void {
+	test.for([
+		["the primary crashes", (primary: PostgresServer) => primary.kill()],
+		[
+			"the primary lets nobody write any more, and breaks no connection",
+			async (primary: PostgresServer) => {
+				await primary.execute("ALTER SYSTEM SET default_transaction_read_only = on");
+				await primary.execute("SELECT pg_reload_conf()");
+			},
+		],
+	] as const)("failover: %s", async ([, end], { expect }) => {
+		await using primary = await PostgresServer.start({ own: true, fsync: true });
+		await using standby = await primary.standby();
+		// Whatever the primary acknowledges the standby has, too.
+		await primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
+		await primary.execute("SELECT pg_reload_conf()");
+		const database = await primary.createDatabase();
+		await using proxy = await PostgresProxy.start(primary.url);
+		await using site = await Site.open({
+			// The first of the list is passed over from the beginning.
+			nodes: [{ database: listOf(database, standby, primary) }, { database: proxy.url(database) }],
+		});
+		const traffic = new Traffic(site);
+		await traffic.more(100);
+		await end(primary);
+		await Promise.all(site.nodes.map((node) => node.untilReadiness(503)));
+		await traffic.moreRefused(2);
+		await standby.promote();
+		proxy.retarget(standby.url);
+		await Promise.all(site.nodes.map((node) => node.untilReadiness(200)));
+		await traffic.more(100);
+		await traffic.stop();
+		await checkDeliveries(site, traffic);
+		// Both hear of each other by way of the new primary, too.
+		const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
+		while ((await standby.execute(listening)).length < site.nodes.length);
+		for (const node of [...site.nodes]) expect(await site.stop(node)).toBe(0);
+	});
+}

@@ -1,0 +1,26 @@
+/**
+ * Nodes whose PostgreSQL fails them. Events are published all the while by someone who publishes again what was not
+ * acknowledged; in the end each of them is in the log once, has arrived everywhere in order, and the delivery log tells
+ * what receivers saw. Most of the time passes in waiting, so the faults happen beside each other.
+ */
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { afterAll, beforeAll, describe } from "vitest";
+import { testClocks } from "./database-clocks.ts";
+import { testCommits } from "./database-commits.ts";
+import { testDisk } from "./database-disk.ts";
+import { testFailover } from "./database-failover.ts";
+import { testNetwork } from "./database-network.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await PostgresServer.start({ own: true });
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+describe.concurrent("faults of PostgreSQL", { timeout: 180_000 }, () => {
+	testNetwork(() => server);
+	testCommits(() => server);
+	testClocks(() => server);
+	testDisk();
+	testFailover();
+});
