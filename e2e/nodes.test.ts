@@ -20,6 +20,8 @@ const PEACE_MS = [400, 1_600] as const;
 /** Longer than the term of a lease, so that others have taken over when it goes on. */
 const STOPPED_MS = 11_000;
 const PUBLISHERS = 4;
+/** Publishing goes on until so many are acknowledged, however slow the machine is. */
+const EVENTS = 2_000;
 
 interface Arrival {
 	readonly eventId: string;
@@ -99,10 +101,11 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			}),
 		);
 
+		const acknowledged = () => projects.reduce((sum, project) => sum + project.acknowledged.size, 0);
 		let publishing = true;
 		let next = 0;
 		const publisher = async (): Promise<void> => {
-			while (publishing) {
+			while (publishing || acknowledged() < EVENTS) {
 				const project = projects[Math.floor(random() * PROJECTS)]!;
 				const events = Array.from({ length: 1 + Math.floor(random() * 8) }, () => purchase(next++));
 				const answer = await call("POST", `/v1/projects/${project.id}/events`, { events });
@@ -147,9 +150,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		await Promise.all(underWay);
 		publishing = false;
 		await Promise.all(publishers);
-		const acknowledged = projects.reduce((sum, project) => sum + project.acknowledged.size, 0);
-		console.log(`${acknowledged} events acknowledged; ${JSON.stringify(told)}`);
-		expect(acknowledged).toBeGreaterThan(1_000);
+		console.log(`${acknowledged()} events acknowledged; ${JSON.stringify(told)}`);
 
 		for (const project of projects) {
 			const seen = () => arrivals.get(project.path) ?? [];

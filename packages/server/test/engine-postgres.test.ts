@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 describeEngine("PostgreSQL", async () => {
 	const url = await server.createDatabase();
 	return {
-		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		open: (clock, leaseTermMs = LEASE_TERM_MS) => openPostgresStorage({ url, clock, leaseTermMs, leasesByClock: true }),
 		remove: () => server.dropDatabase(url),
 	};
 });

@@ -65,14 +65,14 @@ export interface Settled extends NewAttempt {
 
 /** A database that a rig has for itself. */
 export interface RigDatabase {
-	/** Its leases go by the clock, and last for {@link LEASE_TERM_MS}. */
-	open(clock: Clock): Promise<Storage>;
+	/** Its leases go by the clock, and last for {@link LEASE_TERM_MS} unless told. */
+	open(clock: Clock, leaseTermMs?: number): Promise<Storage>;
 	/** Once it is closed. */
 	remove(): Promise<void>;
 }
 
 /** Starts an engine on an empty database. `wrap` stands between the two. */
-export type StartRig = (wrap?: (storage: Storage) => Storage) => Promise<EngineRig>;
+export type StartRig = (wrap?: (storage: Storage) => Storage, leaseTermMs?: number) => Promise<EngineRig>;
 
 /** A real engine on a real database, with a scripted network and a virtual clock. */
 export class EngineRig {
@@ -87,16 +87,22 @@ export class EngineRig {
 	#waiters: { ready: () => boolean; resolve: () => void }[] = [];
 	readonly #database: RigDatabase;
 	readonly #wrap: (storage: Storage) => Storage;
+	readonly #leaseTermMs: number;
 
-	private constructor(database: RigDatabase, wrap: (storage: Storage) => Storage) {
+	private constructor(database: RigDatabase, wrap: (storage: Storage) => Storage, leaseTermMs: number) {
 		this.ids = new IdSource(this.clock);
 		this.sender = new ScriptedSender(this.clock);
 		this.#database = database;
 		this.#wrap = wrap;
+		this.#leaseTermMs = leaseTermMs;
 	}
 
-	static async start(database: RigDatabase, wrap: (storage: Storage) => Storage = (s) => s): Promise<EngineRig> {
-		const rig = new EngineRig(database, wrap);
+	static async start(
+		database: RigDatabase,
+		wrap: (storage: Storage) => Storage = (s) => s,
+		leaseTermMs = LEASE_TERM_MS,
+	): Promise<EngineRig> {
+		const rig = new EngineRig(database, wrap, leaseTermMs);
 		await rig.open();
 		rig.projectId = rig.ids.next("project");
 		await rig.storage.createProject({
@@ -109,7 +115,7 @@ export class EngineRig {
 	}
 
 	async open(): Promise<void> {
-		this.storage = this.#wrap(await this.#database.open(this.clock));
+		this.storage = this.#wrap(await this.#database.open(this.clock, this.#leaseTermMs));
 		this.engine = startEngine({
 			storage: this.storage,
 			sender: this.sender,
@@ -117,7 +123,7 @@ export class EngineRig {
 			ids: this.ids,
 			seal: this.seal,
 			logger: silentLogger,
-			leaseTermMs: LEASE_TERM_MS,
+			leaseTermMs: this.#leaseTermMs,
 			retryDelaysMs: SPEC_DELAYS_MS,
 			logRetentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,

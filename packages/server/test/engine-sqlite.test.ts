@@ -9,7 +9,7 @@ describeEngine("SQLite", async () => {
 	const directory = mkdtempSync(join(tmpdir(), "posthorn-engine-"));
 	const path = join(directory, "posthorn.db");
 	return {
-		open: (clock) => openSqliteStorage({ path, clock, leaseTermMs: LEASE_TERM_MS }),
+		open: (clock, leaseTermMs = LEASE_TERM_MS) => openSqliteStorage({ path, clock, leaseTermMs }),
 		remove: async () => rmSync(directory, { recursive: true }),
 	};
 });

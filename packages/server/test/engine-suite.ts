@@ -12,7 +12,7 @@ import { describeWithholding } from "./engine-withholding.ts";
 
 /** What the engine does, whichever database it stands on. */
 export function describeEngine(database: string, create: () => Promise<RigDatabase>): void {
-	const start: StartRig = async (wrap) => EngineRig.start(await create(), wrap);
+	const start: StartRig = async (wrap, leaseTermMs) => EngineRig.start(await create(), wrap, leaseTermMs);
 	describe(`the engine on ${database}`, () => {
 		describeSeries(start);
 		describeLanes(start);
