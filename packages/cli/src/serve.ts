@@ -3,6 +3,7 @@ import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/con
 import { banner } from "./banner.ts";
 import { flagsOf } from "./flags.ts";
 import { createLogger } from "./logger.ts";
+import { giveMemoryBackWhenQuiet } from "./memory.ts";
 import { listenForStop } from "./stop-signals.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -30,6 +31,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	const service = await startService({ config, sealKey: seal.key, logger });
 	const { url, operatorKey, setupUrl } = service;
 	banner({ config, url, operatorKey, setupUrl, sealKeyMade: seal.made });
+	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;
 	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");

@@ -22,7 +22,6 @@ import { createResolver } from "./engine/send/resolver.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
 import type { Storage } from "./storage/port.ts";
-import { openPostgresStorage } from "./storage/postgres/index.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
 
@@ -179,6 +178,8 @@ function dashboardFolder(): string | null {
 async function openStorage({ database }: Config, metrics: Metrics): Promise<Storage> {
 	if (database.engine === "sqlite")
 		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
+	// Loaded only where it is used: on SQLite it would take memory for nothing.
+	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const observer = metrics.database();
 	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, observer };
 	const storage = await openPostgresStorage(options);

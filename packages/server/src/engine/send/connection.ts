@@ -48,7 +48,7 @@ export class Connection {
 	use(user: ConnectionUser): void {
 		this.#user = user;
 		if (this.#socket !== null) user.ready();
-		else this.#dialing ??= this.#dialer.dial(this.place.hostname, this.place.port, this.#dialed);
+		else this.#dialing ??= this.#dialer.dial(this.place.hostname, this.place.port, this.#dialed, this.#received);
 	}
 
 	write(request: Buffer): void {
@@ -85,11 +85,6 @@ export class Connection {
 		socket.setTimeout(this.#idleMs, () => {
 			if (this.#user === null) this.#close();
 		});
-		socket.on("data", (chunk: Buffer) => {
-			// What nobody asked for is nobody's answer, and leaves it open whose the next one would be.
-			if (this.#user === null) this.#close();
-			else this.#user.received(chunk);
-		});
 		socket.on("end", () => {
 			if (this.#user === null) this.#close();
 			else this.#user.ended();
@@ -97,6 +92,12 @@ export class Connection {
 		socket.on("error", (reason) => this.#fail(reason));
 		socket.on("close", () => this.#fail(new SendFailure("connection_reset", "the connection was closed")));
 		this.#user?.ready();
+	};
+
+	readonly #received = (bytes: Buffer): void => {
+		// What nobody asked for is nobody's answer, and leaves it open whose the next one would be.
+		if (this.#user === null) this.#close();
+		else this.#user.received(bytes);
 	};
 
 	#fail(error: Error): void {
@@ -126,7 +127,8 @@ export interface Place {
 export interface ConnectionUser {
 	/** It is connected: now or never is the time to write. */
 	ready(): void;
-	received(chunk: Buffer): void;
+	/** Something came; the bytes hold only until this returns. */
+	received(bytes: Buffer): void;
 	/** The receiver will send nothing more. */
 	ended(): void;
 	/** It closed, or never came about. Called once at most. */

@@ -16,11 +16,17 @@ import type { Resolver } from "./resolver.ts";
  * is never looked up, so it is judged here.
  */
 export interface Dialer {
-	/** Calls `done` once, with a connected and verified socket or with why there is none; never after `cancel`. */
-	dial(hostname: string, port: number, done: Dialed): Dialing;
+	/**
+	 * Calls `done` once, with a connected and verified socket or with why there is none; never after `cancel`. What the
+	 * socket reads goes to `received`, and not through the stream.
+	 */
+	dial(hostname: string, port: number, done: Dialed, received: Received): Dialing;
 }
 
 export type Dialed = (error: Error | null, socket: TLSSocket | null) => void;
+
+/** Takes what came. The bytes are overwritten by what comes next, on any connection: keep copies only. */
+export type Received = (bytes: Buffer) => void;
 
 /** A connection being made. */
 export interface Dialing {
@@ -43,8 +49,11 @@ const NEXT_ADDRESS_AFTER_MS = 1_000;
 /** TLS sessions kept for resumption, one for each host and port (RFC 8446, 2.2), the least recently used dropped first. */
 const MAX_SESSIONS = 1_000;
 
+/** As much as a TLS record holds: what a receiver sent in one piece is mostly read in one. */
+const READ_BYTES = 16_384;
+
 /** `tls.connect` hands these on to `net.connect`; its types do not say so. */
-type TcpOptions = Pick<TcpNetConnectOpts, "autoSelectFamily" | "autoSelectFamilyAttemptTimeout">;
+type TcpOptions = Pick<TcpNetConnectOpts, "autoSelectFamily" | "autoSelectFamilyAttemptTimeout" | "onread">;
 
 export function createDialer(options: DialerOptions): Dialer {
 	const { guard, resolver } = options;
@@ -53,6 +62,8 @@ export function createDialer(options: DialerOptions): Dialer {
 	// Made once: reading some 150 authorities anew for each connection would cost milliseconds.
 	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2" });
 	const sessions = new Map<string, Buffer>();
+	// One for all connections: what was read is taken before anything else is read.
+	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 	async function addressesOf(hostname: string): Promise<readonly string[]> {
 		if (isIP(hostname) === 0) return resolver.lookup(hostname);
@@ -60,7 +71,13 @@ export function createDialer(options: DialerOptions): Dialer {
 		throw new SendFailure("address_not_public", `requests may not go to ${hostname}`);
 	}
 
-	function connect(hostname: string, port: number, addresses: readonly string[], done: Dialed): TLSSocket {
+	function connect(
+		hostname: string,
+		port: number,
+		addresses: readonly string[],
+		done: Dialed,
+		received: Received,
+	): TLSSocket {
 		const place = `${hostname}:${port}`;
 		const session = sessions.get(place);
 		const connection: ConnectionOptions & TcpOptions = {
@@ -71,6 +88,13 @@ export function createDialer(options: DialerOptions): Dialer {
 			lookup: lookupFrom(addresses),
 			autoSelectFamily: true,
 			autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+			onread: {
+				buffer,
+				callback(length) {
+					received(buffer.subarray(0, length));
+					return true;
+				},
+			},
 			ALPNProtocols: ["http/1.1"],
 			secureContext,
 			// Said outright, since NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
@@ -100,7 +124,7 @@ export function createDialer(options: DialerOptions): Dialer {
 	}
 
 	return {
-		dial(hostname, port, done) {
+		dial(hostname, port, done, received) {
 			let resolving = true;
 			let cancelled = false;
 			let socket: TLSSocket | null = null;
@@ -108,7 +132,7 @@ export function createDialer(options: DialerOptions): Dialer {
 				try {
 					const addresses = await addressesOf(hostname);
 					resolving = false;
-					if (!cancelled) socket = connect(hostname, port, addresses, done);
+					if (!cancelled) socket = connect(hostname, port, addresses, done, received);
 				} catch (error) {
 					resolving = false;
 					if (!cancelled) done(error instanceof Error ? error : new Error(String(error)), null);

@@ -12,7 +12,7 @@ import {
 /** Outcomes in one commit at most: keeps a commit, and so the wait for the next, short. */
 const MAX_BATCH = 1_000;
 /** Under load a commit gathers for as long as this, milliseconds: what a crash makes come again stays small. */
-const GATHER_MS = 5;
+const GATHER_MS = 20;
 /** Outcomes that may wait for their commit before lanes start nothing more. */
 const MAX_WAITING = 4_000;
 /** When storage is lost, a batch is tried again after this long, doubling … */

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { lookForQuiet } from "../src/memory.ts";
+
+/** How often it was collected after each look, when the thread was busy for these shares of its time. */
+function collections(shares: readonly number[]): number[] {
+	let at = 0;
+	let count = 0;
+	const collecting = { now: false };
+	const look = lookForQuiet({
+		utilization() {
+			if (!collecting.now) return shares[at]!;
+			collecting.now = false;
+			return 1;
+		},
+		collect() {
+			count++;
+			collecting.now = true;
+		},
+	});
+	return shares.map((_, index) => {
+		at = index;
+		look();
+		return count;
+	});
+}
+
+test("memory is given back once, when the service becomes quiet after it was busy", () => {
+	expect(collections([0, 0.01, 0.9, 0.5, 0.02, 0.01, 0])).toEqual([0, 0, 0, 0, 1, 1, 1]);
+	expect(collections([0.3, 0.1, 0.1, 0.04, 0.3, 0.01])).toEqual([0, 0, 0, 1, 1, 2]);
+});
+
+test("a little work makes nothing worth collecting, and work is never interrupted", () => {
+	expect(collections([0.1, 0.01, 0.19, 0])).toEqual([0, 0, 0, 0]);
+	expect(collections([0.9, 0.9, 0.06, 0.9])).toEqual([0, 0, 0, 0]);
+});
