@@ -6,7 +6,8 @@ import { UsageError } from "./usage-error.ts";
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /**
- * The command line: each command loads what it needs when it is run. Exit code 0 for success, 2 for wrong usage or configuration, 1 for failure while running.
+ * The command line; a command loads what it needs when it is run. Exit code 0 for success, 2 for wrong usage or
+ * configuration, 1 for failure while running.
  */
 export async function main(args: readonly string[]): Promise<void> {
 	const program = new Command("posthorn")
@@ -31,7 +32,9 @@ export async function main(args: readonly string[]): Promise<void> {
 		.description("Copy the database into FILE, complete and consistent, also while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
-		.action(async (file: string, options: { databaseUrl?: string }) => (await import("./backup.ts")).backup(file, options));
+		.action(async (file: string, options: { databaseUrl?: string }) =>
+			(await import("./backup.ts")).backup(file, options),
+		);
 	addSettings(
 		program
 			.command("doctor")

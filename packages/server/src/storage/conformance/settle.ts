@@ -80,13 +80,35 @@ export function describeSettle(harness: StorageHarness): void {
 			const events = await world.publish(project, "a", "a");
 			const lease = await world.lease(project);
 			const first = world.attempt(webhook, events[0]!);
-			expect(await world.settle(lease, { attempts: [first] })).toBe("settled");
+			const lane = (cursor: number, ahead: number[] = []) => [{ webhookId: webhook, cursor, ahead }];
+			expect(await world.settle(lease, { attempts: [first], lanes: lane(1) })).toBe("settled");
 			const again = [world.attempt(webhook, events[1]!), world.attempt(webhook, events[0]!)];
-			const lanes = [{ webhookId: webhook, cursor: 2, ahead: [] }];
-			expect(await world.settle(lease, { attempts: again, lanes })).toBe("stale");
+			expect(await world.settle(lease, { attempts: again, lanes: lane(2) })).toBe("stale");
 			const { rows } = await world.storage.listAttempts(project, {}, ALL);
 			expect(rows.map(({ id }) => id)).toEqual([first.id]);
-			expect((await world.lane(project, webhook)).cursor).toBe(0);
+			expect((await world.lane(project, webhook)).cursor).toBe(1);
+		});
+
+		test("nor one that was settled beyond the cursor, nor a retry, nor what a deleted webhook had under way", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [first, second, third] = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			const lanes = [{ webhookId: webhook, cursor: 1, ahead: [3] }];
+			const attempts = [world.attempt(webhook, first!), world.attempt(webhook, third!)];
+			const retried = world.attempt(webhook, first!, { attempt: 2 });
+			expect(await world.settle(lease, { attempts, lanes })).toBe("settled");
+			expect(await world.settle(lease, { attempts: [retried] })).toBe("settled");
+			expect(await world.settle(lease, { attempts: [world.attempt(webhook, third!)], lanes })).toBe("stale");
+			const twice = world.attempt(webhook, first!, { attempt: 2 });
+			expect(await world.settle(lease, { attempts: [twice] })).toBe("stale");
+			await world.storage.deleteWebhook(project, webhook);
+			const late = world.attempt(webhook, second!);
+			expect(await world.settle(lease, { attempts: [late] })).toBe("settled");
+			expect(await world.settle(lease, { attempts: [world.attempt(webhook, second!)] })).toBe("stale");
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const logged = [...attempts, retried, late].map(({ id }) => id);
+			expect(rows.map(({ id }) => id).sort()).toEqual(logged.sort());
 		});
 
 		test("what a deleted webhook still had under way is logged, and nothing is scheduled for it", async () => {

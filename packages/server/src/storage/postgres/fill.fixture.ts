@@ -50,8 +50,9 @@ export const FILL = `
 	INSERT INTO posthorn.retries
 		SELECT project_no, n, no, ${at}, 0, 2, n % 2
 		FROM posthorn.webhooks, ${series} WHERE id = '${BIG_WEBHOOK}';
-	INSERT INTO posthorn.attempt_counts SELECT project_no, no, ${START} / 60000 + n, 1, 1, 5
-		FROM posthorn.webhooks, generate_series(1, 500) n WHERE id = '${BIG_WEBHOOK}';
+	INSERT INTO posthorn.attempt_counts
+		SELECT array_agg(project_no), array_agg(no), array_agg(${START} / 60000 + n), array_agg(1), array_agg(5)
+		FROM posthorn.webhooks, generate_series(1, 500) n WHERE id = '${BIG_WEBHOOK}' GROUP BY n / 100;
 	INSERT INTO posthorn.attempt_stats
 		SELECT project_no, w, ${START} / grain + n, 1, grain, 1, 5
 		FROM (SELECT project_no, no FROM posthorn.webhooks WHERE id = '${BIG_WEBHOOK}') big,

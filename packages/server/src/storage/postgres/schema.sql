@@ -369,13 +369,12 @@ CREATE TABLE posthorn.api_keys (
 CREATE INDEX api_keys_by_project ON posthorn.api_keys USING btree (project_no, id);
 
 CREATE TABLE posthorn.attempt_counts (
-	project_no bigint NOT NULL,
-	webhook_no bigint NOT NULL,
-	minute bigint NOT NULL,
-	n bigint NOT NULL,
-	status smallint NOT NULL,
-	class smallint NOT NULL
-) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+	project_no bigint[] STORAGE e NOT NULL,
+	webhook_no bigint[] STORAGE e NOT NULL,
+	minute bigint[] STORAGE e NOT NULL,
+	status smallint[] STORAGE e NOT NULL,
+	class smallint[] STORAGE e NOT NULL
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500);
 
 CREATE TABLE posthorn.attempt_stats (
 	project_no bigint NOT NULL,

@@ -5,6 +5,7 @@ import { pack } from "./packed.ts";
 import { responseClass } from "./response-class.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
+import { MINUTE } from "./stats-roll-up.ts";
 import { typeCode } from "./types.ts";
 
 /** An attempt with the numbers of what it refers to. */
@@ -14,74 +15,8 @@ export interface AttemptRow {
 	readonly attempt: NewAttempt;
 }
 
-/** Attempts are looked for on the days since their events were published, and one more, lest clocks differ. */
-const CLOCKS_DIFFER_MS = 86_400_000;
-
-/**
- * Whether attempts are logged already, by the ids under which they are. One event of each project, the oldest, tells how
- * far back to look.
- */
-const FIND_LOGGED = sql(`
-	SELECT g.place, logged.id
-	FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[])
-		AS g (place, project_no, webhook_no, seq, replay, attempt)
-	CROSS JOIN LATERAL (
-		SELECT a.id FROM posthorn.attempts a
-		WHERE a.project_no = g.project_no AND a.seq = g.seq AND a.webhook_no = g.webhook_no AND a.replay = g.replay
-			AND a.attempt = g.attempt
-			AND a.id >= (
-				SELECT posthorn.id_at(coalesce(min(e.published_at), 0) - ${CLOCKS_DIFFER_MS})
-				FROM unnest($7::bigint[], $8::bigint[]) AS oldest (project_no, seq) CROSS JOIN LATERAL (
-					SELECT published_at FROM posthorn.events
-					WHERE project_no = oldest.project_no AND seq = oldest.seq LIMIT 1
-				) e
-			)
-		-- The order of the primary key.
-		ORDER BY a.id LIMIT 1
-	) logged`);
-
-/** @returns by the place of the attempt the stored id under which it is logged */
-export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
-	const oldest = oldestEvents(rows);
-	const found = await c.rows<{ place: number; id: string }>(
-		FIND_LOGGED,
-		numberArray(rows.map((_, place) => place)),
-		numberArray(rows.map((row) => row.projectNo)),
-		numberArray(rows.map((row) => row.webhookNo)),
-		numberArray(rows.map((row) => row.attempt.seq)),
-		numberArray(rows.map((row) => row.attempt.replay)),
-		numberArray(rows.map((row) => row.attempt.attempt)),
-		numberArray(oldest.map(({ projectNo }) => projectNo)),
-		numberArray(oldest.map(({ seq }) => seq)),
-	);
-	return new Map(found.map(({ place, id }) => [place, id]));
-}
-
-/** Of each project the first event of the log and the first test event: those are numbered downward. */
-function oldestEvents(rows: readonly AttemptRow[]): { projectNo: number; seq: number }[] {
-	const oldest = new Map<string, { projectNo: number; seq: number }>();
-	for (const { projectNo, attempt } of rows) {
-		const key = `${projectNo}/${attempt.seq > 0}`;
-		const known = oldest.get(key);
-		if (known === undefined || Math.abs(attempt.seq) < Math.abs(known.seq))
-			oldest.set(key, { projectNo, seq: attempt.seq });
-	}
-	return [...oldest.values()];
-}
-
 const LOG = sql(`
-	WITH given AS MATERIALIZED (
-		SELECT * FROM unnest(
-			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
-			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
-			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[],
-			$22::smallint[]
-		) AS g (
-			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
-			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
-			length, class
-		)
-	), logged AS (
+	WITH logged AS (
 		INSERT INTO posthorn.attempts (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
@@ -90,10 +25,18 @@ const LOG = sql(`
 			g.response_ms, g.response_truncated, g.next_retry_at, g.sent_timestamp, g.id, ($23::text[])[g.url],
 			($23::text[])[g.error_code], ($23::text[])[g.error], ($23::text[])[g.sent_brand],
 			substring($24::bytea FROM g.sent_start + 1 FOR 32), substring($25::bytea FROM g.start + 1 FOR g.length)
-		FROM given g
+		FROM unnest(
+			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
+			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
+			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[]
+		) AS g (
+			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
+			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
+			length
+		)
 	)
-	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class, n)
-	SELECT project_no, webhook_no, started_at / 60000, status, class, count(*) FROM given GROUP BY 1, 2, 3, 4, 5`);
+	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
+	VALUES ($1::bigint[], $2::bigint[], $26::bigint[], $7::smallint[], $22::smallint[])`);
 
 /** Adds entries to the delivery log, and to what is to be counted. */
 export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Promise<void> {
@@ -130,6 +73,7 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		textArray(texts.texts),
 		Buffer.from(sent.map((one) => one?.signature ?? "").join(""), "hex"),
 		bodies.bytes,
+		numbers(({ startedAt }) => Math.floor(startedAt / MINUTE)),
 	);
 }
 

@@ -12,9 +12,10 @@ import type { Connections } from "./connections.ts";
 import { isPartitionMissing } from "./errors.ts";
 import { findProject, findWebhook } from "./find.ts";
 import { numberArray } from "./literals.ts";
+import { findLogged } from "./logged.ts";
 import { type KnownDays, makeDays } from "./partitions.ts";
 import type { Session } from "./session.ts";
-import { type AttemptRow, findLogged, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
+import { type AttemptRow, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 import { sql } from "./sql.ts";
 import { internTypes } from "./types.ts";
 
@@ -121,7 +122,7 @@ async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verd
 	const rows = round.flatMap(({ attempts }) => attempts);
 	const [held, logged] = await Promise.all([
 		c.rows<{ project_no: number; generation: number }>(HOLD, numberArray(round.map(({ projectNo }) => projectNo))),
-		rows.length === 0 ? new Map<number, string>() : findLogged(c, rows),
+		findLogged(c, rows),
 	]);
 	const generations = new Map(held.map(({ project_no, generation }) => [project_no, generation]));
 	const standing: Resolved[] = [];

@@ -1,6 +1,6 @@
 /**
- * How attempts come into `attempt_stats`. Each settle adds a few narrow rows to `attempt_counts`; once enough attempts
- * have gathered, one statement moves what is there. Each is in one of the two in every state of the database, so figures
+ * How attempts come into `attempt_stats`. Each settle adds one row to `attempt_counts`, with an element for each
+ * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every state of the database, so figures
  * are always those of the last commit.
  */
 import type { Database } from "./database.ts";
@@ -16,8 +16,8 @@ const MINUTES_KEPT_MS = 49 * HOUR;
 
 /** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows. */
 const GATHERED = 2_000;
-/** Rows that are moved in one statement at most. */
-const ROWS_AT_ONCE = 20_000;
+/** Rows that are moved in one statement at most: some ten thousand attempts. */
+const ROWS_AT_ONCE = 50;
 
 /** Whoever moves counts holds this ("posthor3", as a number): two at once would wait for each other's rows. */
 const TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(8102087430316384819) AS held");
@@ -26,12 +26,15 @@ const MOVE = sql(`
 	WITH gone AS (
 		DELETE FROM posthorn.attempt_counts
 		WHERE ctid = ANY (ARRAY(SELECT ctid FROM posthorn.attempt_counts LIMIT ${ROWS_AT_ONCE}))
-		RETURNING project_no, webhook_no, minute, n, status, class
+		RETURNING project_no, webhook_no, minute, status, class
+	), attempt AS (
+		SELECT one.* FROM gone CROSS JOIN LATERAL unnest(project_no, webhook_no, minute, status, class)
+			AS one (project_no, webhook_no, minute, status, class)
 	)
 	INSERT INTO posthorn.attempt_stats AS s (project_no, webhook_no, grain, at, status, class, n)
-	SELECT project_no, scope.webhook_no, grain.ms, minute * ${MINUTE} / grain.ms, status, class, sum(n)
-	FROM gone
-		CROSS JOIN LATERAL (VALUES (gone.webhook_no), (0)) AS scope (webhook_no)
+	SELECT project_no, scope.webhook_no, grain.ms, minute * ${MINUTE} / grain.ms, status, class, count(*)
+	FROM attempt
+		CROSS JOIN LATERAL (VALUES (attempt.webhook_no), (0)) AS scope (webhook_no)
 		CROSS JOIN (VALUES (${MINUTE}), (${HOUR})) AS grain (ms)
 	GROUP BY 1, 2, 3, 4, 5, 6
 	ORDER BY 1, 2, 3, 4, 5, 6

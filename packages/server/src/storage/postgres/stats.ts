@@ -47,8 +47,11 @@ const COUNTS = sql(`
 		WHERE project_no = $1 AND (webhook_no, grain, at) >= (coalesce($2::bigint, 0), $3::integer, $4 / $3)
 			AND (webhook_no, grain, at) < (coalesce($2, 0), $3, $5::bigint / $3)
 		UNION ALL
-		SELECT minute * ${MINUTE}, status, class, n FROM posthorn.attempt_counts
-		WHERE project_no = $1 AND ($2 IS NULL OR webhook_no = $2) AND minute >= $4 / ${MINUTE} AND minute < $5 / ${MINUTE}
+		SELECT one.minute * ${MINUTE}, one.status, one.class, 1
+		FROM posthorn.attempt_counts c CROSS JOIN LATERAL unnest(c.project_no, c.webhook_no, c.minute, c.status, c.class)
+			AS one (project_no, webhook_no, minute, status, class)
+		WHERE one.project_no = $1 AND ($2 IS NULL OR one.webhook_no = $2)
+			AND one.minute >= $4 / ${MINUTE} AND one.minute < $5 / ${MINUTE}
 	) counts
 	GROUP BY 1, 2, 3`);
 

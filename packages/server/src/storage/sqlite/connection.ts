@@ -6,7 +6,7 @@ import { Statements } from "./statements.ts";
 const PAGE_BYTES = 8192;
 /** Other connections (backup, a shell) hold a lock for moments only. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The log is moved into the database after this many pages (16 MB): seldom enough to merge writes to the same page. */
+/** The log is moved into the database after this many pages (64 MB): seldom enough to merge writes to the same page. */
 const CHECKPOINT_PAGES = 8000;
 /** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
 const KEPT_LOG_BYTES = 67_108_864;

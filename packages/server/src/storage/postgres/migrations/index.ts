@@ -4,6 +4,7 @@ import * as stats from "./0003-stats.ts";
 import * as facts from "./0004-facts.ts";
 import * as publish from "./0005-publish.ts";
 import * as linksAndAudit from "./0006-links-and-audit.ts";
+import * as counts from "./0007-counts-of-a-settle.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly string[] = [
 	facts.sql,
 	publish.sql,
 	linksAndAudit.sql,
+	counts.sql,
 ];

@@ -1,0 +1,62 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { migratePostgres } from "./index.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+	server = await PostgresServer.start();
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+
+/** A database as the version that knew so many migrations left it. */
+async function databaseOf(version: number): Promise<string> {
+	const url = await server.createDatabase();
+	const client = new Client({ connectionString: url });
+	await client.connect();
+	try {
+		await client.query("CREATE SCHEMA posthorn");
+		await client.query(
+			"CREATE TABLE posthorn.schema_versions (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+		);
+		for (const step of MIGRATIONS.slice(0, version)) await client.query(step);
+		await client.query("INSERT INTO posthorn.schema_versions SELECT generate_series(1, $1::integer)", [version]);
+	} finally {
+		await client.end();
+	}
+	return url;
+}
+
+test("attempts that waited to be counted are counted once, beside what was counted before", async () => {
+	const url = await databaseOf(6);
+	// Two webhooks of project 7; minutes 59 and 60 fall into hours 0 and 1.
+	await server.execute(
+		`INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, n, status, class)
+			VALUES (7, 1, 59, 3, 1, 5), (7, 1, 59, 2, 1, 5), (7, 2, 60, 4, 3, 9)`,
+		url,
+	);
+	await server.execute(
+		`INSERT INTO posthorn.attempt_stats (project_no, webhook_no, at, n, grain, status, class)
+			VALUES (7, 1, 59, 10, 60000, 1, 5), (7, 0, 59, 10, 60000, 1, 5)`,
+		url,
+	);
+	await migratePostgres(url);
+	const rows = await server.execute(
+		`SELECT concat_ws(' ', webhook_no, grain / 60000, at, status, class, n) AS row FROM posthorn.attempt_stats
+			WHERE project_no = 7 ORDER BY webhook_no, grain, at`,
+		url,
+	);
+	expect(rows.map(({ row }) => row)).toEqual([
+		"0 1 59 1 5 15",
+		"0 1 60 3 9 4",
+		"0 60 0 1 5 5",
+		"0 60 1 3 9 4",
+		"1 1 59 1 5 15",
+		"1 60 0 1 5 5",
+		"2 1 60 3 9 4",
+		"2 60 1 3 9 4",
+	]);
+	expect(await server.execute("SELECT FROM posthorn.attempt_counts", url)).toEqual([]);
+});
