@@ -1,5 +1,5 @@
-/** Of each period the process runs for its share, milliseconds. */
-const PERIOD_MS = 20;
+/** Of each period the process runs for its share, milliseconds. Short: a node that rests may hold rows others wait for. */
+const PERIOD_MS = 10;
 
 /** Holds another process to a share of the time: it is stopped and continued, as it would be on a machine of less power. */
 export class Throttle {
