@@ -8,10 +8,12 @@ import type { Workspace } from "./workspace.ts";
 const WEBHOOKS = 100;
 const WAITING = 1_000_000;
 const SAMPLE_MS = 100;
+/** Longer than the service needs to notice that it is quiet, and to give memory back. */
+const QUIET_MS = 6_000;
 
 /**
- * The service's resident memory: idle, with a million small events waiting for 100 paused webhooks, and while they are
- * delivered for so many seconds. Null where the system does not tell.
+ * The service's resident memory: idle, with a million small events waiting for 100 paused webhooks (just after they were
+ * published, and when it has been quiet), and while they are delivered for so many seconds. Null where the system does not tell.
  */
 export async function measureMemory(
 	workspace: Workspace,
@@ -33,13 +35,20 @@ export async function measureMemory(
 		await setAll("paused");
 		await publishNext(stage, WAITING / WEBHOOKS, true);
 		const waiting = service.residentMb();
+		await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+		const quiet = service.residentMb();
 		await setAll("active");
 		const draining = await highest(service, seconds);
-		if (idle === null || waiting === null || draining === null) {
+		if (idle === null || waiting === null || quiet === null || draining === null) {
 			progress.finish("not known on this system");
 			return null;
 		}
-		const memory = { idle: round(idle), million_waiting: round(waiting), draining: round(draining) };
+		const memory = {
+			idle: round(idle),
+			million_waiting: round(waiting),
+			million_waiting_quiet: round(quiet),
+			draining: round(draining),
+		};
 		progress.finish(`${memory.idle} MB idle, ${memory.million_waiting} waiting, ${memory.draining} draining`);
 		return memory;
 	} finally {

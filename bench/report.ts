@@ -17,9 +17,10 @@ export function formatReport(results: Results): string {
 		);
 	}
 	if (memory_mb !== undefined) {
-		const { idle, million_waiting, draining } = memory_mb;
+		const { idle, million_waiting, million_waiting_quiet, draining } = memory_mb;
 		parts.push(
-			`Resident memory: ${idle} MB idle, ${million_waiting} MB with a million events waiting, ${draining} MB draining`,
+			`Resident memory: ${idle} MB idle, ${million_waiting} MB with a million events waiting ` +
+				`(${million_waiting_quiet} MB when quiet), ${draining} MB draining`,
 		);
 	}
 	if (log_pages !== undefined) {

@@ -42,7 +42,10 @@ export interface Latency {
 /** Resident memory of the service process, MB (10⁶ bytes). */
 export interface Memory {
 	readonly idle: number;
+	/** Just after they were published. */
 	readonly million_waiting: number;
+	/** Once the service has had nothing to do for some seconds. */
+	readonly million_waiting_quiet: number;
 	/** The most that was seen while the events that waited were being delivered. */
 	readonly draining: number;
 }
