@@ -6,6 +6,8 @@ const LOOK_MS = 2_000;
 const QUIET = 0.05;
 /** … and from this on it makes garbage worth collecting. */
 const BUSY = 0.2;
+/** After collecting, so many looks pass before the next: it takes about a tenth of a second, and nothing else runs. */
+const REST_LOOKS = 15;
 
 export interface Quiet {
 	/** The share of time since the last call that the main thread was busy, 0 to 1. */
@@ -30,17 +32,20 @@ export function giveMemoryBackWhenQuiet(): void {
 	setInterval(look, LOOK_MS).unref();
 }
 
-/** What is called each time that it is looked: collects at the first quiet look after a busy one. */
+/** What is called each time that it is looked: collects at the first quiet look after a busy one, now and then at most. */
 export function lookForQuiet({ utilization, collect }: Quiet): () => void {
 	let wasBusy = false;
+	let rest = 0;
 	return () => {
 		const share = utilization();
+		rest--;
 		if (share >= BUSY) wasBusy = true;
-		if (!wasBusy || share > QUIET) return;
+		if (!wasBusy || share > QUIET || rest > 0) return;
 		collect();
 		// What collecting itself took is no work of the service.
 		utilization();
 		wasBusy = false;
+		rest = REST_LOOKS;
 	};
 }
 
