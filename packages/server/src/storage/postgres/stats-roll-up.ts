@@ -14,10 +14,12 @@ export const HOUR = 3_600_000;
 /** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
 const MINUTES_KEPT_MS = 49 * HOUR;
 
-/** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows. */
-const GATHERED = 2_000;
-/** Rows that are moved in one statement at most: some ten thousand attempts. */
-const ROWS_AT_ONCE = 50;
+/** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
+const GATHERED = 10_000;
+/** … or settles, that readers find few rows also where each holds few attempts. */
+const GATHERED_SETTLES = 1_000;
+/** Rows that are moved in one statement at most; more than a number of nodes leave there. */
+const ROWS_AT_ONCE = 20_000;
 
 /** Whoever moves counts holds this ("posthor3", as a number): two at once would wait for each other's rows. */
 const TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(8102087430316384819) AS held");
@@ -50,6 +52,7 @@ export async function moveCounts(c: Session): Promise<void> {
 export class StatsRollUp {
 	readonly #database: Database;
 	#gathered = 0;
+	#settles = 0;
 	#moving = false;
 
 	constructor(database: Database) {
@@ -57,9 +60,12 @@ export class StatsRollUp {
 	}
 
 	settled(attempts: number): void {
+		if (attempts === 0) return;
 		this.#gathered += attempts;
-		if (this.#gathered < GATHERED || this.#moving) return;
+		this.#settles += 1;
+		if ((this.#gathered < GATHERED && this.#settles < GATHERED_SETTLES) || this.#moving) return;
 		this.#gathered = 0;
+		this.#settles = 0;
 		this.#moving = true;
 		this.#database
 			.run((connections) => connections.transaction("people", moveCounts))
