@@ -11,6 +11,8 @@ const EVENTS_PER_S = 100;
 /** Events to warm up with, faster than what is measured: so few a second would keep the code uncompiled for minutes. */
 const WARM_UP_EVENTS = 5_000;
 const WARM_UP_PER_S = 1_000;
+/** Seldom: asking the receiver takes time that events would wait for. */
+const POLL_MS = 500;
 
 /** A steady stream of single events to one address. */
 export interface PacedTask {
@@ -49,7 +51,8 @@ export async function measureLatency(
 	const stage = await setStage(workspace, receiver, options, { webhooks: 1, fanout: 1 });
 	try {
 		const { api } = stage.service;
-		const all = async (expected: number) => received(stage, expected, (done) => progress.update(done, expected));
+		const all = async (expected: number) =>
+			received(stage, expected, (done) => progress.update(done, expected), POLL_MS);
 		const through = await stream(
 			workspace,
 			receiver,

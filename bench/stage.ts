@@ -56,11 +56,12 @@ export async function received(
 	{ service, receiver }: Stage,
 	expected: number,
 	onCount: (count: number) => void,
+	pollMs = POLL_MS,
 ): Promise<void> {
 	let count = 0;
 	let since = performance.now();
 	do {
-		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+		await new Promise((resolve) => setTimeout(resolve, pollMs));
 		if (!service.isRunning) throw service.failure("The service ended while it was measured.");
 		const now = await receiver.count();
 		if (now === count) continue;
