@@ -122,6 +122,19 @@ test("count and waitFor resolve on arrival; memory is bounded and the count goes
 	expect(receiver.requests.map(({ path }) => path)).toEqual(["/1", "/2"]);
 });
 
+test("a wait for what respond notes ends with the request that it is noted of, also when that is the last one", async () => {
+	const noted: string[] = [];
+	const receiver = await start({
+		respond: ({ path }) => {
+			noted.push(path);
+			return {};
+		},
+	});
+	const waiting = receiver.waitFor(() => noted.includes("/last"));
+	expect(await post(receiver.url("/last"))).toBe("200 ok");
+	await waiting;
+});
+
 test("a wait that ends in vain says what did arrive", async () => {
 	const receiver = await start();
 	await expect(receiver.next(undefined, { timeoutMs: 1 })).rejects.toThrow("Nothing arrived");

@@ -98,8 +98,10 @@ export async function startReceiver(options: ReceiverOptions) {
 			verified: check === null ? null : check.ok,
 			connection: connections.numberOf(incoming.socket),
 		};
+		// What it notes of the request is there when those who wait for the request are woken: no later one may come.
+		const answering = respond(request, inbox.received + 1);
 		inbox.add(request);
-		const action = await respond(request, inbox.received);
+		const action = await answering;
 		if (action === "reset") return reset(incoming.socket);
 		if (action === "hang") return;
 		if (action.delayMs) await delay(action.delayMs, incoming);
