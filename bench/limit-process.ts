@@ -4,28 +4,40 @@ import { readFileSync } from "node:fs";
 import { Agent, type Dispatcher } from "undici";
 import type { LimitReading, LimitTask } from "./limit.ts";
 import { EVENT_TYPE, envelope, eventData, now } from "./payload.ts";
-import { doTask } from "./worker-process.ts";
+import { doTasks } from "./worker-process.ts";
 
-doTask<LimitTask, LimitReading>(async ({ origin, caFile, firstPath, connections, warmUpMs, measureMs }) => {
-	const agent = new Agent({ connections, pipelining: 1, connect: { ca: readFileSync(caFile) } });
-	const lines = Array.from({ length: connections }, (_, index) => new Line(agent, origin, `/w${firstPath + index}`));
-	const measured = measure(lines, warmUpMs, measureMs);
+/** Connections outlive the pauses between tasks, milliseconds. */
+const KEEP_ALIVE_MS = 600_000;
+
+const sendersByConnections = new Map<number, readonly Line[]>();
+
+doTasks<LimitTask, LimitReading>(async (task) => {
+	const lines = sendersByConnections.get(task.connections) ?? connect(task);
+	sendersByConnections.set(task.connections, lines);
+	const measured = measure(lines, task);
 	await Promise.all([measured, ...lines.map((line) => line.run())]);
-	await agent.close();
 	return await measured;
 });
 
-async function measure(lines: readonly Line[], warmUpMs: number, measureMs: number): Promise<LimitReading> {
+function connect({ origin, caFile, firstPath, connections }: LimitTask): readonly Line[] {
+	const agent = new Agent({
+		connections,
+		pipelining: 1,
+		keepAliveTimeout: KEEP_ALIVE_MS,
+		connect: { ca: readFileSync(caFile) },
+	});
+	return Array.from({ length: connections }, (_, index) => new Line(agent, origin, `/w${firstPath + index}`));
+}
+
+async function measure(lines: readonly Line[], { warmUpMs, measureMs }: LimitTask): Promise<LimitReading> {
 	await passed(warmUpMs);
 	const sent = total(lines);
 	const begin = performance.now();
-	const cpu = process.cpuUsage();
 	await passed(measureMs);
 	const count = total(lines) - sent;
 	const seconds = (performance.now() - begin) / 1_000;
-	const { user, system } = process.cpuUsage(cpu);
 	for (const line of lines) line.stop();
-	return { perSecond: count / seconds, cpuMicros: (user + system) / Math.max(1, count) };
+	return count / seconds;
 }
 
 function total(lines: readonly Line[]): number {
@@ -43,7 +55,7 @@ class Line implements Dispatcher.DispatchHandler {
 	readonly #origin: string;
 	readonly #path: string;
 	readonly #key = createSecretKey(randomBytes(32));
-	readonly #ended = Promise.withResolvers<void>();
+	#ended = Promise.withResolvers<void>();
 	#status = 0;
 	#stopped = false;
 
@@ -53,7 +65,10 @@ class Line implements Dispatcher.DispatchHandler {
 		this.#path = path;
 	}
 
+	/** Resolves once it was stopped. */
 	run(): Promise<void> {
+		this.#stopped = false;
+		this.#ended = Promise.withResolvers();
 		this.#send();
 		return this.#ended.promise;
 	}

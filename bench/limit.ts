@@ -1,13 +1,14 @@
 import type { Progress } from "./progress.ts";
 import type { Receiver } from "./receiver.ts";
-import { runInProcess } from "./worker-process.ts";
+import { median } from "./side-by-side.ts";
+import { WorkerProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** How many connections are tried; the fastest counts. */
 const CONNECTIONS = [64, 100];
-/** Everything is compared with the limit, so that it gets time to settle even in short runs. */
-const MIN_SECONDS = 1;
-const MIN_WARM_UP_MS = 700;
+/** Requests begin with as much of a slice before it counts, and with more the first time. */
+const WARM_UP = 0.3;
+const COLD_WARM_UP_MS = 1_000;
 
 export interface LimitTask {
 	readonly origin: string;
@@ -19,36 +20,58 @@ export interface LimitTask {
 	readonly measureMs: number;
 }
 
-export interface LimitReading {
-	readonly perSecond: number;
-	/** Of the sending process, for each request. */
-	readonly cpuMicros: number;
-}
+/** Requests a second. */
+export type LimitReading = number;
 
 /**
- * The most signed 1 KB requests per second that a sender without storage gets to this receiver, both on this machine:
- * undici's `dispatch` over TLS connections that are kept alive.
+ * The most signed 1 KB requests per second that a sender without storage gets to the receiver, both on this machine:
+ * undici's `dispatch` over TLS connections that are kept alive. The machine is quicker at one time than at another, so the
+ * sender stays there, warm, and is asked again beside each thing that is compared with it.
  */
-export async function measureLimit(
-	workspace: Workspace,
-	receiver: Receiver,
-	seconds: number,
-	progress: Progress,
-): Promise<LimitReading> {
-	let best: LimitReading = { perSecond: 0, cpuMicros: 0 };
-	for (const connections of CONNECTIONS) {
-		progress.start(`limit: signed requests without storage, ${connections} connections`);
-		const firstPath = receiver.takePaths(connections);
-		const reading = await runInProcess<LimitTask, LimitReading>(workspace, "./limit-process.ts", {
-			origin: receiver.origin,
-			caFile: receiver.caFile,
-			firstPath,
-			connections,
-			warmUpMs: Math.max(MIN_WARM_UP_MS, seconds * 300),
-			measureMs: Math.max(MIN_SECONDS, seconds) * 1_000,
-		});
-		progress.finish(`${Math.round(reading.perSecond)}/s, ${reading.cpuMicros.toFixed(1)} µs of CPU each`);
-		if (reading.perSecond > best.perSecond) best = reading;
+export class Limit {
+	readonly #process: WorkerProcess<LimitTask, LimitReading>;
+	readonly #readings: number[] = [];
+	#task: LimitTask;
+
+	private constructor(process: WorkerProcess<LimitTask, LimitReading>, task: LimitTask) {
+		this.#process = process;
+		this.#task = task;
 	}
-	return best;
+
+	/** @param sliceMs how long each reading takes */
+	static async start(workspace: Workspace, receiver: Receiver, sliceMs: number, progress: Progress): Promise<Limit> {
+		const sender = new WorkerProcess<LimitTask, LimitReading>(workspace, "./limit-process.ts");
+		const tried: { task: LimitTask; perSecond: number }[] = [];
+		for (const connections of CONNECTIONS) {
+			progress.start(`limit: signed requests without storage, ${connections} connections`);
+			const task = {
+				origin: receiver.origin,
+				caFile: receiver.caFile,
+				firstPath: receiver.takePaths(connections),
+				connections,
+				warmUpMs: sliceMs * WARM_UP,
+				measureMs: sliceMs,
+			};
+			const perSecond = await sender.run({ ...task, warmUpMs: COLD_WARM_UP_MS });
+			progress.finish(`${Math.round(perSecond)}/s`);
+			tried.push({ task, perSecond });
+		}
+		return new Limit(sender, tried.toSorted((a, b) => b.perSecond - a.perSecond)[0]!.task);
+	}
+
+	/** What it is just now. */
+	async read(): Promise<LimitReading> {
+		const reading = await this.#process.run(this.#task);
+		this.#readings.push(reading);
+		return reading;
+	}
+
+	/** The median of what was read. */
+	get perSecond(): number {
+		return median(this.#readings);
+	}
+
+	close(): Promise<void> {
+		return this.#process.close();
+	}
 }

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { Pool } from "undici";
 import type { PacedTask } from "./latency.ts";
 import { envelope, eventData, eventInput, now } from "./payload.ts";
-import { doTask } from "./worker-process.ts";
+import { doTasks } from "./worker-process.ts";
 
 /** Connections to begin with; enough that no event waits for the answer to another. */
 const CONNECTIONS = 16;
 
-doTask<PacedTask, null>(async (task) => {
+doTasks<PacedTask, null>(async (task) => {
 	const connect = task.caFile === null ? {} : { ca: readFileSync(task.caFile) };
 	const pool = new Pool(task.origin, { connections: CONNECTIONS, connect });
 	let number = 0;

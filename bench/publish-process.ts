@@ -2,9 +2,9 @@
 import { Pool } from "undici";
 import { eventData, eventInput, now, smallEventData } from "./payload.ts";
 import type { PublishTask } from "./publisher.ts";
-import { doTask } from "./worker-process.ts";
+import { doTasks } from "./worker-process.ts";
 
-doTask<PublishTask, null>(async (task) => {
+doTasks<PublishTask, null>(async (task) => {
 	const pool = new Pool(task.origin, { connections: task.inFlight });
 	const batches = planBatches(task);
 	const work = async () => {

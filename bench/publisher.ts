@@ -1,5 +1,5 @@
 import type { Api } from "./api.ts";
-import { runInProcess } from "./worker-process.ts";
+import { WorkerProcess } from "./worker-process.ts";
 import type { Workspace } from "./workspace.ts";
 
 const MAX_BATCH = 1_000;
@@ -28,14 +28,21 @@ export interface PublishTask {
 
 export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small">;
 
+/** Processes that have nothing to publish just now. They are kept: a store's own code is warm, too. */
+const idle = new WeakMap<Workspace, WorkerProcess<PublishTask, null>[]>();
+
 /** Publishes over the API from a process of its own. Resolves when everything was answered. */
 export async function publish(workspace: Workspace, api: Api, publication: Publication): Promise<void> {
 	const projects = publication.projectIds.length;
-	await runInProcess<PublishTask, null>(workspace, "./publish-process.ts", {
+	const waiting = idle.get(workspace) ?? [];
+	idle.set(workspace, waiting);
+	const worker = waiting.pop() ?? new WorkerProcess<PublishTask, null>(workspace, "./publish-process.ts");
+	await worker.run({
 		...publication,
 		origin: api.origin,
 		key: api.key,
 		batch: Math.min(MAX_BATCH, Math.max(MIN_BATCH, Math.floor(ROUND_EVENTS / projects))),
 		inFlight: Math.min(publication.small ? CALM_IN_FLIGHT : MAX_IN_FLIGHT, projects),
 	});
+	waiting.push(worker);
 }

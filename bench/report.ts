@@ -8,7 +8,9 @@ export function formatReport(results: Results): string {
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
 	];
 	if (limit_per_s !== undefined)
-		parts.push(`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored`);
+		parts.push(
+			`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored; read beside each round`,
+		);
 	if (runs !== undefined) parts.push(table(COLUMNS, runs));
 	if (latency_ms !== undefined) {
 		const { p50, p99, bare } = latency_ms;

@@ -1,6 +1,6 @@
 /** What a run of the benchmarks measured, as `--json` prints it. */
 export interface Results {
-	/** Signed 1 KB POSTs per second of undici `dispatch` alone, nothing stored: what the rest is compared with. */
+	/** Signed 1 KB POSTs per second of undici `dispatch` alone, nothing stored: the median of all readings of a run. */
 	readonly limit_per_s?: number;
 	readonly runs?: readonly ThroughputRun[];
 	readonly latency_ms?: Latency;
@@ -19,9 +19,9 @@ export interface ThroughputRun {
 	/** How many webhooks each event goes to. */
 	readonly fanout: number;
 	readonly deliveries: number;
-	/** Deliveries per second from the first receipt to the last. */
+	/** Deliveries per second from a round's first receipt to its last: the median of the rounds. */
 	readonly per_s: number;
-	/** `per_s` over `limit_per_s`. */
+	/** A round's rate over the limit, as it was read right before and after the round: the median of the rounds. */
 	readonly ratio: number;
 	/** User and system time of the service process (not of PostgreSQL) for each delivery, microseconds. Null where there is no /proc. */
 	readonly cpu_us: number | null;

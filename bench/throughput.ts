@@ -1,7 +1,9 @@
+import type { Limit } from "./limit.ts";
 import type { Progress } from "./progress.ts";
 import type { Receiver } from "./receiver.ts";
 import type { ThroughputRun } from "./results.ts";
 import type { ServiceOptions } from "./service.ts";
+import { median } from "./side-by-side.ts";
 import { publishNext, received, type Stage, setStage } from "./stage.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -13,10 +15,15 @@ const WARM_UP_PER_S = 8_000;
 const MAX_DELIVERIES = 500_000;
 /** The warm-up begins cold, so that the rate it shows is below what follows. */
 const WARMING = 1.2;
+/** Each with the limit read right before and after it. */
+const ROUNDS = 5;
+/** What follows a delivery (its settling, counts, what the disk has to catch up with) is over before the limit is read. */
+const REST_MS = 300;
 
 /**
  * Deliveries a second on the whole path: events are published over the API in batches while the service delivers them,
- * to `webhooks` webhooks of which each event goes to `fanout`. The work is set so that it takes about `seconds`.
+ * to `webhooks` webhooks of which each event goes to `fanout`; in rounds, and beside each the limit. The work is set so
+ * that it takes about `seconds` in all.
  */
 export async function measureThroughput(
 	workspace: Workspace,
@@ -24,7 +31,7 @@ export async function measureThroughput(
 	options: ServiceOptions,
 	shape: { readonly webhooks: number; readonly fanout: number },
 	seconds: number,
-	limitPerSecond: number,
+	limit: Limit,
 	progress: Progress,
 ): Promise<ThroughputRun> {
 	const { webhooks, fanout } = shape;
@@ -34,29 +41,48 @@ export async function measureThroughput(
 	try {
 		progress.start(what);
 		const warm = await work(stage, Math.ceil((WARM_UP_PER_S * seconds) / webhooks), () => {});
-		const events = Math.min(MAX_DELIVERIES, warm.perSecond * WARMING * seconds) / webhooks;
-		const reading = await work(stage, Math.max(2, Math.ceil(events)), (done, all) => progress.update(done, all));
-		progress.finish(`${Math.round(reading.perSecond)}/s over ${reading.deliveries} deliveries`);
+		const events = Math.min(MAX_DELIVERIES, warm.perSecond * WARMING * seconds) / webhooks / ROUNDS;
+		const rounds: (WorkReading & { readonly ratio: number })[] = [];
+		let before = await readLimit(limit);
+		for (let n = 0; n < ROUNDS; n++) {
+			const reading = await work(stage, Math.max(2, Math.ceil(events)), (done, all) =>
+				progress.update(n * all + done, ROUNDS * all),
+			);
+			const after = await readLimit(limit);
+			rounds.push({ ...reading, ratio: reading.perSecond / ((before + after) / 2) });
+			before = after;
+		}
+		const sum = (of: (reading: WorkReading) => number) => rounds.reduce((total, round) => total + of(round), 0);
+		const deliveries = sum((round) => round.deliveries);
+		const perSecond = median(rounds.map((round) => round.perSecond));
+		const ratio = median(rounds.map((round) => round.ratio));
+		progress.finish(`${Math.round(perSecond)}/s, ${ratio.toFixed(2)} of the limit, over ${deliveries} deliveries`);
+		const cpuMicros = sum(({ cpuMicros }) => cpuMicros ?? Number.NaN) / Math.max(1, deliveries);
 		return {
 			engine: options.postgres ? "postgres" : "sqlite",
 			webhooks,
 			fanout,
-			deliveries: reading.deliveries,
-			per_s: Math.round(reading.perSecond),
-			ratio: Number((reading.perSecond / limitPerSecond).toFixed(3)),
-			cpu_us: reading.cpuMicros === null ? null : Number(reading.cpuMicros.toFixed(1)),
-			out_of_order: warm.outOfOrder + reading.outOfOrder,
-			missing: warm.missing + reading.missing,
+			deliveries,
+			per_s: Math.round(perSecond),
+			ratio: Number(ratio.toFixed(3)),
+			cpu_us: Number.isNaN(cpuMicros) ? null : Number(cpuMicros.toFixed(1)),
+			out_of_order: warm.outOfOrder + sum((round) => round.outOfOrder),
+			missing: warm.missing + sum((round) => round.missing),
 		};
 	} finally {
 		await stage.service.stop();
 	}
 }
 
+async function readLimit(limit: Limit): Promise<number> {
+	await new Promise((resolve) => setTimeout(resolve, REST_MS));
+	return await limit.read();
+}
+
 export interface WorkReading {
 	readonly deliveries: number;
 	readonly perSecond: number;
-	/** Of the service process for each delivery. */
+	/** Of the service process. Null where the system does not tell. */
 	readonly cpuMicros: number | null;
 	readonly outOfOrder: number;
 	readonly missing: number;
@@ -80,7 +106,7 @@ export async function work(
 	return {
 		deliveries: distinct,
 		perSecond: last_at > first_at ? ((distinct - 1) * 1_000) / (last_at - first_at) : 0,
-		cpuMicros: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / Math.max(1, distinct),
+		cpuMicros: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
 		outOfOrder: out_of_order,
 		missing: expected - distinct,
 	};

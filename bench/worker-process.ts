@@ -1,35 +1,65 @@
-/** A process that is started for one task: the task comes as its first message, and its one message is the result. */
+/** Processes that do tasks of one kind, one after the other: a task is a message to it, and its result the reply. */
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Workspace } from "./workspace.ts";
 
 type Reply<Result> = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly error: string };
 
-/** Starts `file` beside this one, hands it the task and resolves with its result; rejects if it fails or exits. */
+/** From its second task on the process is warm: its code is compiled. */
+export class WorkerProcess<Task extends object, Result> {
+	readonly #file: string;
+	readonly #child: ChildProcess;
+
+	/** @param file beside this one, which calls {@link doTasks} */
+	constructor(workspace: Workspace, file: string) {
+		this.#file = file;
+		this.#child = workspace.fork(fileURLToPath(new URL(file, import.meta.url)));
+	}
+
+	/** Rejects if the task fails or the process exits. One task at a time. */
+	async run(task: Task): Promise<Result> {
+		const waiting = new AbortController();
+		const { signal } = waiting;
+		try {
+			const replied = once(this.#child, "message", { signal }).then(([reply]) => reply as Reply<Result>);
+			const exited = once(this.#child, "exit", { signal }).then(([code, killedBy]): never => {
+				throw new Error(`${this.#file} ended without a result (${killedBy ?? code}).`);
+			});
+			for (const one of [replied, exited]) one.catch(() => {}); // the race tells whoever waits
+			this.#child.send(task);
+			const outcome = await Promise.race([replied, exited]);
+			if (!outcome.ok) throw new Error(`${this.#file}: ${outcome.error}`);
+			return outcome.result;
+		} finally {
+			waiting.abort();
+		}
+	}
+
+	async close(): Promise<void> {
+		if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+		this.#child.kill();
+		await once(this.#child, "exit");
+	}
+}
+
+/** Does one task in a process of its own. */
 export async function runInProcess<Task extends object, Result>(
 	workspace: Workspace,
 	file: string,
 	task: Task,
 ): Promise<Result> {
-	const child = workspace.fork(fileURLToPath(new URL(file, import.meta.url)));
-	const reply = new Promise<Reply<Result>>((resolve, reject) => {
-		child.once("message", (message) => resolve(message as Reply<Result>));
-		child.once("error", reject);
-		child.once("exit", (code, signal) => reject(new Error(`${file} ended without a result (${signal ?? code}).`)));
-	});
-	child.send(task);
-	const outcome = await reply;
-	if (child.exitCode === null && child.signalCode === null) {
-		child.kill();
-		await once(child, "exit");
+	const worker = new WorkerProcess<Task, Result>(workspace, file);
+	try {
+		return await worker.run(task);
+	} finally {
+		await worker.close();
 	}
-	if (!outcome.ok) throw new Error(`${file}: ${outcome.error}`);
-	return outcome.result;
 }
 
-/** Does the task of this process. */
-export function doTask<Task, Result>(run: (task: Task) => Promise<Result>): void {
-	process.once("message", (task) => {
+/** Does the tasks of this process. */
+export function doTasks<Task, Result>(run: (task: Task) => Promise<Result>): void {
+	process.on("message", (task) => {
 		run(task as Task).then(
 			(result) => reply({ ok: true, result }),
 			(error: unknown) =>
