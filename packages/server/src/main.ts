@@ -175,13 +175,13 @@ function dashboardFolder(): string | null {
 	return existsSync(page) ? dirname(page) : null;
 }
 
-async function openStorage({ database }: Config, metrics: Metrics): Promise<Storage> {
+async function openStorage({ database, maxEventBytes }: Config, metrics: Metrics): Promise<Storage> {
 	if (database.engine === "sqlite")
 		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
 	// Loaded only where it is used: on SQLite it would take memory for nothing.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const observer = metrics.database();
-	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, observer };
+	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);
 	return storage;

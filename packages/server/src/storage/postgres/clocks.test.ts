@@ -70,3 +70,21 @@ test("what one node stores for a time to come is due then for every other, howev
 		expect(waiting.map(({ dueAt }) => until(dueAt))).toEqual([5, 7]);
 	}
 });
+
+// A node an hour ahead found baskets due an hour early, and told of them as abandoned while they were being filled.
+test("a basket that one node was told of is abandoned on time by every other, however far its clock is off", async () => {
+	const offsets = [-HOUR, HOUR, 0];
+	const all = await Promise.all(offsets.map(node));
+	const [behind, ahead] = all as [Storage, Storage];
+	await behind.createProject({ id: "p", name: "Shop", apps: [], createdAt: Date.now() });
+	const at = Date.now() - HOUR;
+	const touched = await behind.touchBasket("p", { basketId: "b", at, dueAt: at + 5 * MINUTE, data: "{}" });
+	expect(touched).toBe("touched");
+	for (const [i, storage] of all.entries()) expect(minutesUntil(await storage.nextBasketDue(), offsets[i]!)).toBe(5);
+	const now = Date.now() + HOUR;
+	const inMinutes = (minutes: number) => now + minutes * MINUTE;
+	expect(await ahead.takeDueBaskets(inMinutes(4), inMinutes(9), 10)).toEqual([]);
+	expect(await ahead.takeDueBaskets(inMinutes(6), inMinutes(9), 10)).toMatchObject([{ basketId: "b" }]);
+	// Put off until then, for as long as it is being told of.
+	expect(minutesUntil(await behind.nextBasketDue(), -HOUR)).toBe(9);
+});

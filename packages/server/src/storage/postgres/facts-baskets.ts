@@ -24,7 +24,7 @@ export async function touchBasket(
 	if (project === null) return "no_project";
 	const [, touched] = await Promise.all([
 		lockLogs(c, [project]),
-		c.run(TOUCH, project, storedId(basketId), at, dueAt, data),
+		c.run(TOUCH, project, storedId(basketId), at, c.offset.toDatabase(dueAt), data),
 		c.commit(),
 	]);
 	return touched === 1 ? "touched" : "bought";
@@ -57,7 +57,7 @@ const TAKE_DUE = sql(`
 /** Of nodes that look at once, each takes baskets that the others do not. */
 export async function takeDueBaskets(c: Session, now: number, until: number, limit: number): Promise<DueBasket[]> {
 	type Due = { project_id: string; basket_id: string; touched_at: number; data: string };
-	const rows = await c.rows<Due>(TAKE_DUE, now, until, limit);
+	const rows = await c.rows<Due>(TAKE_DUE, c.offset.toDatabase(now), c.offset.toDatabase(until), limit);
 	return rows.map(({ project_id: projectId, basket_id: basketId, touched_at: touchedAt, data }) => {
 		return { projectId, basketId, touchedAt, data };
 	});
@@ -67,7 +67,7 @@ const NEXT_DUE = sql("SELECT due_at FROM posthorn.store_baskets ORDER BY due_at 
 
 export async function nextBasketDue(c: Session): Promise<number | null> {
 	const row = await c.row<{ due_at: number }>(NEXT_DUE);
-	return row?.due_at ?? null;
+	return row === undefined ? null : c.offset.toNode(row.due_at);
 }
 
 const END = sql(`

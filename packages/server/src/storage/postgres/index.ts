@@ -5,9 +5,13 @@ import { Database } from "./database.ts";
 import { Hosts } from "./hosts.ts";
 import { daysAhead, makeDays } from "./partitions.ts";
 import { checkSessions } from "./sessions-check.ts";
+import { setSetting } from "./settings.ts";
 import { PostgresStorage } from "./storage.ts";
 
 export type { PostgresStorage } from "./storage.ts";
+
+/** What `posthorn.publish` goes by. */
+const MAX_EVENT_BYTES = "max_event_bytes";
 
 export interface PostgresOptions {
 	/**
@@ -19,6 +23,8 @@ export interface PostgresOptions {
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease holds unless it is renewed, in milliseconds. */
 	readonly leaseTermMs: number;
+	/** The most bytes that an event's data may have where a store publishes by SQL. As the last node said, unless given. */
+	readonly maxEventBytes?: number;
 	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock?: boolean;
 	/** Told of connections, commits and leases. */
@@ -31,14 +37,19 @@ export interface PostgresOptions {
  * reached by a pool whose connections are no sessions.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
-	const { url, clock, leaseTermMs, leasesByClock = false, observer = {} } = options;
+	const { url, clock, leaseTermMs, maxEventBytes, leasesByClock = false, observer = {} } = options;
 	const hosts = new Hosts(url);
 	const { configFor } = await hosts.connect(checkSessions);
 	await prepareDatabase(hosts);
 	const connection = () => configFor(hosts.current);
 	const database = new Database(connection(), hosts, observer);
 	try {
-		await database.run((connections) => connections.transaction("engine", (c) => makeDays(c, daysAhead(clock.now()))));
+		await database.run((connections) =>
+			connections.transaction("engine", async (c) => {
+				await makeDays(c, daysAhead(clock.now()));
+				if (maxEventBytes !== undefined) await setSetting(c, MAX_EVENT_BYTES, String(maxEventBytes));
+			}),
+		);
 		const storage = new PostgresStorage(database, { connection, clock, leaseTermMs, leasesByClock, observer });
 		// Compares the clocks, before anything is stored for a time to come.
 		await storage.nextAlarm();
