@@ -1,0 +1,170 @@
+/**
+ * Renews the leases of this node, all together and three times a term, and gives back what it need not work: projects
+ * that have been idle for a while, with their alarms set to their next retries, and what is more than its part.
+ */
+import type { Timer } from "../../base/clock.ts";
+import type { Actor } from "./actor.ts";
+import type { ActorContext } from "./context.ts";
+import { MAX_ACTORS, type Roster } from "./roster.ts";
+
+/** An actor that had nothing to do for this long, and has nothing due for as long, is given back. */
+const IDLE_MS = 60_000;
+/** Leases are renewed this many times a term … */
+const RENEWALS_A_TERM = 3;
+/** … and trusted for this part of it. */
+const TRUSTED_PART = 0.8;
+/** A node works this much more than its part before it gives some back, so that projects do not wander to and fro. */
+const SHARE_SLACK = 1.25;
+
+export interface LeaseKeeperOptions {
+	readonly holder: string;
+	readonly leaseTermMs: number;
+	readonly roster: Roster;
+	/** How many projects are this node's part of all; null where no other node may share the database. */
+	readonly fairShare: (() => Promise<number>) | null;
+	/** A term was over before it was renewed: the project is not worked any more. */
+	readonly onLapsed: (projectId: string) => void;
+	/** A project is not on its way back any more, and has work next at `wakeAt`, or never by itself. */
+	readonly onGivenBack: (wakeAt: number | null) => void;
+}
+
+export class LeaseKeeper {
+	readonly #context: Pick<ActorContext, "storage" | "clock" | "logger">;
+	readonly #options: LeaseKeeperOptions;
+	readonly #roster: Roster;
+	/** Actors that finish what is under way before their lease is given back. */
+	readonly #givingBack = new Map<Actor, Promise<void>>();
+	#sharing: Promise<void> | null = null;
+	#renewTimer: Timer | null = null;
+	#renewedAt = 0;
+
+	constructor(context: Pick<ActorContext, "storage" | "clock" | "logger">, options: LeaseKeeperOptions) {
+		this.#context = context;
+		this.#options = options;
+		this.#roster = options.roster;
+	}
+
+	start(): void {
+		this.#renewAfter(this.#options.leaseTermMs / RENEWALS_A_TERM);
+	}
+
+	/** Until when a lease that was asked for (or renewed) at `asked` is gone by. */
+	trustedUntil(asked: number): number {
+		return asked + this.#options.leaseTermMs * TRUSTED_PART;
+	}
+
+	/** Renews everything now if it is not trusted any more. */
+	async renewOverdue(): Promise<void> {
+		const now = this.#context.clock.now();
+		if (now >= this.trustedUntil(this.#renewedAt)) await this.#renewAll(now);
+	}
+
+	/** Gives everything back once it is settled. To be called once the node is closing. */
+	async stop(): Promise<void> {
+		await this.#sharing;
+		for (const actor of this.#roster.actors.values()) this.#giveBack(actor);
+		await Promise.all(this.#givingBack.values());
+		this.#renewTimer?.cancel();
+	}
+
+	// ── keeping ──
+
+	#renewAfter(ms: number): void {
+		this.#renewTimer = this.#context.clock.setTimeout(() => void this.#renew(), ms);
+	}
+
+	async #renew(): Promise<void> {
+		const { clock, logger } = this.#context;
+		const asked = clock.now();
+		let soon = false;
+		try {
+			await this.#renewAll(asked);
+			this.#giveBackIdle();
+			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
+			soon = clock.now() >= this.trustedUntil(asked);
+		} catch (error) {
+			logger.error({ err: error }, "leases could not be renewed: storage is away");
+		}
+		if (!this.#roster.closing || this.#roster.actors.size > 0)
+			this.#renewAfter(soon ? 0 : this.#options.leaseTermMs / RENEWALS_A_TERM);
+		// Behind it: how long the next renewal may take to come does not hang on this.
+		this.#sharing ??= this.#giveBackSurplus()
+			.catch((error: unknown) => logger.error({ err: error }, "this node's share could not be asked for"))
+			.finally(() => {
+				this.#sharing = null;
+			});
+	}
+
+	async #renewAll(asked: number): Promise<void> {
+		const { holder, onLapsed } = this.#options;
+		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
+		if (leases.length === 0) {
+			this.#renewedAt = asked;
+			return;
+		}
+		const renewed = await this.#context.storage.renewLeases(holder, leases);
+		this.#renewedAt = asked;
+		const held = new Map(renewed.map((lease) => [lease.projectId, lease]));
+		for (const lease of leases) {
+			const actor = this.#roster.actors.get(lease.projectId);
+			if (actor?.lease !== lease) continue;
+			const still = held.get(lease.projectId);
+			if (still) {
+				actor.renewed(still, this.trustedUntil(asked));
+				continue;
+			}
+			this.#roster.drop(actor);
+			onLapsed(lease.projectId);
+		}
+	}
+
+	// ── giving back ──
+
+	#giveBackIdle(): void {
+		const now = this.#context.clock.now();
+		for (const actor of this.#roster.actors.values()) {
+			const since = actor.idleSince;
+			if (since === null || now - since < IDLE_MS) continue;
+			const wakeAt = actor.wakeAt;
+			if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;
+			this.#giveBack(actor);
+		}
+	}
+
+	/** Work spreads over the nodes: what is more than this one's part goes to others, idle projects first. */
+	async #giveBackSurplus(): Promise<void> {
+		const { fairShare } = this.#options;
+		if (!fairShare) return;
+		const fair = await fairShare();
+		if (this.#roster.closing) return;
+		const { actors } = this.#roster;
+		this.#roster.share = Math.min(MAX_ACTORS, Math.ceil(fair * SHARE_SLACK));
+		const surplus = actors.size - this.#roster.share;
+		if (surplus <= 0) return;
+		const since = ({ idleSince }: Actor) => idleSince ?? Number.MAX_SAFE_INTEGER;
+		const idleFirst = [...actors.values()].sort((a, b) => since(a) - since(b));
+		for (const actor of idleFirst.slice(0, surplus)) this.#giveBack(actor);
+	}
+
+	#giveBack(actor: Actor): void {
+		if (this.#givingBack.has(actor)) return;
+		const back = this.#retire(actor).finally(() => this.#givingBack.delete(actor));
+		this.#givingBack.set(actor, back);
+	}
+
+	async #retire(actor: Actor): Promise<void> {
+		const { storage, logger } = this.#context;
+		const { projectId } = actor;
+		const seen = await actor.retire();
+		if (!seen || !this.#roster.has(actor)) return;
+		const wakeAt = actor.wakeAt;
+		await this.#roster.leave(actor, async () => {
+			try {
+				await storage.releaseLease(actor.lease, wakeAt, seen);
+			} catch (error) {
+				logger.error({ err: error, projectId }, "a lease could not be given back: it ends with its term");
+			}
+		});
+		this.#options.onGivenBack(wakeAt);
+	}
+}

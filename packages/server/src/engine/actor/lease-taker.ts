@@ -1,0 +1,163 @@
+/**
+ * Takes leases of projects that have work. Work is found in two ways: a publish or replay on this node pokes its project
+ * at once; and storage is asked for projects whose alarm has rung (at start, when an alarm is due, and, where other nodes
+ * share the database, regularly).
+ */
+import { LONGEST_WAIT_MS, type Timer } from "../../base/clock.ts";
+import type { Lease } from "../../storage/port.ts";
+import type { ActorContext } from "./context.ts";
+import { MAX_ACTORS, type Roster } from "./roster.ts";
+
+/** Leases taken in one step. */
+const ACQUIRE_AT_ONCE = 200;
+/** Where other nodes publish too, rung alarms are looked for this often. */
+const POLL_MS = 1_000;
+/** After storage failed, it is asked again after this long. */
+const RETRY_MS = 1_000;
+
+export interface LeaseTakerOptions {
+	readonly holder: string;
+	readonly roster: Roster;
+	/** Renews what this node holds if that is overdue: before it could be found as a lease that ran out. */
+	readonly renewOverdue: () => Promise<void>;
+	/** A lease was taken that was asked for at `asked`. */
+	readonly onTaken: (lease: Lease, asked: number) => void;
+}
+
+export class LeaseTaker {
+	readonly #context: Pick<ActorContext, "storage" | "clock" | "logger">;
+	readonly #options: LeaseTakerOptions;
+	readonly #roster: Roster;
+	readonly #poked = new Set<string>();
+	/** Projects that other nodes were found to work, and until when they are not asked for again. */
+	readonly #elsewhere = new Map<string, number>();
+	#taking: Promise<void> | null = null;
+	#lookForRung = false;
+	#pollTimer: Timer | null = null;
+	#pollDue = Number.POSITIVE_INFINITY;
+
+	constructor(context: Pick<ActorContext, "storage" | "clock" | "logger">, options: LeaseTakerOptions) {
+		this.#context = context;
+		this.#options = options;
+		this.#roster = options.roster;
+	}
+
+	/** Takes the project up, unless another node was just found to work it. */
+	poke(projectId: string): void {
+		if (this.#roster.closing) return;
+		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now()) return;
+		this.#poked.add(projectId);
+		this.#take();
+	}
+
+	/** Takes up projects whose alarm has rung. */
+	takeRung(): void {
+		this.#lookForRung = true;
+		this.#take();
+	}
+
+	/** A project that was on its way back is not so any more, and has work next at `wakeAt`. */
+	givenBack(wakeAt: number | null): void {
+		if (this.#hasPoked()) this.#take();
+		else if (wakeAt !== null) this.takeRungBy(wakeAt);
+	}
+
+	/** Looks for rung alarms at `at` at the latest. */
+	takeRungBy(at: number): void {
+		if (at < this.#pollDue) this.#pollAt(at);
+	}
+
+	/** Looks for rung alarms no more. */
+	sleep(): void {
+		this.#pollTimer?.cancel();
+	}
+
+	/** Resolves when nothing is being taken. */
+	async whenDone(): Promise<void> {
+		await this.#taking;
+	}
+
+	/** One step at a time. */
+	#take(): void {
+		if (this.#roster.closing) return;
+		this.#taking ??= this.#takeAll()
+			.catch((error: unknown) => {
+				this.#context.logger.error(
+					{ err: error, retryInMs: RETRY_MS },
+					"projects could not be taken up: storage is away",
+				);
+				this.#pollAt(this.#context.clock.now() + RETRY_MS);
+			})
+			.finally(() => {
+				this.#taking = null;
+				if (this.#hasPoked() || this.#lookForRung) this.#take();
+			});
+	}
+
+	async #takeAll(): Promise<void> {
+		const { manyNodes } = this.#context.storage.capabilities;
+		for (let wanted = this.#nextPoked(); wanted.length > 0; wanted = this.#nextPoked()) {
+			const taken = await this.#acquire(MAX_ACTORS, wanted);
+			if (manyNodes) this.#noteElsewhere(wanted.filter((projectId) => !taken.has(projectId)));
+		}
+		if (this.#lookForRung) {
+			this.#lookForRung = false;
+			await this.#options.renewOverdue();
+			while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
+		}
+		await this.#setPoll();
+	}
+
+	/** Poked projects that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */
+	#nextPoked(): string[] {
+		const next: string[] = [];
+		for (const projectId of this.#poked) {
+			if (next.length === ACQUIRE_AT_ONCE) break;
+			if (!this.#roster.isFree(projectId)) continue;
+			this.#poked.delete(projectId);
+			next.push(projectId);
+		}
+		return next;
+	}
+
+	#hasPoked(): boolean {
+		for (const projectId of this.#poked) if (this.#roster.isFree(projectId)) return true;
+		return false;
+	}
+
+	/** Whoever works them hears of their news by itself. */
+	#noteElsewhere(projectIds: readonly string[]): void {
+		const now = this.#context.clock.now();
+		for (const [projectId, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(projectId);
+		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + POLL_MS);
+	}
+
+	/** Takes these, or those that have rung, as long as this node works no more than `most`. */
+	async #acquire(most: number, projectIds?: readonly string[]): Promise<ReadonlySet<string>> {
+		const { storage, clock } = this.#context;
+		const { holder, onTaken } = this.#options;
+		const room = Math.min(ACQUIRE_AT_ONCE, most - this.#roster.actors.size);
+		if (room <= 0) return new Set();
+		const asked = clock.now();
+		const leases = await storage.acquireLeases(holder, room, projectIds);
+		for (const lease of leases) onTaken(lease, asked);
+		return new Set(leases.map(({ projectId }) => projectId));
+	}
+
+	/** Looks for rung alarms again when the next one is due. What is rung and was not taken (no room) waits a while. */
+	async #setPoll(): Promise<void> {
+		const { storage, clock } = this.#context;
+		const next = await storage.nextAlarm();
+		const now = clock.now();
+		const longest = storage.capabilities.manyNodes ? POLL_MS : LONGEST_WAIT_MS;
+		const due = next ?? Number.POSITIVE_INFINITY;
+		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, now + longest));
+	}
+
+	#pollAt(at: number): void {
+		if (this.#roster.closing) return;
+		this.#pollTimer?.cancel();
+		this.#pollDue = at;
+		this.#pollTimer = this.#context.clock.setTimeout(() => this.takeRung(), at - this.#context.clock.now());
+	}
+}
