@@ -90,7 +90,7 @@ export interface Settlement {
 	readonly schedule: readonly Retry[];
 	/** Deliveries that wait no longer. */
 	readonly unschedule: readonly { readonly webhookId: string; readonly seq: number }[];
-	/** Where lanes stand now. A cursor never moves back. */
+	/** Where lanes stand now. A cursor never moves back; of one that is further on, what is settled beyond it is added. */
 	readonly lanes: readonly { readonly webhookId: string; readonly cursor: number; readonly ahead: readonly number[] }[];
 }
 

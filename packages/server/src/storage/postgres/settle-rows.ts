@@ -148,7 +148,14 @@ const MOVE = sql(`
 	)
 	UPDATE posthorn.lanes l SET
 		cursor = greatest(l.cursor, g.cursor),
-		ahead = CASE WHEN g.cursor >= l.cursor THEN g.ahead::bigint[] ELSE l.ahead END,
+		ahead = CASE
+			WHEN g.cursor >= l.cursor THEN g.ahead::bigint[]
+			WHEN g.cursor IS NULL THEN l.ahead
+			-- The owner moved the lane on, and whoever works it has not heard of that yet: what is settled stays so.
+			ELSE ARRAY(
+				SELECT DISTINCT seq FROM unnest(l.ahead || g.ahead::bigint[]) AS seq WHERE seq > l.cursor ORDER BY seq
+			)
+		END,
 		retries_waiting = greatest(0, l.retries_waiting + g.retries),
 		dead_letters = greatest(0, l.dead_letters + g.dead)
 	FROM change g WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no`);

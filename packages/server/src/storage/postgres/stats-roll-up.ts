@@ -1,7 +1,7 @@
 /**
  * How attempts come into `attempt_stats`. Each settle adds one row to `attempt_counts`, with an element for each
- * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every state of the database, so figures
- * are always those of the last commit.
+ * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every
+ * state of the database, so figures are always those of the last commit.
  */
 import type { Database } from "./database.ts";
 import type { Session } from "./session.ts";
@@ -18,8 +18,11 @@ const MINUTES_KEPT_MS = 49 * HOUR;
 const GATHERED = 10_000;
 /** … or settles, that readers find few rows also where each holds few attempts. */
 const GATHERED_SETTLES = 1_000;
-/** Rows that are moved in one statement at most; more than a number of nodes leave there. */
-const ROWS_AT_ONCE = 20_000;
+/**
+ * Rows that are moved in one statement at most: twice what a node leaves there before it moves them, and, with a thousand
+ * attempts in each, no more than a statement may take in its time.
+ */
+const ROWS_AT_ONCE = 2_000;
 
 /** Whoever moves counts holds this ("posthor3", as a number): two at once would wait for each other's rows. */
 const TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(8102087430316384819) AS held");

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { migratePostgres } from "./index.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -59,4 +59,28 @@ test("attempts that waited to be counted are counted once, beside what was count
 		"2 60 1 3 9 4",
 	]);
 	expect(await server.execute("SELECT FROM posthorn.attempt_counts", url)).toEqual([]);
+});
+
+// It was counted before the settle had ended, and its row dropped with the table after that.
+test("what a node settles while the migration begins is counted", async () => {
+	const url = await databaseOf(6);
+	const node = new Client({ connectionString: url });
+	await node.connect();
+	try {
+		await node.query("BEGIN");
+		await node.query(
+			"INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, n, status, class) VALUES (7, 1, 59, 3, 1, 5)",
+		);
+		const migrated = migratePostgres(url);
+		await vi.waitFor(
+			async () => expect(await server.execute("SELECT FROM pg_locks WHERE NOT granted", url)).toHaveLength(1),
+			{ timeout: START_TIMEOUT_MS },
+		);
+		await node.query("COMMIT");
+		await migrated;
+	} finally {
+		await node.end();
+	}
+	const counted = "SELECT n::integer FROM posthorn.attempt_stats WHERE webhook_no = 1 AND grain = 60000";
+	expect(await server.execute(counted, url)).toEqual([{ n: 3 }]);
 });

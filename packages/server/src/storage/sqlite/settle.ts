@@ -1,7 +1,7 @@
 import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { encodeAhead } from "./lanes.ts";
+import { decodeAhead, encodeAhead } from "./lanes.ts";
 import { unpack } from "./packed.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
 import { COLUMN, COLUMNS, type SettleBatch } from "./settle-wire.ts";
@@ -9,6 +9,7 @@ import { countGathered } from "./stats-roll-up.ts";
 
 type Verdict = "settled" | "stale";
 type SettlementRow = SettleBatch["settlements"][number];
+type LaneMove = SettlementRow["lanes"][number];
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 export function settle(c: Connection, batch: SettleBatch): Verdict[] {
@@ -102,10 +103,21 @@ function moveDeliveries(
 		if (c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) === undefined) continue;
 		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
 	}
-	const moveLane = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
-	for (const { webhookId, cursor, ahead } of settlement.lanes)
-		moveLane.run(cursor, encodeAhead(ahead), webhookOf(c, projectNo, webhookId));
+	for (const lane of settlement.lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
+}
+
+/** A lane that the owner moved on meanwhile stays there, and what is settled beyond it stays so. */
+function moveLane(c: Connection, webhookNo: number, { cursor, ahead }: LaneMove): void {
+	const move = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
+	if (move.run(cursor, encodeAhead(ahead), webhookNo).changes > 0) return;
+	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	if (lane === undefined) return;
+	const settled = new Set([...decodeAhead(lane.ahead), ...ahead].filter((seq) => seq > (lane.cursor as number)));
+	c.sql("UPDATE lanes SET ahead = ? WHERE webhook_no = ?").run(
+		encodeAhead([...settled].sort((a, b) => a - b)),
+		webhookNo,
+	);
 }
 
 const INSERT_ATTEMPT = `

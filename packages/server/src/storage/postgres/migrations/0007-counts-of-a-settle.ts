@@ -1,9 +1,10 @@
 /**
  * A settle leaves what is to be counted in one row, an element for each attempt, where it left a row for each webhook and
  * range of response times: those were nearly as many as the attempts. Arrays are kept as they are, uncompressed: the row
- * lives for moments. What waits in the old table is counted here.
+ * lives for moments. What waits in the old table is counted here, once no node is at it any more.
  */
 export const sql = `
+LOCK TABLE posthorn.attempt_counts IN ACCESS EXCLUSIVE MODE;
 INSERT INTO posthorn.attempt_stats AS s (project_no, webhook_no, grain, at, status, class, n)
 SELECT project_no, scope.webhook_no, grain.ms, minute * 60000 / grain.ms, status, class, sum(n)
 FROM posthorn.attempt_counts counts
