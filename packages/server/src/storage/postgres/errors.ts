@@ -13,6 +13,8 @@ const PROTOCOL_VIOLATION = "08P01";
 /** A statement that was prepared is not there, or one that was not is: the connection is another session than before. */
 const OTHER_SESSION = /^(26000|42P05)$/;
 const READ_ONLY = "25006";
+/** A schema, a column or a function is not there, or is of another kind. Tables of single days come and go. */
+const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
 
 /** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
 const AWAY = /^(08|53|57P0[1-5]|57014|55P03|25P0[2-4]|25006|58)/;
@@ -108,6 +110,12 @@ export function storageError(error: unknown): unknown {
 	}
 	if (CLOSED_TO_US.test(state))
 		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and what its user may do.`);
+	if (OTHER_SCHEMA.test(state))
+		return told(
+			"unusable",
+			`The database is not as this version of Posthorn needs it (${message}): another version has migrated it, or it was ` +
+				"changed by hand. Run the version that migrated it last; what waits goes on once it fits.",
+		);
 	if (AWAY.test(state) || isConflict(error))
 		return told("lost", `PostgreSQL could not do its work (${message}): it is tried again.`);
 	return error;

@@ -160,6 +160,20 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		}
 	});
 
+	// Outcomes were refused as if they were at fault themselves, and the same events sent again with every lease.
+	test("a schema that another version has changed is told as such, and what waits for it goes through once it fits", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		const lease = await world.lease(project);
+		const lanes = [{ webhookId: webhook, cursor: 1, ahead: [] }];
+		const settle = () => world.settle(lease, { attempts: [world.attempt(webhook, event!)], lanes });
+		await server.execute("ALTER TABLE posthorn.attempt_counts RENAME COLUMN minute TO minutes", url);
+		expect(await codeOf(settle())).toBe("unusable");
+		await server.execute("ALTER TABLE posthorn.attempt_counts RENAME COLUMN minutes TO minute", url);
+		expect(await settle()).toBe("settled");
+	});
+
 	test("a database that only lets read is away for whoever writes", async () => {
 		const project = await world.project();
 		const name = new URL(url).pathname.slice(1);
