@@ -3,13 +3,16 @@
  * service.
  */
 import { constants } from "node:fs";
-import { access, statfs } from "node:fs/promises";
-import { dirname } from "node:path";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { systemClock } from "./base/clock.ts";
-import type { Config } from "./config/index.ts";
+import { Seal } from "./base/seal.ts";
+import { type Config, readSealKey } from "./config/index.ts";
 import { createGuard } from "./engine/send/guard.ts";
 import { createResolver } from "./engine/send/resolver.ts";
+import { openSealCheck, SEAL_CHECK } from "./seal-check.ts";
 import { examinePostgres } from "./storage/postgres/examine.ts";
+import { readSqliteSetting } from "./storage/sqlite/index.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
@@ -24,30 +27,77 @@ const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. */
 const CONNECTIONS_OF_A_NODE = 12;
 const LITTLE_DISK_BYTES = 1_000_000_000;
+/** Less than the service writes while it starts. */
+const NO_DISK_BYTES = 16_000_000;
 /** A name that every resolver knows, for whether names resolve at all (RFC 2606). */
 const KNOWN_NAME = "example.com";
 
 export async function examine(config: Config): Promise<Finding[]> {
-	const database = config.database.engine === "sqlite" ? sqlite(config.database.path) : postgres(config.database.url);
+	const { database: where } = config;
+	const database = where.engine === "sqlite" ? sqlite(where.path, config) : postgres(where.url, config);
 	return (await Promise.all([database, egress(config), proxy(config)])).flat();
 }
 
-async function sqlite(path: string): Promise<Finding[]> {
-	const folder = dirname(path);
+async function sqlite(path: string, config: Config): Promise<Finding[]> {
 	const name = "Database";
+	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
+	const folder = await nearestFolder(path);
 	try {
-		await access(folder, constants.W_OK);
+		await access(folder, constants.W_OK | constants.X_OK);
 	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		if (code === "ENOENT") return [{ state: "ok", name, text: `${path} and its folder are made at the first start.` }];
-		return [{ state: "fault", name, text: `${folder} cannot be written to (${code}): give it to the service's user.` }];
+		return fault(`${folder} cannot be written to (${codeOf(error)}): give it to the service's user.`);
 	}
+	const there = await stat(path).catch(() => null);
+	if (there && !there.isFile()) return fault(`${path} is not a file: name one for the database.`);
 	const { bavail, bsize } = await statfs(folder);
 	const free = bavail * bsize;
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
-	if (free < LITTLE_DISK_BYTES)
-		return [{ state: "warning", name, text: `Only ${gigabytes} are free where ${path} lies: make room.` }];
-	return [{ state: "ok", name, text: `${path}, ${gigabytes} free.` }];
+	if (free < NO_DISK_BYTES) return fault(`No space is left where ${path} lies: make room.`);
+	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
+	let sealed: string | null = null;
+	if (there) {
+		try {
+			await access(path, constants.R_OK | constants.W_OK);
+			sealed = readSqliteSetting(path, SEAL_CHECK);
+		} catch (error) {
+			return fault(
+				codeOf(error)?.startsWith("E")
+					? `${path} cannot be written to (${codeOf(error)}): give it to the service's user.`
+					: (error as Error).message,
+			);
+		}
+	}
+	const text =
+		state === "warning"
+			? `Only ${gigabytes} are free where ${path} lies: make room.`
+			: there
+				? `${path}, ${gigabytes} free.`
+				: `${path} is made at the first start, ${gigabytes} free.`;
+	return [{ state, name, text }, seal(config, path, sealed)];
+}
+
+/** The folder of the file, or the nearest above it that is there. */
+async function nearestFolder(path: string): Promise<string> {
+	for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+		const there = await stat(folder).catch((error: unknown) => (codeOf(error) === "ENOENT" ? null : folder));
+		if (there !== null || dirname(folder) === folder) return folder;
+	}
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** @param sealed what the database keeps to know the key by; null when it has none yet */
+function seal({ sealKey, sealKeyFile }: Config, path: string, sealed: string | null): Finding {
+	const name = "Seal key";
+	try {
+		const key = sealKey ?? (sealKeyFile === null ? null : readSealKey(sealKeyFile, path));
+		if (key === null) return { state: "ok", name, text: `${sealKeyFile} is made at the first start.` };
+		if (sealed === null) return { state: "ok", name, text: "Goes with the database from the first start on." };
+		openSealCheck(new Seal(key), sealed);
+		return { state: "ok", name, text: "The one that the database was made with." };
+	} catch (error) {
+		return { state: "fault", name, text: (error as Error).message };
+	}
 }
 
 const SESSION_POOL: Finding = {
@@ -56,14 +106,20 @@ const SESSION_POOL: Finding = {
 	text: `Between here and the database is a pool that keeps sessions: let it have ${CONNECTIONS_OF_A_NODE} for each node.`,
 };
 
-async function postgres(url: string): Promise<Finding[]> {
+async function postgres(url: string, config: Config): Promise<Finding[]> {
 	try {
-		const facts = await examinePostgres(url);
+		const facts = await examinePostgres(url, SEAL_CHECK);
 		const { version, pooled, schema, knownSchema, clockDifferenceMs, connections, synchronousCommit } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
 		return [
-			{ state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
+			facts.readOnly
+				? {
+						state: "fault",
+						name: "Database",
+						text: `PostgreSQL ${version} only lets read: point POSTHORN_DATABASE_URL at the server that takes writes.`,
+					}
+				: { state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
 			...(pooled ? [SESSION_POOL] : []),
 			schema > knownSchema
 				? {
@@ -71,19 +127,34 @@ async function postgres(url: string): Promise<Finding[]> {
 						name: "Schema",
 						text: `Made by a newer version (${schema}, this knows ${knownSchema}): upgrade.`,
 					}
-				: {
-						state: "ok",
-						name: "Schema",
-						text:
-							schema === knownSchema ? "Up to date." : "Brought up to date at the next start, or by posthorn migrate.",
-					},
-			synchronousCommit === "off"
+				: schema < knownSchema && !facts.mayPrepare
+					? {
+							state: "fault",
+							name: "Schema",
+							text: "Has to be brought up to date, and this user may not: make it the owner of the database, or of the schema posthorn.",
+						}
+					: {
+							state: "ok",
+							name: "Schema",
+							text:
+								schema === knownSchema
+									? "Up to date."
+									: "Brought up to date at the next start, or by posthorn migrate.",
+						},
+			seal(config, "", facts.setting),
+			facts.fsync === "off"
 				? {
-						state: "fault",
+						state: "warning",
 						name: "Durability",
-						text: "synchronous_commit is off: acknowledged events could be lost. Turn it on.",
+						text: "fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
 					}
-				: { state: "ok", name: "Durability", text: `synchronous_commit is ${synchronousCommit}.` },
+				: synchronousCommit === "off"
+					? {
+							state: "fault",
+							name: "Durability",
+							text: "synchronous_commit is off: acknowledged events could be lost. Turn it on.",
+						}
+					: { state: "ok", name: "Durability", text: `synchronous_commit is ${synchronousCommit}.` },
 			left < CONNECTIONS_OF_A_NODE
 				? {
 						state: "warning",
@@ -100,8 +171,20 @@ async function postgres(url: string): Promise<Finding[]> {
 				: { state: "ok", name: "Clock", text: `Within ${apart} of the database's.` },
 		];
 	} catch (error) {
-		return [{ state: "fault", name: "Database", text: (error as Error).message }];
+		return [{ state: "fault", name: "Database", text: adviceFor(error as Error) }];
 	}
+}
+
+/** What is said of a database that is away is meant for a service that runs: here nothing is tried again. */
+function adviceFor({ message }: Error): string {
+	if (/client password must be a string/.test(message))
+		return "PostgreSQL asks for a password, and there is none in POSTHORN_DATABASE_URL: put it there.";
+	if (/does not support SSL/.test(message))
+		return "PostgreSQL speaks no TLS here: turn it on there, or take sslmode out of POSTHORN_DATABASE_URL.";
+	return message.replace(
+		/: (it is|they are) tried again\.$/,
+		": check that it runs, and the host and port of POSTHORN_DATABASE_URL.",
+	);
 }
 
 async function egress({ egressAllow }: Config): Promise<Finding[]> {

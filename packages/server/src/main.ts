@@ -21,14 +21,13 @@ import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
+import { openSealCheck, SEAL_CHECK, sealCheck } from "./seal-check.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
 
 /** Shorter than a person notices, longer than an attempt's settle. */
 const LEASE_TERM_MS = 10_000;
-/** A value that only the right seal key opens; kept since the first start. */
-const SEAL_CHECK = "seal_check";
 
 export interface ServiceOptions {
 	readonly config: Config;
@@ -189,19 +188,7 @@ async function openStorage({ database, maxEventBytes }: Config, metrics: Metrics
 
 /** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */
 async function checkSeal(storage: Storage, seal: Seal): Promise<void> {
-	const sealed = await storage.initSetting(
-		SEAL_CHECK,
-		seal.seal(Buffer.from(SEAL_CHECK), SEAL_CHECK).toString("base64"),
-	);
-	try {
-		seal.open(Buffer.from(sealed, "base64"), SEAL_CHECK);
-	} catch (cause) {
-		throw new Error(
-			"The seal key is not the one that this database was made with. Put the right one back (POSTHORN_SEAL_KEY, or " +
-				"the key file beside the database): without it no webhook can be signed for.",
-			{ cause },
-		);
-	}
+	openSealCheck(seal, await storage.initSetting(SEAL_CHECK, sealCheck(seal)));
 }
 
 async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }: Config): Promise<void> {

@@ -30,18 +30,32 @@ export function readOrMakeSealKey(
 ): { readonly key: Uint8Array; readonly made: boolean } {
 	// Asked before the key is: another process that is just starting makes the key first.
 	const begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
-	const existing = readSealKey(file);
+	const existing = readSealKey(file, database, begun);
 	if (existing) return { key: existing, made: false };
-	if (begun)
+	const made = makeSealKey(file);
+	return { key: readKeyFile(file)!, made };
+}
+
+/**
+ * The seal key as it is: null when it is still to be made, with the database.
+ *
+ * @throws Error as {@link readOrMakeSealKey} does
+ */
+export function readSealKey(
+	file: string,
+	database: string,
+	begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0,
+): Uint8Array | null {
+	const existing = readKeyFile(file);
+	if (existing === null && begun)
 		throw new Error(
 			`The database ${database} is there, but its seal key ${file} is not: put your copy of the key back, or give it ` +
 				"as POSTHORN_SEAL_KEY.",
 		);
-	const made = makeSealKey(file);
-	return { key: readSealKey(file)!, made };
+	return existing;
 }
 
-function readSealKey(file: string): Uint8Array | null {
+function readKeyFile(file: string): Uint8Array | null {
 	const text = orExplain(`The seal key ${file} cannot be read`, () => {
 		try {
 			return readFileSync(file, "utf8").trim();

@@ -2,6 +2,7 @@ import { Client } from "pg";
 import { plainConfig } from "./connection.ts";
 import { storageError } from "./errors.ts";
 import { Hosts } from "./hosts.ts";
+import { checkVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { checkSessions } from "./sessions-check.ts";
 
@@ -11,6 +12,11 @@ export interface DatabaseFacts {
 	readonly version: string;
 	/** Whether it is reached by way of a pool that keeps sessions. */
 	readonly pooled: boolean;
+	/** Whether this user may make the schema, or owns it already; whether the server takes writes at all. */
+	readonly mayPrepare: boolean;
+	readonly readOnly: boolean;
+	/** The value of the named setting, or null. */
+	readonly setting: string | null;
 	/** How many migrations it has, and how many this program knows. */
 	readonly schema: number;
 	readonly knownSchema: number;
@@ -19,19 +25,20 @@ export interface DatabaseFacts {
 	readonly connections: { readonly used: number; readonly most: number };
 	/** Of statements and commits. */
 	readonly synchronousCommit: string;
+	readonly fsync: string;
 }
 
-/** Looks at a database without changing it. Rejects with a StorageError as opening it would. */
-export async function examinePostgres(url: string): Promise<DatabaseFacts> {
+/** Looks at a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
+export async function examinePostgres(url: string, setting = ""): Promise<DatabaseFacts> {
 	const hosts = new Hosts(url);
 	try {
-		return await hosts.connect((server) => examineServer(hosts, server));
+		return await hosts.connect((server) => examineServer(hosts, server, setting));
 	} catch (error) {
 		throw storageError(error);
 	}
 }
 
-async function examineServer(hosts: Hosts, url: string): Promise<DatabaseFacts> {
+async function examineServer(hosts: Hosts, url: string, name: string): Promise<DatabaseFacts> {
 	const { pooled } = await checkSessions(url);
 	const client = new Client(plainConfig(url));
 	// Whoever waits for a statement hears of it.
@@ -39,16 +46,22 @@ async function examineServer(hosts: Hosts, url: string): Promise<DatabaseFacts> 
 	try {
 		await client.connect();
 		await hosts.check(client);
+		await checkVersion(client);
 		const begun = Date.now();
 		const { rows } = await client.query<Answer>(`
 			SELECT current_setting('server_version') AS version,
 				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
-				(SELECT count(*) FROM pg_stat_activity)::bigint AS used,
+				(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
 				current_setting('max_connections')::integer AS most,
 				current_setting('synchronous_commit') AS "synchronousCommit",
-				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared`);
+				current_setting('fsync') AS fsync,
+				current_setting('transaction_read_only') = 'on' AS "readOnly",
+				CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+					ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
+				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared
+			FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
 		const ended = Date.now();
-		const { version, now, used, most, synchronousCommit, prepared } = rows[0]!;
+		const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared } = rows[0]!;
 		const schema = prepared
 			? (
 					await client.query<{ version: number }>(
@@ -56,8 +69,15 @@ async function examineServer(hosts: Hosts, url: string): Promise<DatabaseFacts> 
 					)
 				).rows[0]!.version
 			: 0;
+		const settings = prepared
+			? (await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [name])).rows
+			: [];
 		return {
 			version,
+			mayPrepare,
+			readOnly,
+			setting: settings[0]?.value ?? null,
+			fsync,
 			pooled,
 			schema,
 			knownSchema: MIGRATIONS.length,
@@ -73,6 +93,9 @@ async function examineServer(hosts: Hosts, url: string): Promise<DatabaseFacts> 
 interface Answer {
 	readonly version: string;
 	readonly synchronousCommit: string;
+	readonly fsync: string;
+	readonly readOnly: boolean;
+	readonly mayPrepare: boolean;
 	readonly now: number;
 	readonly used: number;
 	readonly most: number;

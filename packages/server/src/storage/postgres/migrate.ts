@@ -31,7 +31,8 @@ export async function migrate(client: Client): Promise<void> {
 	}
 }
 
-async function checkVersion(client: Client): Promise<void> {
+/** Throws a StorageError when the server is too old. */
+export async function checkVersion(client: Client): Promise<void> {
 	const { rows } = await client.query<{ number: number; name: string }>(
 		"SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
 	);

@@ -4,6 +4,7 @@ import { Channel } from "./channel.ts";
 import { SqliteStorage } from "./storage.ts";
 
 export { backupSqlite } from "./backup.ts";
+export { readSqliteSetting } from "./examine.ts";
 
 export interface SqliteOptions {
 	/** The database file; it and its directory are made when they are not there. */

@@ -1,0 +1,331 @@
+import { spawn } from "node:child_process";
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findPgbouncer, Pgbouncer } from "../../testkit/src/pgbouncer.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres.ts";
+
+const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
+const CLOCK_AHEAD = fileURLToPath(new URL("../../../e2e/database-clock-ahead.ts", import.meta.url));
+const SEAL_KEY = Buffer.alloc(32, 7).toString("base64");
+const pgbouncer = findPgbouncer();
+
+type State = "ok" | "warning" | "fault";
+interface Line {
+	readonly state: State;
+	readonly text: string;
+}
+interface Report {
+	readonly code: number | null;
+	/** By what was looked at. */
+	readonly lines: Readonly<Record<string, Line>>;
+	readonly err: string;
+}
+
+const STATES: Readonly<Record<string, State>> = { "✔": "ok", "!": "warning", "✘": "fault" };
+const folders: string[] = [];
+afterAll(() => {
+	for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+function newFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-doctor-"));
+	folders.push(folder);
+	return folder;
+}
+
+/** Runs a command as an operator would, with these settings alone. */
+function run(
+	args: readonly string[],
+	env: Readonly<Record<string, string>>,
+	cwd: string,
+): Promise<{ code: number | null; out: string; err: string }> {
+	return new Promise((resolve) => {
+		const clean = { PATH: process.env.PATH, NO_COLOR: "1" };
+		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env } });
+		let out = "";
+		let err = "";
+		child.stdout.on("data", (text) => (out += text));
+		child.stderr.on("data", (text) => (err += text));
+		child.on("close", (code) => resolve({ code, out, err }));
+	});
+}
+
+/** Runs `posthorn doctor`, and reads what it says: a line for each thing, a mark before its name. */
+async function doctor(
+	env: Readonly<Record<string, string>>,
+	cwd = newFolder(),
+	nodeOptions: readonly string[] = [],
+): Promise<Report> {
+	const { code, out, err } = await run([...nodeOptions, COMMAND, "doctor"], env, cwd);
+	const said = out.split("\n").slice(0, -1);
+	const lines = said.map((line) => {
+		const parts = /^(\S) (\S+(?: \S+)*) +(\S.*)$/.exec(line);
+		if (!parts) throw new Error(`No mark, name and text: ${line}`);
+		const [, mark, name, text] = parts;
+		return [name!, { state: STATES[mark!]!, text: text! }] as const;
+	});
+	const report = { code, lines: Object.fromEntries(lines), err };
+	expect(Object.keys(report.lines)).toHaveLength(said.length);
+	return report;
+}
+
+/** What is a fault, by name. Names are asked of the network that the test runs in, and never more than a warning. */
+const faultsOf = ({ lines }: Report): string[] => Object.keys(lines).filter((name) => lines[name]!.state === "fault");
+const warningsOf = ({ lines }: Report): string[] =>
+	Object.keys(lines).filter((name) => name !== "Names" && lines[name]!.state === "warning");
+
+/** Nothing is wrong, and it says so with 0. */
+function expectHealthy(report: Report): void {
+	expect(report).toMatchObject({ code: 0, err: "" });
+	expect([...faultsOf(report), ...warningsOf(report)]).toEqual([]);
+}
+
+/** This is wrong and nothing else; it is said in one line that says what to do, with 1. */
+function expectFault(report: Report, name: string, says: RegExp): void {
+	expect(report).toMatchObject({ code: 1, err: "" });
+	expect(faultsOf(report)).toEqual([name]);
+	expect(report.lines[name]!.text).toMatch(says);
+}
+
+/** This is worth a look, but the service could run: 0. */
+function expectWarning(report: Report, name: string, says: RegExp): void {
+	expect(report).toMatchObject({ code: 0, err: "" });
+	expect(warningsOf(report)).toEqual([name]);
+	expect(report.lines[name]!.text).toMatch(says);
+}
+
+describe("on SQLite", () => {
+	test("before the first start all is well, and it makes nothing", async () => {
+		const cwd = newFolder();
+		const report = await doctor({}, cwd);
+		expectHealthy(report);
+		expect(Object.keys(report.lines)).toEqual(expect.arrayContaining(["Configuration", "Database", "Names", "Egress"]));
+		expect(report.lines.Database!.text).toMatch(/made at the first start/);
+		expect(readdirSync(cwd)).toEqual([]);
+	});
+
+	test("beside a running service all is well, and the service does not notice", async () => {
+		const cwd = newFolder();
+		const settings = { POSTHORN_PORT: String(await unusedPort()) };
+		const service = await Posthorn.start({ settings, cwd });
+		const report = await doctor(settings, cwd);
+		expectHealthy(report);
+		expect(report.lines.Database!.text).toMatch(/posthorn\.db, [\d.]+ GB free/);
+		expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+		expect(await service.stop()).toBe(0);
+		expectHealthy(await doctor(settings, cwd));
+	});
+
+	test("a seal key that is wrong, gone, open to others or damaged is a fault, as it is for the service", async () => {
+		const cwd = newFolder();
+		const settings = { POSTHORN_PORT: String(await unusedPort()) };
+		await (await Posthorn.start({ settings, cwd })).stop();
+		const file = join(cwd, "data/posthorn.sealkey");
+		const key = readFileSync(file);
+		expectFault(
+			await doctor({ POSTHORN_SEAL_KEY: SEAL_KEY }, cwd),
+			"Seal key",
+			/not the one .* Put the right one back/,
+		);
+		rmSync(file);
+		expectFault(await doctor({}, cwd), "Seal key", /is not: put your copy of the key back/);
+		expect(existsSync(file)).toBe(false);
+		writeFileSync(file, "half a key", { mode: 0o600 });
+		expectFault(await doctor({}, cwd), "Seal key", /is damaged.* Put your copy back/);
+		writeFileSync(file, key);
+		expectHealthy(await doctor({}, cwd));
+		// Windows keeps who may read a file elsewhere than in its mode.
+		if (process.platform === "win32") return;
+		chmodSync(file, 0o644);
+		expectFault(await doctor({}, cwd), "Seal key", /can be read by others; .* chmod 600/);
+	});
+
+	test("a file that is no database, or one of a newer version, is a fault, and is left as it is", async () => {
+		const cwd = newFolder();
+		const notes = join(cwd, "notes.txt");
+		writeFileSync(notes, "longer than a hundred bytes, so that it is read as a database: ".repeat(5));
+		expectFault(await doctor({ POSTHORN_DATABASE_URL: "sqlite:notes.txt" }, cwd), "Database", /name another file/);
+		const newer = new DatabaseSync(join(cwd, "newer.db"));
+		newer.exec("PRAGMA user_version = 999; PRAGMA application_id = 0x7068726e; CREATE TABLE t (x)");
+		newer.close();
+		const report = await doctor({ POSTHORN_DATABASE_URL: "sqlite:newer.db" }, cwd);
+		expectFault(report, "Database", /newer version .*schema 999.*: start that version/);
+		expect(readdirSync(cwd).sort()).toEqual(["newer.db", "notes.txt"]);
+	});
+
+	test("settings that are wrong are told all at once with 2, before anything else is looked at", async () => {
+		const report = await doctor({ POSTHORN_PORT: "x", POSTHORN_SEAL_KEY: "short", POSTHORN_HOTS: "a" });
+		expect(report).toMatchObject({ code: 2, lines: {} });
+		expect(report.err.trim().split("\n").sort()).toEqual([
+			expect.stringMatching(/^POSTHORN_HOTS is no setting of Posthorn; did you mean POSTHORN_HOST\?$/),
+			expect.stringMatching(/^POSTHORN_PORT is "x"; it must be /),
+			// A secret is never quoted.
+			expect.stringMatching(/^POSTHORN_SEAL_KEY is not valid; it must be 32 bytes .* openssl rand -base64 32\.$/),
+		]);
+	});
+
+	test("what lets deliveries or passwords go astray is a warning", async () => {
+		expectWarning(await doctor({ POSTHORN_EGRESS_ALLOW: "10.0.0.0/8" }), "Egress", /10\.0\.0\.0\/8/);
+		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /proxy with TLS .* POSTHORN_PUBLIC_URL/);
+		const proxied = { POSTHORN_PUBLIC_URL: "https://hooks.example.com" };
+		expectWarning(await doctor(proxied), "Dashboard", /POSTHORN_TRUST_PROXY is not set/);
+		expectHealthy(await doctor({ ...proxied, POSTHORN_TRUST_PROXY: "10.0.0.0/8" }));
+	});
+
+	// Root may write everywhere.
+	test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
+		"a folder that cannot be written to is a fault",
+		async () => {
+			const folder = join(newFolder(), "closed");
+			mkdirSync(folder, { mode: 0o500 });
+			const report = await doctor({ POSTHORN_DATABASE_URL: `sqlite:${folder}/posthorn.db` });
+			expectFault(report, "Database", /closed cannot be written to \(EACCES\): give it to the service's user/);
+		},
+	);
+});
+
+describe("on PostgreSQL", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	let settings: Readonly<Record<string, string>>;
+
+	beforeAll(async () => {
+		// Durable, or doctor would rightly object.
+		server = await PostgresServer.start({ own: true, fsync: true });
+		await server.execute("CREATE ROLE shop LOGIN PASSWORD 'right'");
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await server.createDatabase();
+		settings = { POSTHORN_DATABASE_URL: url, POSTHORN_SEAL_KEY: SEAL_KEY };
+		return () => server.dropDatabase(url);
+	});
+
+	const at = (databaseUrl: string) => ({ ...settings, POSTHORN_DATABASE_URL: databaseUrl });
+	const migrate = () => run([COMMAND, "migrate"], settings, newFolder());
+	const nameOf = (databaseUrl: string) => databaseUrl.slice(databaseUrl.lastIndexOf("/") + 1);
+	const schemas = () => server.execute("SELECT FROM pg_namespace WHERE nspname = 'posthorn'", url);
+
+	test("from an empty database to a node that runs all is well, and only migrate changes anything", async () => {
+		const empty = await doctor(settings);
+		expectHealthy(empty);
+		expect(empty.lines.Schema!.text).toMatch(/next start, or by posthorn migrate/);
+		expect(await schemas()).toEqual([]);
+
+		expect(await migrate()).toMatchObject({ code: 0, out: "The schema is up to date.\n", err: "" });
+		const ready = await doctor(settings);
+		expectHealthy(ready);
+		expect(ready.lines.Schema!.text).toBe("Up to date.");
+		expect(ready.lines.Clock!.text).toMatch(/^Within [\d.]+ s of the database's\.$/);
+
+		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });
+		expectHealthy(await doctor(settings));
+		expect(await node.stop()).toBe(0);
+		const other = { ...settings, POSTHORN_SEAL_KEY: Buffer.alloc(32, 8).toString("base64") };
+		expectFault(await doctor(other), "Seal key", /not the one .* Put the right one back/);
+	});
+
+	test("a database that is not there, or does not let this user in, is a fault that names why", async () => {
+		const away = await doctor(at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`));
+		expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it runs/);
+		const missing = await doctor(at(url.replace(/\/\w+$/, "/elsewhere")));
+		expectFault(missing, "Database", /"elsewhere" does not exist.*: check the database URL/);
+		const stranger = await doctor(at(url.replace("test@", "stranger@")));
+		expectFault(stranger, "Database", /"stranger" does not exist.*: check the database URL and what its user may do/);
+	});
+
+	test("a wrong password is a fault, and is not shown", async () => {
+		const [place] = await server.execute("SHOW hba_file");
+		writeFileSync(String(place!.hba_file), "host all shop all scram-sha-256\nhost all all all trust\n");
+		await server.execute("SELECT pg_reload_conf()");
+		const right = url.replace("test@", "shop:right@");
+		// The server reads its rules anew at some moment after it was asked to.
+		let wrong: Report;
+		do wrong = await doctor(at(right.replace(":right@", ":wrong@")));
+		while (wrong.code === 0);
+		expectFault(wrong, "Database", /password authentication failed for user "shop".*: check the database URL/);
+		expect(JSON.stringify(wrong)).not.toContain(":wrong@");
+		await server.execute(`ALTER DATABASE ${nameOf(url)} OWNER TO shop`);
+		expectHealthy(await doctor(at(right)));
+		expectFault(await doctor(at(right.replace(":right@", "@"))), "Database", /asks for a password/);
+	});
+
+	test("a user who may not make the schema, or not read what others made, is a fault", async () => {
+		const other = url.replace("test@", "shop:right@");
+		expectFault(await doctor(at(other)), "Schema", /this user may not: make it the owner/);
+		await migrate();
+		expectFault(await doctor(at(other)), "Database", /permission denied for schema posthorn.*what its user may do/);
+	});
+
+	test("a schema of a newer version is a fault, for doctor as for migrate and serve", async () => {
+		await migrate();
+		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);
+		expectFault(await doctor(settings), "Schema", /newer version \(999, this knows \d+\): upgrade/);
+		const refused = { code: 1, out: "", err: expect.stringMatching(/^.*newer version.*schema 999.*\n$/) };
+		expect(await migrate()).toMatchObject(refused);
+		expect(await run([COMMAND, "serve"], { ...settings, POSTHORN_PORT: "0" }, newFolder())).toMatchObject(refused);
+	});
+
+	test("commits that are answered before they are on disk are a fault", async () => {
+		await server.execute(`ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`);
+		expectFault(await doctor(settings), "Durability", /synchronous_commit is off.*Turn it on/);
+	});
+
+	test("a server that only lets read is a fault", async () => {
+		await server.execute(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
+		expectFault(await doctor(settings), "Database", /only lets read: point POSTHORN_DATABASE_URL at/);
+	});
+
+	test("a clock that is an hour ahead is a warning that says by how much", async () => {
+		const report = await doctor(settings, newFolder(), ["--import", CLOCK_AHEAD]);
+		expectWarning(report, "Clock", /36\d\d\.\d s apart: .* Set the clocks by NTP/);
+	});
+
+	test("a missing seal key ends it with 2 and tells what to set", async () => {
+		const { code, err } = await doctor({ POSTHORN_DATABASE_URL: url });
+		expect(code).toBe(2);
+		expect(err).toBe("POSTHORN_SEAL_KEY is not set; with PostgreSQL it must be given, the same for every node.\n");
+	});
+
+	test.runIf(pgbouncer)(
+		"behind pgbouncer: sessions are fine, transactions are a fault that says what to do",
+		async () => {
+			const session = await Pgbouncer.start(pgbouncer!, url, { pool_mode: "session" });
+			const report = await doctor(at(session.url));
+			await session.stop();
+			expectHealthy(report);
+			expect(report.lines.Pool!.text).toMatch(/keeps sessions: let it have 12 for each node/);
+
+			const transaction = await Pgbouncer.start(pgbouncer!, url, { pool_mode: "transaction" });
+			const refused = await doctor(at(transaction.url));
+			await transaction.stop();
+			expectFault(
+				refused,
+				"Database",
+				/pool_mode=transaction.*point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a/,
+			);
+			expect(await schemas()).toEqual([]);
+		},
+	);
+
+	test("too few connections are a warning", async () => {
+		const small = await PostgresServer.start({ own: true, fsync: true, settings: { max_connections: "11" } });
+		const report = await doctor(at(small.url));
+		await small.stop();
+		expectWarning(report, "Connections", /^\d+ of 11 are left.*raise max_connections/);
+	});
+});
