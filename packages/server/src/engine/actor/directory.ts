@@ -77,6 +77,7 @@ export class Directory {
 			holder,
 			roster,
 			renewOverdue: () => this.#keeper.renewOverdue(),
+			renewShare: () => this.#keeper.renewShare(),
 			onTaken: (lease, asked) => this.#begin(lease, asked),
 		});
 	}

@@ -59,6 +59,14 @@ export class LeaseKeeper {
 		if (now >= this.trustedUntil(this.#renewedAt)) await this.#renewAll(now);
 	}
 
+	/** Looks how many projects this node takes up by itself, with the nodes that there are now. */
+	async renewShare(): Promise<void> {
+		const { fairShare } = this.#options;
+		// One that leaves has said so already: asking for its share would count it among the nodes again.
+		if (!fairShare || this.#roster.closing) return;
+		this.#roster.share = Math.min(MAX_ACTORS, Math.ceil((await fairShare()) * SHARE_SLACK));
+	}
+
 	/** Gives everything back once it is settled. To be called once the node is closing. */
 	async stop(): Promise<void> {
 		await this.#sharing;
@@ -133,12 +141,9 @@ export class LeaseKeeper {
 
 	/** Work spreads over the nodes: what is more than this one's part goes to others, idle projects first. */
 	async #giveBackSurplus(): Promise<void> {
-		const { fairShare } = this.#options;
-		if (!fairShare) return;
-		const fair = await fairShare();
+		await this.renewShare();
 		if (this.#roster.closing) return;
 		const { actors } = this.#roster;
-		this.#roster.share = Math.min(MAX_ACTORS, Math.ceil(fair * SHARE_SLACK));
 		const surplus = actors.size - this.#roster.share;
 		if (surplus <= 0) return;
 		const since = ({ idleSince }: Actor) => idleSince ?? Number.MAX_SAFE_INTEGER;

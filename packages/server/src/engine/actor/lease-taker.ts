@@ -20,6 +20,8 @@ export interface LeaseTakerOptions {
 	readonly roster: Roster;
 	/** Renews what this node holds if that is overdue: before it could be found as a lease that ran out. */
 	readonly renewOverdue: () => Promise<void>;
+	/** Looks anew how many projects are this node's part of all. */
+	readonly renewShare: () => Promise<void>;
 	/** A lease was taken that was asked for at `asked`. */
 	readonly onTaken: (lease: Lease, asked: number) => void;
 }
@@ -103,9 +105,18 @@ export class LeaseTaker {
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
 			await this.#options.renewOverdue();
-			while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
+			await this.#acquireRung();
+			if (this.#roster.actors.size >= this.#roster.share) {
+				// What it takes up at most may be of when there were more nodes: one that leaves hands over what it had at once.
+				await this.#options.renewShare();
+				await this.#acquireRung();
+			}
 		}
 		await this.#setPoll();
+	}
+
+	async #acquireRung(): Promise<void> {
+		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
 	}
 
 	/** Poked projects that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */

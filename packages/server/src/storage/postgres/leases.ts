@@ -102,15 +102,22 @@ export async function renewLeases(
 
 const HOLD_LOG = sql("SELECT FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE");
 
-/** What was appended before this transaction held the log is seen; what comes later finds the lease given back. */
+/**
+ * What was appended before this transaction held the log is seen; what comes later finds the lease given back. Answers
+ * whether there is work at once.
+ */
 const RELEASE = sql(`
 	UPDATE posthorn.leases l
 	SET holder = NULL, until = NULL,
 		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0 ELSE ${NOW} + $6::bigint END
 	FROM posthorn.logs g
-	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL`);
+	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL
+	RETURNING coalesce(l.wake_at <= ${NOW}, false) AS rung`);
 
-/** In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. */
+/**
+ * In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. Other nodes are
+ * told of one that has work at once, so that it does not wait until they look.
+ */
 export async function releaseLease(
 	c: Session,
 	time: LeaseTime,
@@ -121,11 +128,12 @@ export async function releaseLease(
 	const project = await findProject(c, lease.projectId);
 	if (project === null) return;
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
-	await Promise.all([
+	const [, given] = await Promise.all([
 		c.run(HOLD_LOG, project),
-		c.run(RELEASE, time.database, project, lease.generation, seen.lastSeq, seen.revision, delay),
+		c.row<{ rung: boolean }>(RELEASE, time.database, project, lease.generation, seen.lastSeq, seen.revision, delay),
 		c.commit(),
 	]);
+	if (given?.rung) c.changed.add(project);
 }
 
 const NEXT_ALARM = sql(`

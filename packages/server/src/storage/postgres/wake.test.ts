@@ -105,6 +105,21 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		}
 	});
 
+	// A node that stopped left its projects to whoever looked next.
+	test("a node hears of projects that another gives back with work waiting, also as it leaves, and of no others", async () => {
+		const [idle, busy] = [await world.project(), await world.project()];
+		const next = ears(holder);
+		await untilHeard(next);
+		const leaving = await node();
+		for (const [project, wakeAt] of [[idle, null] as const, [busy, Date.now()] as const]) {
+			const [lease] = await leaving.acquireLeases("leaving", 1, [project]);
+			const { seen } = await leaving.loadLanes(project);
+			await leaving.releaseLease(lease!, wakeAt, seen);
+		}
+		await leaving.close();
+		expect(await heard(next)).toBe(busy);
+	});
+
 	test("a node whose connection broke hears again later", async () => {
 		const next = ears(holder);
 		await untilHeard(next);

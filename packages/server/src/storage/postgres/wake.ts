@@ -56,10 +56,12 @@ export class Wakes {
 		};
 	}
 
+	/** What is still to be told is told before. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#tellTimer ?? undefined);
 		clearTimeout(this.#listenTimer ?? undefined);
+		if (this.#tellTimer !== null) await this.#tell();
 		const client = this.#client;
 		if (client === null) return;
 		const late = setTimeout(() => client.connection.stream.destroy(), LEAVE_MS);
@@ -70,23 +72,24 @@ export class Wakes {
 	#note(projectId: string): void {
 		this.#changed.add(projectId);
 		if (this.#closed || this.#tellTimer !== null) return;
-		this.#tellTimer = setTimeout(() => this.#tell(), GATHER_MS).unref();
+		this.#tellTimer = setTimeout(() => void this.#tell(), GATHER_MS).unref();
 	}
 
-	#tell(): void {
+	async #tell(): Promise<void> {
 		this.#tellTimer = null;
 		const ids = [...this.#changed];
 		this.#changed.clear();
-		const told = this.#database.run((connections) =>
-			connections.read("people", async (c) => {
-				for (let at = 0; at < ids.length; at += IDS_AT_ONCE)
-					await c.run(NOTIFY, `${this.#node} ${ids.slice(at, at + IDS_AT_ONCE).join(" ")}`);
-			}),
-		);
-		told.catch((error: unknown) => {
+		try {
+			await this.#database.run((connections) =>
+				connections.read("people", async (c) => {
+					for (let at = 0; at < ids.length; at += IDS_AT_ONCE)
+						await c.run(NOTIFY, `${this.#node} ${ids.slice(at, at + IDS_AT_ONCE).join(" ")}`);
+				}),
+			);
+		} catch (error) {
 			// That the database is away is told by the calls that cannot do without.
 			if (!(error instanceof StorageError)) process.emitWarning(`Other nodes could not be told of changes: ${error}`);
-		});
+		}
 	}
 
 	async #listen(): Promise<void> {

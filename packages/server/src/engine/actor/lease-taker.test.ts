@@ -1,0 +1,40 @@
+import { VirtualClock } from "@posthorn/testkit";
+import { expect, test } from "vitest";
+import { silentLogger } from "../../base/logger.ts";
+import type { Lease, Storage } from "../../storage/port.ts";
+import type { Actor } from "./actor.ts";
+import { LeaseTaker } from "./lease-taker.ts";
+import { Roster } from "./roster.ts";
+
+// What the leaver had lay idle until the next renewal told this node that there were fewer.
+test("a node that has its share asks what it is now before it leaves rung projects to others", async () => {
+	const rung = ["p1", "p2", "p3", "p4", "p5"];
+	const roster = new Roster();
+	roster.share = 2;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async (_, limit) =>
+			rung.splice(0, limit).map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 })),
+		nextAlarm: async () => null,
+	};
+	const shares = [4, 5];
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock: new VirtualClock(), logger: silentLogger },
+		{
+			holder: "node",
+			roster,
+			renewOverdue: async () => {},
+			renewShare: async () => {
+				roster.share = shares.shift()!;
+			},
+			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+		},
+	);
+	taker.takeRung();
+	await taker.whenDone();
+	expect([...roster.actors.keys()]).toEqual(["p1", "p2", "p3", "p4"]);
+	taker.takeRung();
+	await taker.whenDone();
+	expect(roster.actors.size).toBe(5);
+	expect([rung, shares]).toEqual([[], []]);
+});
