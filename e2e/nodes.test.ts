@@ -160,9 +160,28 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			await receiver.waitFor(() => new Set(seen().map(({ eventId }) => eventId)).size >= log.size, {
 				timeoutMs: 60_000,
 			});
-			// First attempts are in the order of the log.
-			const first = [...new Set(seen().map(({ eventId }) => eventId))];
-			expect(first).toEqual([...log]);
+			// First attempts are in the order of the log. One that reached nobody, as the delivery log tells, arrives by its retry.
+			const unreached = await unreachedAtFirst(project.id);
+			const inOrder = (ids: Iterable<string>) => [...new Set(ids)].filter((id) => !unreached.has(id));
+			expect(inOrder(seen().map(({ eventId }) => eventId))).toEqual(inOrder(log));
+		}
+
+		/** The events whose first attempt got no answer: a node that is stopped for long gives up what it was connecting. */
+		async function unreachedAtFirst(projectId: string): Promise<Set<string>> {
+			const unreached = new Set<string>();
+			for (let cursor: string | null = ""; cursor !== null; ) {
+				const page = `/v1/projects/${projectId}/attempts?limit=200${cursor && `&cursor=${cursor}`}`;
+				const answer = await call("GET", page);
+				if (answer === null) continue;
+				const { data, next_cursor } = answer.body as {
+					data: { event_id: string; attempt: number; status_code: number | null }[];
+					next_cursor: string | null;
+				};
+				for (const { event_id, attempt, status_code } of data)
+					if (attempt === 1 && status_code === null) unreached.add(event_id);
+				cursor = next_cursor;
+			}
+			return unreached;
 		}
 
 		/** The ids of the project's log, in order. */

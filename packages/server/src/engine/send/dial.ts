@@ -46,6 +46,12 @@ export interface DialerOptions {
 /** How long one of several addresses may take to accept the connection before the next is tried, milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
+/**
+ * An address that is given up so much later than it should have been, milliseconds, was given up by a process that stood
+ * still meanwhile, and that does not know yet whether the address has accepted.
+ */
+const STOOD_STILL_MS = 250;
+
 /** TLS sessions kept for resumption, one for each host and port (RFC 8446, 2.2), the least recently used dropped first. */
 const MAX_SESSIONS = 1_000;
 
@@ -75,7 +81,7 @@ export function createDialer(options: DialerOptions): Dialer {
 		hostname: string,
 		port: number,
 		addresses: readonly string[],
-		done: Dialed,
+		done: (...dialed: [...Parameters<Dialed>, stoodStill: boolean]) => void,
 		received: Received,
 	): TLSSocket {
 		const place = `${hostname}:${port}`;
@@ -108,17 +114,26 @@ export function createDialer(options: DialerOptions): Dialer {
 			sessions.set(place, fresh);
 			if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? place);
 		});
+		// The first address is tried before anybody can listen.
+		let triedAt = performance.now();
+		let stoodStill = false;
+		socket.on("connectionAttempt", () => {
+			triedAt = performance.now();
+		});
+		socket.on("connectionAttemptTimeout", () => {
+			stoodStill ||= performance.now() - triedAt > NEXT_ADDRESS_AFTER_MS + STOOD_STILL_MS;
+		});
 		let pending = true;
 		socket.once("secureConnect", () => {
 			pending = false;
-			done(null, socket);
+			done(null, socket, stoodStill);
 		});
 		// Stays on for good: whoever takes the socket listens as well, but an error between the two must find a listener.
 		socket.on("error", (error) => {
 			if (!pending) return;
 			pending = false;
 			sessions.delete(place);
-			done(error, null);
+			done(error, null, stoodStill);
 		});
 		return socket;
 	}
@@ -128,11 +143,19 @@ export function createDialer(options: DialerOptions): Dialer {
 			let resolving = true;
 			let cancelled = false;
 			let socket: TLSSocket | null = null;
+			const attempt = (addresses: readonly string[], isFirst: boolean): void => {
+				const end = (error: Error | null, connected: TLSSocket | null, stoodStill: boolean): void => {
+					// Nothing was sent yet, and the receiver is not to blame.
+					if (error && stoodStill && isFirst && !cancelled) attempt(addresses, false);
+					else done(error, connected);
+				};
+				socket = connect(hostname, port, addresses, end, received);
+			};
 			const run = async (): Promise<void> => {
 				try {
 					const addresses = await addressesOf(hostname);
 					resolving = false;
-					if (!cancelled) socket = connect(hostname, port, addresses, done, received);
+					if (!cancelled) attempt(addresses, true);
 				} catch (error) {
 					resolving = false;
 					if (!cancelled) done(error instanceof Error ? error : new Error(String(error)), null);

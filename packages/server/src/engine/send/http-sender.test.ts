@@ -150,6 +150,27 @@ describe("time", () => {
 		expect(hanging.requests).toHaveLength(0);
 	});
 
+	// Awake again, it had given up the address that had accepted meanwhile, and blamed the receiver with what the next one said.
+	test("a process that stood still while it connected does so anew, and blames nobody", async () => {
+		const standStill = (): void => {
+			for (const until = performance.now() + 1_500; performance.now() < until; );
+		};
+		const lookups: string[] = [];
+		const sender = rig.makeSender({
+			resolver: {
+				async lookup(name) {
+					lookups.push(name);
+					// Once it connects, and before it hears of that.
+					process.nextTick(standStill);
+					return ["127.0.0.1", "127.0.0.2"];
+				},
+			},
+		});
+		expect(text(await sender.send(shipment(rig.receiver.url("/"))))).toBe("ok");
+		expect(lookups).toEqual(["localhost"]);
+		expect(rig.receiver.requests).toHaveLength(1);
+	});
+
 	test("hanging receivers do not hold up others", async () => {
 		const held: TLSSocket[] = [];
 		rig.receiver.answer = (socket, request) => {
