@@ -6,7 +6,7 @@ const LOOK_MS = 2_000;
 const QUIET = 0.05;
 /** … and from this on it makes garbage worth collecting. */
 const BUSY = 0.2;
-/** After collecting, so many looks pass before the next: it takes about a tenth of a second, and nothing else runs. */
+/** After collecting, so many looks pass before the next: it takes some tenths of a second with a large heap, and nothing else runs. */
 const REST_LOOKS = 15;
 
 export interface Quiet {

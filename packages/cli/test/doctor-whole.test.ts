@@ -285,6 +285,22 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		expectFault(await doctor(settings), "Durability", /synchronous_commit is off.*Turn it on/);
 	});
 
+	// The lighter of the two was told alone, and hid the other.
+	test("a server that does not wait for its disk is a warning, and is no excuse for commits that do not wait either", async () => {
+		const careless = await PostgresServer.start({ own: true });
+		try {
+			const at = async (value: string) => {
+				const database = await careless.createDatabase();
+				await careless.execute(`ALTER DATABASE ${nameOf(database)} SET synchronous_commit = ${value}`);
+				return doctor({ ...settings, POSTHORN_DATABASE_URL: database });
+			};
+			expectWarning(await at("on"), "Durability", /fsync is off/);
+			expectFault(await at("off"), "Durability", /synchronous_commit is off/);
+		} finally {
+			await careless.stop();
+		}
+	});
+
 	test("a server that only lets read is a fault", async () => {
 		await server.execute(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
 		expectFault(await doctor(settings), "Database", /only lets read: point POSTHORN_DATABASE_URL at/);

@@ -11,7 +11,7 @@ import { type Config, readSealKey } from "./config/index.ts";
 import { createGuard } from "./engine/send/guard.ts";
 import { createResolver } from "./engine/send/resolver.ts";
 import { openSealCheck, SEAL_CHECK } from "./seal-check.ts";
-import { examinePostgres } from "./storage/postgres/examine.ts";
+import { type DatabaseFacts, examinePostgres } from "./storage/postgres/examine.ts";
 import { readSqliteSetting } from "./storage/sqlite/index.ts";
 
 export interface Finding {
@@ -109,7 +109,7 @@ const SESSION_POOL: Finding = {
 async function postgres(url: string, config: Config): Promise<Finding[]> {
 	try {
 		const facts = await examinePostgres(url, SEAL_CHECK);
-		const { version, pooled, schema, knownSchema, clockDifferenceMs, connections, synchronousCommit } = facts;
+		const { version, pooled, clockDifferenceMs, connections } = facts;
 		const left = connections.most - connections.used;
 		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
 		return [
@@ -121,40 +121,9 @@ async function postgres(url: string, config: Config): Promise<Finding[]> {
 					}
 				: { state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
 			...(pooled ? [SESSION_POOL] : []),
-			schema > knownSchema
-				? {
-						state: "fault",
-						name: "Schema",
-						text: `Made by a newer version (${schema}, this knows ${knownSchema}): upgrade.`,
-					}
-				: schema < knownSchema && !facts.mayPrepare
-					? {
-							state: "fault",
-							name: "Schema",
-							text: "Has to be brought up to date, and this user may not: make it the owner of the database, or of the schema posthorn.",
-						}
-					: {
-							state: "ok",
-							name: "Schema",
-							text:
-								schema === knownSchema
-									? "Up to date."
-									: "Brought up to date at the next start, or by posthorn migrate.",
-						},
+			schemaOf(facts),
 			seal(config, "", facts.setting),
-			facts.fsync === "off"
-				? {
-						state: "warning",
-						name: "Durability",
-						text: "fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
-					}
-				: synchronousCommit === "off"
-					? {
-							state: "fault",
-							name: "Durability",
-							text: "synchronous_commit is off: acknowledged events could be lost. Turn it on.",
-						}
-					: { state: "ok", name: "Durability", text: `synchronous_commit is ${synchronousCommit}.` },
+			durabilityOf(facts),
 			left < CONNECTIONS_OF_A_NODE
 				? {
 						state: "warning",
@@ -173,6 +142,30 @@ async function postgres(url: string, config: Config): Promise<Finding[]> {
 	} catch (error) {
 		return [{ state: "fault", name: "Database", text: adviceFor(error as Error) }];
 	}
+}
+
+function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
+	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Schema", text });
+	if (schema > knownSchema)
+		return found("fault", `Made by a newer version (${schema}, this knows ${knownSchema}): upgrade.`);
+	if (schema === knownSchema) return found("ok", "Up to date.");
+	if (mayPrepare) return found("ok", "Brought up to date at the next start, or by posthorn migrate.");
+	return found(
+		"fault",
+		"Has to be brought up to date, and this user may not: make it the owner of the database, or of the schema posthorn.",
+	);
+}
+
+function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
+	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Durability", text });
+	if (synchronousCommit === "off")
+		return found("fault", "synchronous_commit is off: acknowledged events could be lost. Turn it on.");
+	if (fsync === "off")
+		return found(
+			"warning",
+			"fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
+		);
+	return found("ok", `synchronous_commit is ${synchronousCommit}.`);
 }
 
 /** What is said of a database that is away is meant for a service that runs: here nothing is tried again. */

@@ -26,7 +26,6 @@ import { Wakes } from "./wake.ts";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./webhooks.ts";
 
 export interface PostgresStorageOptions {
-	/** How to connect to listen to other nodes. */
 	/** How to connect now. */
 	readonly connection: () => ClientConfig;
 	readonly clock: Pick<Clock, "now">;
