@@ -10,12 +10,27 @@ const MARKS: Readonly<Record<Finding["state"], string>> = {
 	fault: pc.red("✘"),
 };
 
-/** `posthorn doctor`: says what the service would meet, and what to mend. Exit code 1 if it could not run. */
-export async function doctor(options: Readonly<Record<string, string>>): Promise<void> {
-	const result = readConfig({ env: process.env, flags: flagsOf(options) });
-	if (!result.ok) throw new UsageError(result.faults);
+/** Settings by the names of their flags, and what only this command takes. */
+export interface DoctorOptions extends Readonly<Record<string, unknown>> {
+	/** URLs of receivers that are to be reached. */
+	readonly reach?: readonly string[];
+}
+
+/**
+ * `posthorn doctor`: says what the service would meet, and what to mend. Exit code 1 if it could not run, or a receiver
+ * that was named cannot be reached.
+ */
+export async function doctor({ reach = [], ...settings }: DoctorOptions): Promise<void> {
+	const result = readConfig({ env: process.env, flags: flagsOf(settings) });
+	const notUrls = reach.filter((text) => !URL.canParse(text));
+	const faults = notUrls.map((text) => `--reach is "${text}"; it must be a URL, such as https://example.com/webhooks.`);
+	if (!result.ok) throw new UsageError([...result.faults, ...faults]);
+	if (faults.length > 0) throw new UsageError(faults);
 	console.log(`${MARKS.ok} ${"Configuration".padEnd(14)} Every setting is acceptable.`);
-	const findings = await examine(result.config);
+	const findings = await examine(
+		result.config,
+		reach.map((text) => new URL(text)),
+	);
 	for (const { state, name, text } of findings) console.log(`${MARKS[state]} ${name.padEnd(14)} ${text}`);
 	if (findings.some(({ state }) => state === "fault")) process.exitCode = 1;
 }

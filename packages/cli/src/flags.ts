@@ -1,13 +1,14 @@
 import { flagOf, SETTINGS, type SettingKey } from "@posthorn/server/config";
 
 /** Flags by the key of their setting; commander names them in camel case. */
-export function flagsOf(options: Readonly<Record<string, string>>): Partial<Record<SettingKey, string>> {
+export function flagsOf(options: Readonly<Record<string, unknown>>): Partial<Record<SettingKey, string>> {
 	const flags: Partial<Record<SettingKey, string>> = {};
 	for (const [key, setting] of Object.entries(SETTINGS)) {
 		const name = flagOf(setting)
 			.slice(2)
 			.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-		if (options[name] !== undefined) flags[key as SettingKey] = options[name];
+		const value = options[name];
+		if (typeof value === "string") flags[key as SettingKey] = value;
 	}
 	return flags;
 }

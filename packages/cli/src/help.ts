@@ -22,12 +22,14 @@ Then, with the operator's key:
 
 The API's reference is at /docs while the service runs.`,
 	doctor: `
-It takes the settings of "posthorn serve", changes nothing, and may run beside the service. Exit code 1 if the service
-could not run like this.
+It takes the settings of "posthorn serve", changes nothing, and may run beside the service. With --reach it also goes the
+way to a receiver as a delivery does, up to the verified TLS connection, and sends nothing. Exit code 1 if the service
+could not run like this, or the receiver cannot be reached.
 
 Examples:
   posthorn doctor
-  posthorn doctor --database-url postgres://posthorn@db.internal/posthorn`,
+  posthorn doctor --database-url postgres://posthorn@db.internal/posthorn
+  posthorn doctor --reach https://hooks.example.com/posthorn`,
 	migrate: `
 Every node does this when it starts; run it by itself to have it done before the first node of a new version starts.
 

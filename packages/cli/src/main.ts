@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { Command, CommanderError } from "commander";
+import type { DoctorOptions } from "./doctor.ts";
 import { addSettings, examples } from "./help.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -39,8 +40,13 @@ export async function main(args: readonly string[]): Promise<void> {
 		program
 			.command("doctor")
 			.description("Check what the service needs (settings, database, clock, egress), and say what to mend.")
+			.option(
+				"--reach <url>",
+				"also go the way to this receiver, without sending anything; may be given several times",
+				(url: string, others: readonly string[] = []) => [...others, url],
+			)
 			.addHelpText("after", examples("doctor")),
-	).action(async (options: Record<string, string>) => (await import("./doctor.ts")).doctor(options));
+	).action(async (options: DoctorOptions) => (await import("./doctor.ts")).doctor(options));
 	program
 		.command("migrate")
 		.description("Bring a PostgreSQL schema up to date, ahead of an upgrade.")
@@ -60,7 +66,8 @@ export async function main(args: readonly string[]): Promise<void> {
 			for (const line of error.lines) console.error(line);
 			process.exitCode = 2;
 		} else {
-			console.error((error as Error).message);
+			const { adviceAtStart } = await import("@posthorn/server/start-advice");
+			console.error(adviceAtStart(error as Error));
 			process.exitCode = 1;
 		}
 	}

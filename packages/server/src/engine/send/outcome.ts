@@ -99,9 +99,11 @@ const REASON_TEXT: Record<Reason, string> = {
 /** What a redirect is told as; redirects are answers, and never followed. */
 const REDIRECT_TEXT = "The receiver answered with a redirect, which is never followed. Register the final URL.";
 
+export const reasonText = (reason: Reason): string => REASON_TEXT[reason];
+
 /** The plain words for an outcome that is not a success, or null where the status code says it all. */
 export function explain(outcome: Outcome): { code: string; text: string } | null {
-	if (outcome.kind !== "answered") return { code: outcome.reason, text: REASON_TEXT[outcome.reason] };
+	if (outcome.kind !== "answered") return { code: outcome.reason, text: reasonText(outcome.reason) };
 	if (outcome.status >= 300 && outcome.status < 400) return { code: "redirect", text: REDIRECT_TEXT };
 	return null;
 }

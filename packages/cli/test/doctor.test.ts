@@ -1,15 +1,4 @@
-import { spawn } from "node:child_process";
-import {
-	chmodSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -17,96 +6,20 @@ import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPgbouncer, Pgbouncer } from "../../testkit/src/pgbouncer.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../testkit/src/postgres.ts";
+import {
+	COMMAND,
+	doctor,
+	expectFault,
+	expectHealthy,
+	expectWarning,
+	newFolder,
+	type Report,
+	run,
+} from "./doctor.fixture.ts";
 
-const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
 const CLOCK_AHEAD = fileURLToPath(new URL("../../../e2e/database-clock-ahead.ts", import.meta.url));
 const SEAL_KEY = Buffer.alloc(32, 7).toString("base64");
 const pgbouncer = findPgbouncer();
-
-type State = "ok" | "warning" | "fault";
-interface Line {
-	readonly state: State;
-	readonly text: string;
-}
-interface Report {
-	readonly code: number | null;
-	/** By what was looked at. */
-	readonly lines: Readonly<Record<string, Line>>;
-	readonly err: string;
-}
-
-const STATES: Readonly<Record<string, State>> = { "✔": "ok", "!": "warning", "✘": "fault" };
-const folders: string[] = [];
-afterAll(() => {
-	for (const folder of folders) rmSync(folder, { recursive: true });
-});
-
-function newFolder(): string {
-	const folder = mkdtempSync(join(tmpdir(), "posthorn-doctor-"));
-	folders.push(folder);
-	return folder;
-}
-
-/** Runs a command as an operator would, with these settings alone. */
-function run(
-	args: readonly string[],
-	env: Readonly<Record<string, string>>,
-	cwd: string,
-): Promise<{ code: number | null; out: string; err: string }> {
-	return new Promise((resolve) => {
-		const clean = { PATH: process.env.PATH, NO_COLOR: "1" };
-		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env } });
-		let out = "";
-		let err = "";
-		child.stdout.on("data", (text) => (out += text));
-		child.stderr.on("data", (text) => (err += text));
-		child.on("close", (code) => resolve({ code, out, err }));
-	});
-}
-
-/** Runs `posthorn doctor`, and reads what it says: a line for each thing, a mark before its name. */
-async function doctor(
-	env: Readonly<Record<string, string>>,
-	cwd = newFolder(),
-	nodeOptions: readonly string[] = [],
-): Promise<Report> {
-	const { code, out, err } = await run([...nodeOptions, COMMAND, "doctor"], env, cwd);
-	const said = out.split("\n").slice(0, -1);
-	const lines = said.map((line) => {
-		const parts = /^(\S) (\S+(?: \S+)*) +(\S.*)$/.exec(line);
-		if (!parts) throw new Error(`No mark, name and text: ${line}`);
-		const [, mark, name, text] = parts;
-		return [name!, { state: STATES[mark!]!, text: text! }] as const;
-	});
-	const report = { code, lines: Object.fromEntries(lines), err };
-	expect(Object.keys(report.lines)).toHaveLength(said.length);
-	return report;
-}
-
-/** What is a fault, by name. Names are asked of the network that the test runs in, and never more than a warning. */
-const faultsOf = ({ lines }: Report): string[] => Object.keys(lines).filter((name) => lines[name]!.state === "fault");
-const warningsOf = ({ lines }: Report): string[] =>
-	Object.keys(lines).filter((name) => name !== "Names" && lines[name]!.state === "warning");
-
-/** Nothing is wrong, and it says so with 0. */
-function expectHealthy(report: Report): void {
-	expect(report).toMatchObject({ code: 0, err: "" });
-	expect([...faultsOf(report), ...warningsOf(report)]).toEqual([]);
-}
-
-/** This is wrong and nothing else; it is said in one line that says what to do, with 1. */
-function expectFault(report: Report, name: string, says: RegExp): void {
-	expect(report).toMatchObject({ code: 1, err: "" });
-	expect(faultsOf(report)).toEqual([name]);
-	expect(report.lines[name]!.text).toMatch(says);
-}
-
-/** This is worth a look, but the service could run: 0. */
-function expectWarning(report: Report, name: string, says: RegExp): void {
-	expect(report).toMatchObject({ code: 0, err: "" });
-	expect(warningsOf(report)).toEqual([name]);
-	expect(report.lines[name]!.text).toMatch(says);
-}
 
 describe("on SQLite", () => {
 	test("before the first start all is well, and it makes nothing", async () => {
@@ -242,6 +155,11 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	test("a database that is not there, or does not let this user in, is a fault that names why", async () => {
 		const away = await doctor(at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`));
 		expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it runs/);
+		// They said that it is tried again, and ended.
+		const gone = at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`);
+		const told = { code: 1, out: "", err: expect.stringMatching(/^.*cannot be reached \(.*: check that it runs.*\n$/) };
+		expect(await run([COMMAND, "migrate"], gone, newFolder())).toMatchObject(told);
+		expect(await run([COMMAND, "serve"], { ...gone, POSTHORN_PORT: "0" }, newFolder())).toMatchObject(told);
 		const missing = await doctor(at(url.replace(/\/\w+$/, "/elsewhere")));
 		expectFault(missing, "Database", /"elsewhere" does not exist.*: check the database URL/);
 		const stranger = await doctor(at(url.replace("test@", "stranger@")));
@@ -307,7 +225,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	});
 
 	test("a clock that is an hour ahead is a warning that says by how much", async () => {
-		const report = await doctor(settings, newFolder(), ["--import", CLOCK_AHEAD]);
+		const report = await doctor(settings, newFolder(), { node: ["--import", CLOCK_AHEAD] });
 		expectWarning(report, "Clock", /36\d\d\.\d s apart: .* Set the clocks by NTP/);
 	});
 

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect } from "vitest";
+
+export const COMMAND = fileURLToPath(new URL("../bin/posthorn.mjs", import.meta.url));
+
+export type State = "ok" | "warning" | "fault";
+export interface Line {
+	readonly state: State;
+	readonly text: string;
+}
+export interface Report {
+	readonly code: number | null;
+	/** By what was looked at. */
+	readonly lines: Readonly<Record<string, Line>>;
+	readonly err: string;
+}
+
+const STATES: Readonly<Record<string, State>> = { "✔": "ok", "!": "warning", "✘": "fault" };
+const folders: string[] = [];
+afterAll(() => {
+	for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+export function newFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-doctor-"));
+	folders.push(folder);
+	return folder;
+}
+
+/** Runs a command as an operator would, with these settings alone. */
+export function run(
+	args: readonly string[],
+	env: Readonly<Record<string, string>>,
+	cwd: string,
+): Promise<{ code: number | null; out: string; err: string }> {
+	return new Promise((resolve) => {
+		const clean = { PATH: process.env.PATH, NO_COLOR: "1" };
+		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env } });
+		let out = "";
+		let err = "";
+		child.stdout.on("data", (text) => (out += text));
+		child.stderr.on("data", (text) => (err += text));
+		child.on("close", (code) => resolve({ code, out, err }));
+	});
+}
+
+/** Runs `posthorn doctor`, and reads what it says: a line for each thing, a mark before its name. */
+export async function doctor(
+	env: Readonly<Record<string, string>>,
+	cwd = newFolder(),
+	{ node = [], flags = [] }: { readonly node?: readonly string[]; readonly flags?: readonly string[] } = {},
+): Promise<Report> {
+	const { code, out, err } = await run([...node, COMMAND, "doctor", ...flags], env, cwd);
+	const said = out.split("\n").slice(0, -1);
+	const lines = said.map((line) => {
+		const parts = /^(\S) (\S+(?: \S+)*) +(\S.*)$/.exec(line);
+		if (!parts) throw new Error(`No mark, name and text: ${line}`);
+		const [, mark, name, text] = parts;
+		return [name!, { state: STATES[mark!]!, text: text! }] as const;
+	});
+	const report = { code, lines: Object.fromEntries(lines), err };
+	expect(Object.keys(report.lines)).toHaveLength(said.length);
+	return report;
+}
+
+/** What is a fault, by name. Names are asked of the network that the test runs in, and never more than a warning. */
+const faultsOf = ({ lines }: Report): string[] => Object.keys(lines).filter((name) => lines[name]!.state === "fault");
+const warningsOf = ({ lines }: Report): string[] =>
+	Object.keys(lines).filter((name) => name !== "Names" && lines[name]!.state === "warning");
+
+/** Nothing is wrong, and it says so with 0. */
+export function expectHealthy(report: Report): void {
+	expect(report).toMatchObject({ code: 0, err: "" });
+	expect([...faultsOf(report), ...warningsOf(report)]).toEqual([]);
+}
+
+/** This is wrong and nothing else; it is said in one line that says what to do, with 1. */
+export function expectFault(report: Report, name: string, says: RegExp): void {
+	expect(report).toMatchObject({ code: 1, err: "" });
+	expect(faultsOf(report)).toEqual([name]);
+	expect(report.lines[name]!.text).toMatch(says);
+}
+
+/** This is worth a look, but the service could run: 0. */
+export function expectWarning(report: Report, name: string, says: RegExp): void {
+	expect(report).toMatchObject({ code: 0, err: "" });
+	expect(warningsOf(report)).toEqual([name]);
+	expect(report.lines[name]!.text).toMatch(says);
+}

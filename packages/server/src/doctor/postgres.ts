@@ -1,0 +1,80 @@
+import type { Config } from "../config/index.ts";
+import { SEAL_CHECK } from "../seal-check.ts";
+import { adviceAtStart } from "../start-advice.ts";
+import { type DatabaseFacts, examinePostgres } from "../storage/postgres/examine.ts";
+import type { Finding } from "./finding.ts";
+import { examineSeal } from "./seal.ts";
+
+/** Nodes do not depend on each other's clocks, but people compare their times. */
+const CLOCK_TOLERANCE_MS = 5_000;
+/** Connections that a node may open. */
+const CONNECTIONS_OF_A_NODE = 12;
+
+const SESSION_POOL: Finding = {
+	state: "ok",
+	name: "Pool",
+	text: `Between here and the database is a pool that keeps sessions: let it have ${CONNECTIONS_OF_A_NODE} for each node.`,
+};
+
+/** The server, what this user may do on it, its schema, and its clock. */
+export async function examineServer(url: string, config: Config): Promise<Finding[]> {
+	try {
+		const facts = await examinePostgres(url, SEAL_CHECK);
+		const { version, pooled, clockDifferenceMs, connections } = facts;
+		const left = connections.most - connections.used;
+		const apart = `${(Math.abs(clockDifferenceMs) / 1_000).toFixed(1)} s`;
+		return [
+			facts.readOnly
+				? {
+						state: "fault",
+						name: "Database",
+						text: `PostgreSQL ${version} only lets read: point POSTHORN_DATABASE_URL at the server that takes writes.`,
+					}
+				: { state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
+			...(pooled ? [SESSION_POOL] : []),
+			schemaOf(facts),
+			examineSeal(config, "", facts.setting),
+			durabilityOf(facts),
+			left < CONNECTIONS_OF_A_NODE
+				? {
+						state: "warning",
+						name: "Connections",
+						text: `${left} of ${connections.most} are left; a node may open ${CONNECTIONS_OF_A_NODE}: raise max_connections.`,
+					}
+				: { state: "ok", name: "Connections", text: `${left} of ${connections.most} are left.` },
+			Math.abs(clockDifferenceMs) > CLOCK_TOLERANCE_MS
+				? {
+						state: "warning",
+						name: "Clock",
+						text: `This machine and the database are ${apart} apart: deliveries go on, but times and signatures will be off. Set the clocks by NTP.`,
+					}
+				: { state: "ok", name: "Clock", text: `Within ${apart} of the database's.` },
+		];
+	} catch (error) {
+		return [{ state: "fault", name: "Database", text: adviceAtStart(error as Error) }];
+	}
+}
+
+function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
+	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Schema", text });
+	if (schema > knownSchema)
+		return found("fault", `Made by a newer version (${schema}, this knows ${knownSchema}): upgrade.`);
+	if (schema === knownSchema) return found("ok", "Up to date.");
+	if (mayPrepare) return found("ok", "Brought up to date at the next start, or by posthorn migrate.");
+	return found(
+		"fault",
+		"Has to be brought up to date, and this user may not: make it the owner of the database, or of the schema posthorn.",
+	);
+}
+
+function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
+	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Durability", text });
+	if (synchronousCommit === "off")
+		return found("fault", "synchronous_commit is off: acknowledged events could be lost. Turn it on.");
+	if (fsync === "off")
+		return found(
+			"warning",
+			"fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
+		);
+	return found("ok", `synchronous_commit is ${synchronousCommit}.`);
+}

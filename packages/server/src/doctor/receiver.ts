@@ -1,0 +1,80 @@
+import type { TLSSocket } from "node:tls";
+import { systemClock } from "../base/clock.ts";
+import type { Config } from "../config/index.ts";
+import { createDialer } from "../engine/send/dial.ts";
+import { reasonOf, SendFailure } from "../engine/send/errors.ts";
+import { createGuard, hostOf } from "../engine/send/guard.ts";
+import { reasonText } from "../engine/send/outcome.ts";
+import { createResolver } from "../engine/send/resolver.ts";
+import type { Finding } from "./finding.ts";
+
+const DAY_MS = 86_400_000;
+/** A certificate that ends within so many days should have been renewed by now. */
+const FEW_DAYS = 7;
+/** How long a receiver may take to close its end. */
+const LEAVE_MS = 1_000;
+
+/** Goes the way to a receiver as a delivery does, up to the verified TLS connection. Sends nothing. */
+export async function examineReceiver(url: URL, config: Config): Promise<Finding> {
+	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Receiver", text });
+	const guard = createGuard({ allow: config.egressAllow });
+	const verdict = guard.checkUrl(url);
+	// Of the URL the host alone: a path may hold a token.
+	if (!verdict.ok) return found("fault", `${url.host}: ${verdict.text}`);
+	try {
+		const begun = performance.now();
+		const socket = await connect(url, config);
+		const took = Math.round(performance.now() - begun);
+		const daysLeft = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS);
+		const way = `${url.host}: connected to ${socket.remoteAddress} in ${took} ms (${socket.getProtocol()})`;
+		await leave(socket);
+		if (daysLeft < FEW_DAYS)
+			return found("warning", `${way}; its certificate ends in ${daysLeft} days: have it renewed.`);
+		return found("ok", `${way}; its certificate is good for ${daysLeft} days. Nothing was sent.`);
+	} catch (error) {
+		return found("fault", `${url.host}: ${textOf(error, config)}`);
+	}
+}
+
+async function connect(url: URL, { egressAllow, egressCa, attemptTimeoutMs }: Config): Promise<TLSSocket> {
+	const guard = createGuard({ allow: egressAllow });
+	const resolver = createResolver({ guard, clock: systemClock });
+	const dialer = createDialer({ guard, resolver, extraCa: egressCa ?? undefined });
+	const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
+	const dialing = dialer.dial(
+		hostOf(url),
+		Number(url.port || 443),
+		(error, socket) => (socket === null ? reject(error) : resolve(socket)),
+		() => undefined,
+	);
+	const timer = systemClock.setTimeout(() => {
+		reject(new SendFailure("timeout", "no connection in time"));
+		dialing.cancel();
+	}, attemptTimeoutMs);
+	try {
+		return await promise;
+	} finally {
+		timer.cancel();
+	}
+}
+
+/**
+ * Takes leave in order, so that the receiver notes no broken handshake. With TLS 1.3 it is only now that a receiver says
+ * whether it takes this client (RFC 8446, 4.4.2.4): rejects if it does not.
+ */
+function leave(socket: TLSSocket): Promise<void> {
+	const { promise, resolve, reject } = Promise.withResolvers<void>();
+	socket.once("error", reject);
+	socket.once("close", () => resolve());
+	systemClock.setTimeout(() => socket.destroy(), LEAVE_MS);
+	socket.end();
+	return promise;
+}
+
+function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
+	const reason = reasonOf(error);
+	if (reason === null) return (error as Error).message;
+	if (reason === "timeout")
+		return `No connection within ${attemptTimeoutMs / 1_000} s. Check its network, and whether firewalls on the way let requests from here through.`;
+	return reasonText(reason);
+}

@@ -1,0 +1,61 @@
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Config } from "../config/index.ts";
+import { SEAL_CHECK } from "../seal-check.ts";
+import { readSqliteSetting } from "../storage/sqlite/index.ts";
+import type { Finding } from "./finding.ts";
+import { examineSeal } from "./seal.ts";
+
+const LITTLE_DISK_BYTES = 1_000_000_000;
+/** Less than the service writes while it starts. */
+const NO_DISK_BYTES = 16_000_000;
+
+/** The database's file, or where it will be, and the seal key that goes with it. */
+export async function examineSqlite(path: string, config: Config): Promise<Finding[]> {
+	const name = "Database";
+	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
+	const folder = await nearestFolder(path);
+	try {
+		await access(folder, constants.W_OK | constants.X_OK);
+	} catch (error) {
+		return fault(`${folder} cannot be written to (${codeOf(error)}): give it to the service's user.`);
+	}
+	const there = await stat(path).catch(() => null);
+	if (there && !there.isFile()) return fault(`${path} is not a file: name one for the database.`);
+	const { bavail, bsize } = await statfs(folder);
+	const free = bavail * bsize;
+	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
+	if (free < NO_DISK_BYTES) return fault(`No space is left where ${path} lies: make room.`);
+	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
+	let sealed: string | null = null;
+	if (there) {
+		try {
+			await access(path, constants.R_OK | constants.W_OK);
+			sealed = readSqliteSetting(path, SEAL_CHECK);
+		} catch (error) {
+			return fault(
+				codeOf(error)?.startsWith("E")
+					? `${path} cannot be written to (${codeOf(error)}): give it to the service's user.`
+					: (error as Error).message,
+			);
+		}
+	}
+	const text =
+		state === "warning"
+			? `Only ${gigabytes} are free where ${path} lies: make room.`
+			: there
+				? `${path}, ${gigabytes} free.`
+				: `${path} is made at the first start, ${gigabytes} free.`;
+	return [{ state, name, text }, examineSeal(config, path, sealed)];
+}
+
+/** The folder of the file, or the nearest above it that is there. */
+async function nearestFolder(path: string): Promise<string> {
+	for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+		const there = await stat(folder).catch((error: unknown) => (codeOf(error) === "ENOENT" ? null : folder));
+		if (there !== null || dirname(folder) === folder) return folder;
+	}
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
