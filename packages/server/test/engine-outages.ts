@@ -31,6 +31,25 @@ export function describeOutages(start: StartRig): void {
 			}
 		});
 
+		// It was trusted until its end by the time of day: an hour beyond its term, while another node may have had it.
+		test("a lease that cannot be renewed is not worked beyond its term, also where the clock was set back", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await storage.pass(rig.clock, 1_000);
+			expect(rig.sender.sent).toHaveLength(1);
+			storage.fail("renewLeases", Number.POSITIVE_INFINITY);
+			rig.clock.set(-60 * MINUTE_MS);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			await rig.publish(1);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			expect(rig.sender.sent).toHaveLength(1);
+			storage.fail("renewLeases", 0);
+			await storage.pass(rig.clock, LEASE_TERM_MS);
+			expect(rig.sender.sent).toHaveLength(2);
+		});
+
 		test("webhooks that could not be read when a project is taken up are read again, and not a term later", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -157,7 +157,7 @@ export class EngineRig {
 		while (!isOver) {
 			await new Promise((resolve) => setImmediate(resolve));
 			const { nextAt } = this.clock;
-			if (nextAt !== null && nextAt - this.clock.now() <= MOMENT_MS) this.clock.advanceTo(nextAt);
+			if (nextAt !== null && nextAt - this.clock.elapsed() <= MOMENT_MS) this.clock.advanceTo(nextAt);
 		}
 		return changed;
 	}

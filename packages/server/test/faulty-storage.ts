@@ -37,7 +37,7 @@ export class FaultyStorage {
 
 	/** Has the clock go on, timer by timer, and waits for what each of them leads to. */
 	async pass(clock: VirtualClock, ms: number): Promise<void> {
-		const end = clock.now() + ms;
+		const end = clock.elapsed() + ms;
 		await this.quiet();
 		for (let at = clock.nextAt; at !== null && at <= end; at = clock.nextAt) {
 			clock.advanceTo(at);

@@ -10,6 +10,7 @@ interface Waiting {
  */
 export class VirtualClock {
 	#now: number;
+	#setBy = 0;
 	#order = 0;
 	readonly #timers = new Set<Waiting>();
 
@@ -18,7 +19,16 @@ export class VirtualClock {
 	}
 
 	now(): number {
+		return this.#now + this.#setBy;
+	}
+
+	elapsed(): number {
 		return this.#now;
+	}
+
+	/** Sets the time of day forward by `ms`, or back. Timers do not go by it. */
+	set(ms: number): void {
+		this.#setBy += ms;
 	}
 
 	/** What is due at once fires by itself, as soon as the event loop turns. */

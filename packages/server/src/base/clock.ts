@@ -2,8 +2,28 @@
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
+	/** Milliseconds since some moment of the past. Is never set, but may stand still while the machine sleeps. */
+	elapsed(): number;
 	/** Calls `fn` once, no earlier than `ms` milliseconds from now. Never keeps the process alive. */
 	setTimeout(fn: () => void, ms: number): Timer;
+}
+
+/** A moment, by both of a clock's hands. */
+export interface Moment {
+	readonly now: number;
+	readonly elapsed: number;
+}
+
+export function momentOf(clock: Pick<Clock, "now" | "elapsed">): Moment {
+	return { now: clock.now(), elapsed: clock.elapsed() };
+}
+
+/**
+ * Whether `ms` milliseconds have passed by either hand: the time of day may have been set back meanwhile, and the other
+ * hand has stood still if the machine slept.
+ */
+export function havePassed(clock: Pick<Clock, "now" | "elapsed">, ms: number, since: Moment): boolean {
+	return clock.now() - since.now >= ms || clock.elapsed() - since.elapsed >= ms;
 }
 
 /** Ends a timer that has not fired; harmless afterwards. */
@@ -19,6 +39,7 @@ export const LONGEST_WAIT_MS = 60_000;
 
 export const systemClock: Clock = {
 	now: () => Date.now(),
+	elapsed: () => performance.now(),
 	setTimeout(fn, ms) {
 		const handle = setTimeout(fn, Math.max(0, ms));
 		handle.unref();

@@ -62,6 +62,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			settler,
 			budget: new WindowBudget(),
 			clock,
+			leaseTermMs: options.leaseTermMs,
 			ids,
 			seal,
 			logger,
@@ -71,7 +72,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			onLost: (why) => observer?.lost?.(why),
 			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
 		},
-		{ holder: ids.next("node"), leaseTermMs: options.leaseTermMs },
+		{ holder: ids.next("node") },
 	);
 	function appended(projectId: string, events: readonly LogEvent[]): void {
 		observer?.published?.(projectId, events.length, events);

@@ -137,10 +137,10 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		{ raw, method }: FastifyRequest,
 	): Promise<void> {
 		if (method === "HEAD") return;
-		const until = clock.now() + ms;
+		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
-			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.now()));
+			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()));
 			if (wait === null) throw tooMany(RETRY_AFTER_S, `${MAX_WAITING} calls wait for this project's events already.`);
 			raw.socket.once("close", wait.cancel);
 			try {

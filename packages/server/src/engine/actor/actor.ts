@@ -16,11 +16,12 @@
  * drops what it knows and writes nothing more. Whoever takes the project next reads it from storage.
  */
 import { createSecretKey, type KeyObject } from "node:crypto";
+import type { Moment } from "../../base/clock.ts";
 import type { AlarmMark, LaneState, Lease, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { SettleResult } from "../settle/settler.ts";
-import type { ActorContext } from "./context.ts";
+import { type ActorContext, isTrusted } from "./context.ts";
 import { Finisher } from "./finisher.ts";
 import type { Message } from "./messages.ts";
 import { OpenWork, type ProjectWork } from "./project-work.ts";
@@ -38,7 +39,8 @@ export class Actor {
 	readonly #inbox: Message[] = [];
 	#scheduled = false;
 	#lease: Lease;
-	#trustedUntil: number;
+	/** When the lease was asked for, or renewed. */
+	#asked: Moment;
 	readonly #lanes = new Map<string, Lane>();
 	readonly #dirty = new Set<Lane>();
 	readonly #reader: LogReader;
@@ -54,17 +56,12 @@ export class Actor {
 	#loading: (() => void)[] = [];
 
 	/** @param onLost called when it ended by itself: its lease is gone, or its outcomes are refused */
-	constructor(
-		context: ActorContext,
-		lease: Lease,
-		trustedUntil: number,
-		onLost: (actor: Actor, why: LossReason) => void,
-	) {
+	constructor(context: ActorContext, lease: Lease, asked: Moment, onLost: (actor: Actor, why: LossReason) => void) {
 		this.projectId = lease.projectId;
 		this.#context = context;
 		this.#onLost = onLost;
 		this.#lease = lease;
-		this.#trustedUntil = trustedUntil;
+		this.#asked = asked;
 		this.#lastActive = context.clock.now();
 		this.#reader = new LogReader(context.storage, lease.projectId, 0, context.budget, (key, chunk, error) => {
 			if (error) this.#readFailed(error, () => this.#post({ kind: "window", key, chunk: null }));
@@ -85,7 +82,7 @@ export class Actor {
 
 	/** Whether it works by what it has loaded, and nobody else may work the project now. */
 	get inCharge(): boolean {
-		return this.#seen !== null && this.#isTrusted();
+		return this.#seen !== null && isTrusted(this.#context, this.#asked);
 	}
 
 	// ── from outside ──
@@ -120,10 +117,10 @@ export class Actor {
 	}
 
 	/** The lease was prolonged. */
-	renewed(lease: Lease, trustedUntil: number): void {
-		const lapsed = this.#context.clock.now() >= this.#trustedUntil;
+	renewed(lease: Lease, asked: Moment): void {
+		const lapsed = !isTrusted(this.#context, this.#asked);
 		this.#lease = lease;
-		this.#trustedUntil = trustedUntil;
+		this.#asked = asked;
 		if (lapsed) this.#post({ kind: "look", lane: null });
 	}
 
@@ -378,15 +375,13 @@ export class Actor {
 			open: this.#open,
 			lease: { projectId: lease.projectId, generation: lease.generation },
 			get mayStart() {
-				return actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && actor.#isTrusted();
+				return (
+					actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && isTrusted(actor.#context, actor.#asked)
+				);
 			},
 			post: (message) => this.#post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};
-	}
-
-	#isTrusted(): boolean {
-		return this.#context.clock.now() < this.#trustedUntil;
 	}
 }
 

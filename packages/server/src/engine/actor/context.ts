@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, havePassed, type Moment } from "../../base/clock.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Seal } from "../../base/seal.ts";
@@ -19,6 +19,9 @@ export type ProjectLoss =
 	/** A mistake of ours. */
 	| "fault";
 
+/** This part of a lease's term is trusted. */
+const TRUSTED_PART = 0.8;
+
 /** What all actors of a node share. */
 export interface ActorContext {
 	readonly storage: Storage;
@@ -27,6 +30,7 @@ export interface ActorContext {
 	readonly settler: Settler;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;
+	readonly leaseTermMs: number;
 	readonly ids: IdSource;
 	readonly seal: Seal;
 	readonly logger: Logger;
@@ -38,4 +42,12 @@ export interface ActorContext {
 	readonly onLost: (why: ProjectLoss) => void;
 	/** An attempt was committed. */
 	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
+}
+
+/**
+ * Whether this node goes by a lease that it asked for (or renewed) then: until a margin before the term's end in storage,
+ * so that it stops before anyone else may begin.
+ */
+export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "leaseTermMs">, asked: Moment): boolean {
+	return !havePassed(clock, leaseTermMs * TRUSTED_PART, asked);
 }

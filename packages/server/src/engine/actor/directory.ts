@@ -6,6 +6,8 @@
  * is refused by generation. How leases are taken is said in lease-taker.ts, how they are kept and given back in
  * lease-keeper.ts; memory holds nothing of a project that was given back.
  */
+
+import type { Moment } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
 import { Actor, type LossReason } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
@@ -19,7 +21,6 @@ const RETRY_MS = 1_000;
 
 export interface DirectoryOptions {
 	readonly holder: string;
-	readonly leaseTermMs: number;
 }
 
 /** A node among others, at a moment. */
@@ -51,13 +52,12 @@ export class Directory {
 	constructor(context: ActorContext, options: DirectoryOptions) {
 		this.#context = context;
 		this.#options = options;
-		const { holder, leaseTermMs } = options;
+		const { holder } = options;
 		const roster = this.#roster;
 		const { neighbours: storage } = context.storage;
 		const neighbours = storage
 			? new Neighbours(context, {
 					storage,
-					leaseTermMs,
 					holder,
 					actors: roster.actors,
 					reload: (actor) => this.#reloadHeld(actor),
@@ -67,7 +67,6 @@ export class Directory {
 		this.#neighbours = neighbours;
 		this.#keeper = new LeaseKeeper(context, {
 			holder,
-			leaseTermMs,
 			roster,
 			fairShare: neighbours && (() => neighbours.fairShare()),
 			onLapsed: (projectId) => this.#lapsed(projectId),
@@ -164,9 +163,8 @@ export class Directory {
 		if (actor) await this.#loaded(actor);
 	}
 
-	#begin(lease: Lease, asked: number): void {
-		const trustedUntil = this.#keeper.trustedUntil(asked);
-		const actor = new Actor(this.#context, lease, trustedUntil, (lost, why) => this.#lost(lost, why));
+	#begin(lease: Lease, asked: Moment): void {
+		const actor = new Actor(this.#context, lease, asked, (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#roster.add(actor);
 		void this.#bringUp(actor);
@@ -187,22 +185,22 @@ export class Directory {
 	 * yet), for as long as the actor works the project; after a term it is given up, and the project is taken up anew.
 	 */
 	async #loaded(actor: Actor): Promise<void> {
-		const { clock, logger } = this.#context;
+		const { clock, leaseTermMs, logger } = this.#context;
 		const { projectId } = actor;
-		const giveUpAt = clock.now() + this.#options.leaseTermMs;
+		const giveUpAt = clock.elapsed() + leaseTermMs;
 		while (this.#roster.has(actor)) {
 			try {
 				await actor.load();
 				return;
 			} catch (error) {
 				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "a project's webhooks could not be read");
-				if (this.#roster.closing || clock.now() >= giveUpAt) break;
+				if (this.#roster.closing || clock.elapsed() >= giveUpAt) break;
 				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
 			}
 		}
 		if (!this.#roster.has(actor)) return;
 		this.#roster.drop(actor);
-		this.#taker.takeRungBy(clock.now() + this.#options.leaseTermMs);
+		this.#taker.takeRungBy(clock.now() + leaseTermMs);
 	}
 
 	/** If no one else has taken the project, it is taken anew. */
@@ -216,6 +214,6 @@ export class Directory {
 		this.#roster.drop(actor);
 		this.#context.onLost(why);
 		this.#context.logger.warn({ projectId: actor.projectId, why }, "a project was let go of");
-		this.#taker.takeRungBy(this.#context.clock.now() + this.#options.leaseTermMs);
+		this.#taker.takeRungBy(this.#context.clock.now() + this.#context.leaseTermMs);
 	}
 }

@@ -2,23 +2,19 @@
  * Renews the leases of this node, all together and three times a term, and gives back what it need not work: projects
  * that have been idle for a while, with their alarms set to their next retries, and what is more than its part.
  */
-import type { Timer } from "../../base/clock.ts";
+import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Actor } from "./actor.ts";
-import type { ActorContext } from "./context.ts";
+import { type ActorContext, isTrusted } from "./context.ts";
 import { MAX_ACTORS, type Roster } from "./roster.ts";
 
 /** An actor that had nothing to do for this long, and has nothing due for as long, is given back. */
 const IDLE_MS = 60_000;
-/** Leases are renewed this many times a term … */
 const RENEWALS_A_TERM = 3;
-/** … and trusted for this part of it. */
-const TRUSTED_PART = 0.8;
 /** A node works this much more than its part before it gives some back, so that projects do not wander to and fro. */
 const SHARE_SLACK = 1.25;
 
 export interface LeaseKeeperOptions {
 	readonly holder: string;
-	readonly leaseTermMs: number;
 	readonly roster: Roster;
 	/** How many projects are this node's part of all; null where no other node may share the database. */
 	readonly fairShare: (() => Promise<number>) | null;
@@ -28,35 +24,32 @@ export interface LeaseKeeperOptions {
 	readonly onGivenBack: (wakeAt: number | null) => void;
 }
 
+type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs">;
+
 export class LeaseKeeper {
-	readonly #context: Pick<ActorContext, "storage" | "clock" | "logger">;
+	readonly #context: KeeperContext;
 	readonly #options: LeaseKeeperOptions;
 	readonly #roster: Roster;
 	/** Actors that finish what is under way before their lease is given back. */
 	readonly #givingBack = new Map<Actor, Promise<void>>();
 	#sharing: Promise<void> | null = null;
 	#renewTimer: Timer | null = null;
-	#renewedAt = 0;
+	/** Long ago, as nothing was renewed yet. */
+	#renewedAt: Moment = { now: Number.NEGATIVE_INFINITY, elapsed: Number.NEGATIVE_INFINITY };
 
-	constructor(context: Pick<ActorContext, "storage" | "clock" | "logger">, options: LeaseKeeperOptions) {
+	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
 		this.#context = context;
 		this.#options = options;
 		this.#roster = options.roster;
 	}
 
 	start(): void {
-		this.#renewAfter(this.#options.leaseTermMs / RENEWALS_A_TERM);
-	}
-
-	/** Until when a lease that was asked for (or renewed) at `asked` is gone by. */
-	trustedUntil(asked: number): number {
-		return asked + this.#options.leaseTermMs * TRUSTED_PART;
+		this.#renewAfter(this.#context.leaseTermMs / RENEWALS_A_TERM);
 	}
 
 	/** Renews everything now if it is not trusted any more. */
 	async renewOverdue(): Promise<void> {
-		const now = this.#context.clock.now();
-		if (now >= this.trustedUntil(this.#renewedAt)) await this.#renewAll(now);
+		if (!isTrusted(this.#context, this.#renewedAt)) await this.#renewAll(momentOf(this.#context.clock));
 	}
 
 	/** Looks how many projects this node takes up by itself, with the nodes that there are now. */
@@ -83,18 +76,18 @@ export class LeaseKeeper {
 
 	async #renew(): Promise<void> {
 		const { clock, logger } = this.#context;
-		const asked = clock.now();
+		const asked = momentOf(clock);
 		let soon = false;
 		try {
 			await this.#renewAll(asked);
 			this.#giveBackIdle();
 			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
-			soon = clock.now() >= this.trustedUntil(asked);
+			soon = !isTrusted(this.#context, asked);
 		} catch (error) {
 			logger.error({ err: error }, "leases could not be renewed: storage is away");
 		}
 		if (!this.#roster.closing || this.#roster.actors.size > 0)
-			this.#renewAfter(soon ? 0 : this.#options.leaseTermMs / RENEWALS_A_TERM);
+			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_A_TERM);
 		// Behind it: how long the next renewal may take to come does not hang on this.
 		this.#sharing ??= this.#giveBackSurplus()
 			.catch((error: unknown) => logger.error({ err: error }, "this node's share could not be asked for"))
@@ -103,7 +96,7 @@ export class LeaseKeeper {
 			});
 	}
 
-	async #renewAll(asked: number): Promise<void> {
+	async #renewAll(asked: Moment): Promise<void> {
 		const { holder, onLapsed } = this.#options;
 		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
 		if (leases.length === 0) {
@@ -118,7 +111,7 @@ export class LeaseKeeper {
 			if (actor?.lease !== lease) continue;
 			const still = held.get(lease.projectId);
 			if (still) {
-				actor.renewed(still, this.trustedUntil(asked));
+				actor.renewed(still, asked);
 				continue;
 			}
 			this.#roster.drop(actor);

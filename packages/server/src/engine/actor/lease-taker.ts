@@ -3,7 +3,7 @@
  * at once; and storage is asked for projects whose alarm has rung (at start, when an alarm is due, and, where other nodes
  * share the database, regularly).
  */
-import { LONGEST_WAIT_MS, type Timer } from "../../base/clock.ts";
+import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "./context.ts";
 import { MAX_ACTORS, type Roster } from "./roster.ts";
@@ -23,7 +23,7 @@ export interface LeaseTakerOptions {
 	/** Looks anew how many projects are this node's part of all. */
 	readonly renewShare: () => Promise<void>;
 	/** A lease was taken that was asked for at `asked`. */
-	readonly onTaken: (lease: Lease, asked: number) => void;
+	readonly onTaken: (lease: Lease, asked: Moment) => void;
 }
 
 export class LeaseTaker {
@@ -149,7 +149,7 @@ export class LeaseTaker {
 		const { holder, onTaken } = this.#options;
 		const room = Math.min(ACQUIRE_AT_ONCE, most - this.#roster.actors.size);
 		if (room <= 0) return new Set();
-		const asked = clock.now();
+		const asked = momentOf(clock);
 		const leases = await storage.acquireLeases(holder, room, projectIds);
 		for (const lease of leases) onTaken(lease, asked);
 		return new Set(leases.map(({ projectId }) => projectId));

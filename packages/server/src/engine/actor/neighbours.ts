@@ -25,7 +25,6 @@ const MARKS_AT_ONCE = 1_000;
 
 export interface NeighboursOptions {
 	readonly storage: NeighbourStorage;
-	readonly leaseTermMs: number;
 	readonly holder: string;
 	/** The actors of this node. */
 	readonly actors: ReadonlyMap<string, Actor>;
@@ -100,9 +99,9 @@ export class Neighbours {
 	 * for longer than a lease that nobody could renew meanwhile would have lasted.
 	 */
 	async untilInForce(projectId: string): Promise<void> {
-		const { actors, leaseTermMs } = this.#options;
-		const { clock, logger } = this.#context;
-		const deadline = clock.now() + leaseTermMs * PATIENCE;
+		const { actors } = this.#options;
+		const { clock, leaseTermMs, logger } = this.#context;
+		const deadline = clock.elapsed() + leaseTermMs * PATIENCE;
 		let revision: number | null = null;
 		while (!this.#stopped && !actors.get(projectId)?.inCharge) {
 			try {
@@ -111,7 +110,7 @@ export class Neighbours {
 			} catch (error) {
 				logger.error({ err: error, projectId }, "whether a change is in force could not be read");
 			}
-			if (clock.now() >= deadline) {
+			if (clock.elapsed() >= deadline) {
 				logger.error({ projectId }, "another node holds this project and has not taken over a change of it");
 				return;
 			}

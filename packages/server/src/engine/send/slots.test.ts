@@ -12,6 +12,10 @@ class ManualClock implements Clock {
 		return this.#now;
 	}
 
+	elapsed(): number {
+		return this.#now;
+	}
+
 	setTimeout(fn: () => void, ms: number) {
 		const timer = { at: this.#now + ms, fn };
 		this.#timers.add(timer);
