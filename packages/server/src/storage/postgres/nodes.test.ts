@@ -54,6 +54,24 @@ describe("many nodes on one database", () => {
 		expect(versions).toEqual(MIGRATIONS.map((_, i) => ({ version: i + 1 })));
 	});
 
+	test("nodes that meet the same new event types at once wait for each other, and not both", async () => {
+		const world = await worldOn(await node());
+		const project = await world.project();
+		const other = new Client({ connectionString: url });
+		await other.connect();
+		const add = (type: string) => other.query("INSERT INTO posthorn.event_types (name) VALUES ($1)", [type]);
+		await other.query("BEGIN");
+		await add("new.a");
+		const published = world.publish(project, "new.b", "new.a");
+		const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+		while ((await server.execute(waits, url)).length === 0);
+		// A deadlock, where the node had added this one before it waited for the other.
+		await add("new.b");
+		await other.query("COMMIT");
+		await other.end();
+		expect(await published).toHaveLength(2);
+	});
+
 	test("who waited for another to bring the database up to date sees that it did, however little it changed", async () => {
 		const migrating = new Client({ connectionString: url });
 		await migrating.connect();

@@ -24,7 +24,9 @@ export async function findTypes(c: Session, names: Iterable<string>): Promise<nu
 export async function internTypes(c: Session, names: Iterable<string>): Promise<void> {
 	const wanted = [...new Set(names)];
 	if (await lookUp(c, wanted)) return;
-	await c.run(ADD, textArray(wanted.filter((name) => !c.names.types.has(name))));
+	// Nodes that add the same ones at once do so in one order: each would wait for what the other has added.
+	const unknown = wanted.filter((name) => !c.names.types.has(name)).sort();
+	await c.run(ADD, textArray(unknown));
 	if (!(await lookUp(c, wanted))) throw new Error("Event types were not there right after they were added.");
 }
 
