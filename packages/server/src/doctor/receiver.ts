@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { createDialer } from "../engine/send/dial.ts";
 import { reasonOf, SendFailure } from "../engine/send/errors.ts";
-import { createGuard, hostOf } from "../engine/send/guard.ts";
+import { createGuard, type Guard, hostOf } from "../engine/send/guard.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createResolver } from "../engine/send/resolver.ts";
 import type { Finding } from "./finding.ts";
@@ -23,7 +23,7 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 	if (!verdict.ok) return found("fault", `${url.host}: ${verdict.text}`);
 	try {
 		const begun = performance.now();
-		const socket = await connect(url, config);
+		const socket = await connect(url, guard, config);
 		const took = Math.round(performance.now() - begun);
 		const daysLeft = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS);
 		const way = `${url.host}: connected to ${socket.remoteAddress} in ${took} ms (${socket.getProtocol()})`;
@@ -36,8 +36,7 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 	}
 }
 
-async function connect(url: URL, { egressAllow, egressCa, attemptTimeoutMs }: Config): Promise<TLSSocket> {
-	const guard = createGuard({ allow: egressAllow });
+async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: Config): Promise<TLSSocket> {
 	const resolver = createResolver({ guard, clock: systemClock });
 	const dialer = createDialer({ guard, resolver, extraCa: egressCa ?? undefined });
 	const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();

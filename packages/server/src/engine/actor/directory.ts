@@ -6,7 +6,6 @@
  * is refused by generation. How leases are taken is said in lease-taker.ts, how they are kept and given back in
  * lease-keeper.ts; memory holds nothing of a project that was given back.
  */
-
 import type { Moment } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
 import { Actor, type LossReason } from "./actor.ts";
