@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
 import { Arrivals, MAX_WAITING } from "./arrivals.ts";
 
@@ -78,6 +79,6 @@ test("how long to wait has bounds, and nobody waits for a project that is not th
 	await withApi(async (api, project) => {
 		for (const wait of ["31", "-1", "x", "0.5"])
 			expect((await api.call("GET", `${project}/events?wait=${wait}`)).status, wait).toBe(422);
-		expect((await api.call("GET", `${project.slice(0, -3)}zzz/events?wait=30`)).status).toBe(404);
+		expect((await api.call("GET", `${absentId(project)}/events?wait=30`)).status).toBe(404);
 	});
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
@@ -127,7 +128,7 @@ test("the Developer app is installed and taken off; without it its routes answer
 
 test("a project that is not there is 404 for every call", async () => {
 	const { json } = await api.call("POST", "/v1/projects", { body: { name: "Model" } });
-	const absent = `/v1/projects/${String(json.id).slice(0, -3)}zzz`;
+	const absent = `/v1/projects/${absentId(String(json.id))}`;
 	for (const [method, path] of [
 		["GET", ""],
 		["PUT", "/apps/developer"],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
@@ -66,7 +67,7 @@ test("every route answers another project's key as if there were no such project
 		(await api.call("GET", `${victim}/attempts`)).text,
 	];
 	const state = await shown();
-	const absent = `${idOf(victim).slice(0, -3)}zzz`;
+	const absent = absentId(idOf(victim));
 	for (const { method, path, operationId } of operations) {
 		const body = BODIES[operationId];
 		const there = await api.call(method, fill(path, idOf(victim)), { key, body });
