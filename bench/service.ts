@@ -2,9 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { unusedPort } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { Api } from "./api.ts";
 import type { Workspace } from "./workspace.ts";
@@ -47,7 +47,7 @@ export class Service {
 		const folder = workspace.makeFolder("service");
 		const logFile = join(folder, "service.log");
 		const key = options.settings?.POSTHORN_OPERATOR_KEY ?? randomBytes(24).toString("hex");
-		const port = await freePort();
+		const port = await unusedPort();
 		const log = openSync(logFile, "w");
 		const url =
 			options.settings?.POSTHORN_DATABASE_URL ??
@@ -134,15 +134,4 @@ function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function readProc(pid: number, file: string): string | null {
 	if (process.platform !== "linux") return null;
 	return readFileSync(`/proc/${pid}/${file}`, "utf8");
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-async function freePort(): Promise<number> {
-	const server = createServer().listen(0, "127.0.0.1");
-	await once(server, "listening");
-	const address = server.address();
-	server.close();
-	await once(server, "close");
-	if (address === null || typeof address === "string") throw new Error("No free port on 127.0.0.1.");
-	return address.port;
 }

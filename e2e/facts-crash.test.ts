@@ -19,7 +19,7 @@ const LIVES = 5;
 const LIFE_MS = [50, 800] as const;
 /** Customers at a time, … */
 const CUSTOMERS = 4;
-/** … and orders at least: enough that every kind of fact is among them. */
+/** … and orders at least, and as many more as it takes to have every kind of fact among them. */
 const ORDERS = 60;
 const IDLE_MS = 3_000;
 const TYPES = EVENT_TYPES.map(({ type }) => type);
@@ -72,8 +72,9 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	const client = new FactClient(shop, nodes.urls, random);
 	const journeys = new Journeys(client, random);
 	let isOpen = true;
+	const isEnough = () => journeys.orders.size >= ORDERS && journeys.types.size === TYPES.length;
 	const customer = async (): Promise<void> => {
-		while (isOpen || journeys.orders.size < ORDERS) await journeys.one();
+		while (isOpen || !isEnough()) await journeys.one();
 	};
 	const customers = Promise.all(Array.from({ length: CUSTOMERS }, customer));
 	for (let life = 0; life < LIVES; life++) {

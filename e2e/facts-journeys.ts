@@ -43,6 +43,12 @@ export class Journeys {
 		this.#random = random;
 	}
 
+	/** The types of the events that have to come. */
+	get types(): Set<string> {
+		const left = this.baskets.some(({ end }) => end === "left") ? ["basket.abandoned"] : [];
+		return new Set([...this.expected.keys()].map((what) => what.split(" ")[0]!).concat(left));
+	}
+
 	async one(): Promise<void> {
 		const n = this.#count++;
 		const basket = this.#chance(0.7) ? await this.#basket(n) : null;

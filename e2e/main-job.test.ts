@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { unusedPort } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import { purchase, Shop } from "./shop.ts";
 
@@ -113,9 +114,7 @@ test("a hanging receiver and a refusing one beside 50 sound ones: the sound ones
 	await using shop = await Shop.open({ POSTHORN_ATTEMPT_TIMEOUT: "2", POSTHORN_RETRY_DELAYS: "600" });
 	const sound = await shop.receiver({ secret: undefined, keep: 100_000 });
 	const hanging = await shop.receiver({ respond: () => "hang" });
-	const gone = await shop.receiver();
-	const refused = gone.url("/");
-	await gone.close();
+	const refused = `https://localhost:${await unusedPort()}/`;
 	const all = { events: ["purchase.completed"] };
 	await shop.webhook(hanging.url("/"), all);
 	const refusing = await shop.webhook(refused, all);

@@ -129,6 +129,8 @@ test("filters live in the address, and what they find is replayed after it was c
 	await expect(dialog).toContainText("2 deliveries");
 	await dialog.getByRole("button", { name: /^Replay/ }).click();
 	await broken.count(17);
+	const delivered = shop.path(`/attempts/count?webhook_id=${id}&status=delivered`);
+	await expect.poll(async () => (await shop.get(delivered)).body.count).toBe(2);
 
 	await page.getByRole("button", { name: "Replay everything that matches" }).click();
 	await expect(dialog).toContainText("3 deliveries");

@@ -226,7 +226,8 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 	test("a clock that is an hour ahead is a warning that says by how much", async () => {
 		const report = await doctor(settings, newFolder(), { node: ["--import", CLOCK_AHEAD] });
-		expectWarning(report, "Clock", /36\d\d\.\d s apart: .* Set the clocks by NTP/);
+		// Half of the way there and back is taken off, whichever way was the longer.
+		expectWarning(report, "Clock", /3[56]\d\d\.\d s apart: .* Set the clocks by NTP/);
 	});
 
 	test("a missing seal key ends it with 2 and tells what to set", async () => {

@@ -1,12 +1,66 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 
-/** A TCP port of loopback that nobody listened on a moment ago. */
+/** Above those that fetch refuses to go to: 10080 is the last. */
+const FIRST = 10_240;
+const LAST = 31_999;
+const BLOCK = 64;
+/** Fewer blocks would not do for all that runs at a time. */
+const ENOUGH = 32;
+/** Where Linux tells which ports it picks by itself. */
+const PICKED = "/proc/sys/net/ipv4/ip_local_port_range";
+
+const ports = drawPorts();
+
+/**
+ * A TCP port of 127.0.0.1 that nobody listens on, for whoever is to listen there, or for nobody at all. It is none that
+ * the system picks by itself (`listen(0)`, outgoing connections), and it is handed out once, to one process of the
+ * machine: nobody else takes it before it is used. Rejects when there is none left.
+ */
 export async function unusedPort(): Promise<number> {
-	const server = createServer().listen(0, "127.0.0.1");
-	await once(server, "listening");
-	const { port } = server.address() as AddressInfo;
-	server.close();
-	await once(server, "close");
-	return port;
+	const { value } = await ports.next();
+	if (value === undefined) throw new Error(`No port from ${FIRST} to ${LAST} is left.`);
+	return value;
+}
+
+/** Whoever listens on a block's first port, for as long as the process lives, has the others to hand out. */
+async function* drawPorts(): AsyncGenerator<number, undefined> {
+	const blocks = countBlocks();
+	// Anywhere, so that a port that was let go of is not soon handed out again.
+	const begin = Math.floor(Math.random() * blocks);
+	for (let n = 0; n < blocks; n++) {
+		const guard = FIRST + ((begin + n) % blocks) * BLOCK;
+		const held = await listen(guard);
+		if (held === null) continue;
+		held.unref();
+		for (let port = guard + 1; port < guard + BLOCK; port++) {
+			const server = await listen(port);
+			if (server === null) continue;
+			server.close();
+			await once(server, "close");
+			yield port;
+		}
+	}
+}
+
+/** How many there are below the ports that the system picks; where it picks nearly all, nothing is better than these. */
+function countBlocks(): number {
+	const all = Math.floor((LAST + 1 - FIRST) / BLOCK);
+	if (!existsSync(PICKED)) return all;
+	const firstPicked = Number.parseInt(readFileSync(PICKED, "utf8"), 10);
+	const below = Math.floor((firstPicked - FIRST) / BLOCK);
+	return below < ENOUGH ? all : Math.min(all, below);
+}
+
+/** @returns null where somebody listens already */
+async function listen(port: number): Promise<Server | null> {
+	const server = createServer().listen({ port, host: "127.0.0.1", exclusive: true });
+	try {
+		await once(server, "listening");
+		return server;
+	} catch (error) {
+		if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return null;
+		throw error;
+	}
 }

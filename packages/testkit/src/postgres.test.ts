@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { watch } from "node:fs/promises";
+import { existsSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,11 +86,17 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		child.stdout.on("data", (text: Buffer) => {
 			data += text.toString();
 		});
-		const changes = watch(tmpdir());
 		await once(child, "close");
 		const folder = join(data, "..");
 		expect(basename(folder)).toMatch(/^posthorn-pg-/);
-		for await (const _ of changes) if (!existsSync(folder)) break;
-		expect(existsSync(folder)).toBe(false);
+		await new Promise<void>((resolve) => {
+			const look = () => {
+				if (existsSync(folder)) return;
+				watcher.close();
+				resolve();
+			};
+			const watcher = watch(tmpdir(), look);
+			look();
+		});
 	});
 });

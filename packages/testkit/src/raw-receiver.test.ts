@@ -5,7 +5,6 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { type Authority, createAuthority } from "./certificates.ts";
 import { type Behaviour, drippingBody, drippingHeaders, hostile, plain } from "./hostile.ts";
-import { unusedPort } from "./ports.ts";
 import { startPlainTcp, startRawReceiver } from "./raw-receiver.ts";
 
 const REQUEST = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\nbody";
@@ -150,9 +149,4 @@ test("a behaviour that throws fails the closing", async () => {
 	const socket = connect({ port: receiver.port, host: "127.0.0.1", ca: authority.pem });
 	await read(socket, () => false);
 	await expect(receiver.close()).rejects.toMatchObject({ cause: { message: "broken behaviour" } });
-});
-
-test("nobody listens on an unused port", async () => {
-	const socket = connectTcp(await unusedPort(), "127.0.0.1");
-	expect((await read(socket, () => false)).end).toBe("ECONNREFUSED");
 });

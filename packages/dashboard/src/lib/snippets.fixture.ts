@@ -2,7 +2,6 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { SECRET_VARIABLE } from "./snippets/parts.ts";
@@ -63,16 +62,6 @@ export interface Program {
 export interface RunningReceiver {
 	readonly port: number;
 	readonly stop: () => Promise<void>;
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-	const server = createServer().listen(0, "127.0.0.1");
-	await once(server, "listening");
-	const { port } = server.address() as AddressInfo;
-	server.close();
-	await once(server, "close");
-	return port;
 }
 
 /** Starts a receiver and waits for the line with which it says that it listens. Throws with what it said if it ends. */

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { headerNames, DEFAULT_BRAND as PROTOCOL_BRAND, SIGNATURE_VECTORS } from "@posthorn/protocol";
 import { afterAll, describe, expect, it } from "vitest";
+import { unusedPort } from "../../../testkit/src/ports.ts";
 import {
-	freePort,
 	isPresent,
 	type Program,
 	type ReceiverCase,
@@ -56,7 +56,7 @@ const pythonAt = (at: string): Receiver => ({
 
 /** Runs a receiver, sends it all cases and answers what it said to each. */
 async function answers(receiver: Receiver, secret: string, cases: readonly ReceiverCase[], port?: number) {
-	const running = await startReceiver(port ?? (await freePort()), { ...receiver, secret });
+	const running = await startReceiver(port ?? (await unusedPort()), { ...receiver, secret });
 	try {
 		const said: [string, number][] = [];
 		for (const one of cases) said.push([one.name, await sendCase(running, one)]);
@@ -121,7 +121,7 @@ describe.skipIf(!hasPython)("Python", () => {
 
 describe.skipIf(!hasPhp)("PHP", () => {
 	it("accepts what is genuine and refuses the rest", async () => {
-		const port = await freePort();
+		const port = await unusedPort();
 		const receiver: Receiver = {
 			command: ["php", "-S", `127.0.0.1:${port}`, path("receiver.php")],
 			ready: { stream: "stderr", line: /Development Server .* started/ },

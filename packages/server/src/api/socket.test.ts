@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { unusedPort } from "../../../testkit/src/ports.ts";
 import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
 
 let api: TestApi;
@@ -29,8 +30,9 @@ beforeEach(async () => {
 			},
 		}),
 	});
-	await api.app.listen({ port: 0, host: "127.0.0.1" });
-	port = (api.app.server.address() as AddressInfo).port;
+	// None that somebody else gets once it is closed.
+	port = await unusedPort();
+	await api.app.listen({ port, host: "127.0.0.1" });
 });
 afterEach(() => api.close());
 
@@ -40,7 +42,9 @@ async function say(bytes: string | Uint8Array): Promise<string> {
 	socket.end(bytes);
 	const chunks: Buffer[] = [];
 	socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-	await once(socket, "close");
+	// What it closes on before it has read it all, it may also reset.
+	socket.on("error", () => {});
+	await new Promise((resolve) => socket.on("close", resolve));
 	return Buffer.concat(chunks).toString();
 }
 

@@ -1,11 +1,34 @@
+import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { unusedPort } from "../../../../testkit/src/ports.ts";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { AnswerReader } from "./answer-reader.ts";
 import { createGuard } from "./guard.ts";
 import { type Answer, answered, reply, shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
 
 const rig = new Rig();
+
+/** A sender whose attempts' time is up when the test says, before that of a body. */
+function makeHasty() {
+	const clock = new VirtualClock();
+	const sender = rig.makeSender({ clock, timeoutMs: 300 });
+	return { sender, timeIsUp: () => clock.advance(300) };
+}
+
+/** Resolves once a sender has read something of an answer. */
+function heard(): Promise<void> {
+	const { push } = AnswerReader.prototype;
+	return new Promise((resolve) => {
+		AnswerReader.prototype.push = function (chunk) {
+			AnswerReader.prototype.push = push;
+			push.call(this, chunk);
+			resolve();
+		};
+	});
+}
 
 describe("the answer", () => {
 	test.each([200, 201, 202, 204, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503, 599])(
@@ -98,26 +121,33 @@ describe("the answer", () => {
 
 	test("a body that drips is cut after its grace, and before that by the deadline", async () => {
 		rig.receiver.answer = (socket) => {
-			socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+			socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nx");
 			const timer = setInterval(() => socket.write("x"), 20);
 			socket.on("close", () => clearInterval(timer));
 		};
-		const hasty = rig.makeSender({ timeoutMs: 300 });
-		for (const one of [rig.sender, hasty]) {
-			const outcome = await one.send(shipment(rig.receiver.url()));
+		const hasty = makeHasty();
+		const some = heard();
+		const early = hasty.sender.send(shipment(rig.receiver.url()));
+		await some;
+		hasty.timeIsUp();
+		for (const outcome of [await early, await rig.sender.send(shipment(rig.receiver.url()))]) {
 			expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
 			expect(text(outcome)).toMatch(/^x+$/);
 		}
 		await rig.receiver.allClosed();
 	});
 
-	test.each<[string, Answer]>([
-		["break off", (socket) => socket.end("HTTP/1.1 204 No Content\r\nx-a: b")],
-		["never end", reply("HTTP/1.1 204 No Content\r\nx-a: b\r\n")],
-	])("the status line counts also where the header lines after it %s", async (_, answer) => {
-		rig.receiver.answer = answer;
-		const hasty = rig.makeSender({ timeoutMs: 300 });
-		expect(await hasty.send(shipment(rig.receiver.url()))).toMatchObject({ kind: "answered", status: 204 });
+	test("the status line counts also where the header lines after it break off or never end", async () => {
+		rig.receiver.answer = (socket) => socket.end("HTTP/1.1 204 No Content\r\nx-a: b");
+		const counted = { kind: "answered", status: 204 };
+		expect(await rig.sender.send(shipment(rig.receiver.url()))).toMatchObject(counted);
+		rig.receiver.answer = reply("HTTP/1.1 204 No Content\r\nx-a: b\r\n");
+		const hasty = makeHasty();
+		const some = heard();
+		const outcome = hasty.sender.send(shipment(rig.receiver.url()));
+		await some;
+		hasty.timeIsUp();
+		expect(await outcome).toMatchObject(counted);
 		await rig.receiver.allClosed();
 	});
 
@@ -130,10 +160,32 @@ describe("the answer", () => {
 });
 
 describe("no answer", () => {
+	/** It was asked once, and the next attempt is none the worse for it. */
+	async function expectNoAnswer(outcome: unknown, reason: string, sender: Rig["sender"]): Promise<void> {
+		expect(rig.faults).toEqual([]);
+		expect(outcome).toMatchObject({ kind: "unanswered", reason, request: { url: rig.receiver.url() } });
+		await rig.receiver.allClosed();
+		expect(rig.receiver.requests).toHaveLength(1);
+		rig.receiver.answer = answered(200, "well again");
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("well again");
+		expect(rig.faults).toEqual([]);
+	}
+
+	test.each<[string, Answer, () => Promise<unknown>]>([
+		["silence", () => undefined, () => once(rig.receiver, "request")],
+		["half a status line, then silence", reply("HTTP/1.1 2"), heard],
+		["interim answers without end", reply("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)), heard],
+	])("until time is up: %s", async (_, answer, happened) => {
+		rig.receiver.answer = answer;
+		const hasty = makeHasty();
+		const soFar = happened();
+		const outcome = hasty.sender.send(shipment(rig.receiver.url()));
+		await soFar;
+		hasty.timeIsUp();
+		await expectNoAnswer(await outcome, "timeout", hasty.sender);
+	});
+
 	const cases: [string, Answer, string][] = [
-		["silence", () => undefined, "timeout"],
-		["half a status line, then silence", reply("HTTP/1.1 2"), "timeout"],
-		["interim answers without end", reply("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)), "timeout"],
 		["a reset", (socket) => rig.receiver.reset(socket), "connection_reset"],
 		["closing", (socket) => socket.end(), "connection_reset"],
 		["closing within the status line", (socket) => socket.end("HTTP/1.1 20"), "connection_reset"],
@@ -153,20 +205,11 @@ describe("no answer", () => {
 	];
 	test.each(cases)("%s", async (_, answer, reason) => {
 		rig.receiver.answer = answer;
-		const hasty = rig.makeSender({ timeoutMs: 500 });
-		const outcome = await hasty.send(shipment(rig.receiver.url()));
-		expect(rig.faults).toEqual([]);
-		expect(outcome).toMatchObject({ kind: "unanswered", reason, request: { url: rig.receiver.url() } });
-		await rig.receiver.allClosed();
-		expect(rig.receiver.requests).toHaveLength(1);
-		rig.receiver.answer = answered(200, "well again");
-		expect(text(await hasty.send(shipment(rig.receiver.url())))).toBe("well again");
-		expect(rig.faults).toEqual([]);
+		await expectNoAnswer(await rig.sender.send(shipment(rig.receiver.url())), reason, rig.sender);
 	});
 
 	test("nobody listens", async () => {
-		const url = rig.receiver.url();
-		await rig.receiver.close();
+		const url = `https://localhost:${await unusedPort()}/hook`;
 		// It was logged with a signature and a timestamp, as though they had been sent.
 		const outcome = await rig.sender.send(shipment(url));
 		expect(outcome).toMatchObject({ kind: "unanswered", reason: "connection_refused", url, request: null });

@@ -27,7 +27,8 @@ let called: ReadonlySet<string>;
 
 beforeAll(async () => {
 	// Generic plans are shown by PostgreSQL 16 and later.
-	server = await PostgresServer.start({ own: true });
+	// Statistics are gathered when the test says.
+	server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
 	url = await server.createDatabase();
 	const sent = await collectStatements(async () => {
 		({ called } = await runEveryVerb(url, { sweeps: true }));

@@ -53,7 +53,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		const each = fc.asyncProperty(type, objectText, time, fc.boolean(), async (type, source, at, sqlFirst) => {
 			const id = database.ids.next("event");
 			const createdAt = at?.toISOString();
-			const text = JSON.stringify({ type, id, created_at: createdAt }).replace(/}$/, `, "data" : ${source} }`);
+			const text = `${JSON.stringify({ type, id, created_at: createdAt }).slice(0, -1)}, "data" : ${source} }`;
 			const { drafts } = readNewEvents(JSON.parse(text), text);
 			const bySql = () => publish(client, { project, type, id, data: ` ${source}\n`, ...(createdAt && { createdAt }) });
 			const byApi = () => publisher.publish(project, drafts);

@@ -41,7 +41,7 @@ test("a file that is no database is refused as such, and left as it is", async (
 		code: "unusable",
 		message: expect.stringContaining("is not a SQLite database"),
 	});
-	expect(await readdir(directory)).toEqual(["posthorn.db", "posthorn.db.lock"]);
+	expect((await readdir(directory)).sort()).toEqual(["posthorn.db", "posthorn.db.lock"]);
 });
 
 test("another program's database is refused", async () => {
