@@ -194,6 +194,22 @@ test("the live tail can be paused, and goes on where it was", async ({ dashboard
 	await expect(rows).toHaveCount(1 + 2);
 });
 
+// A rule for everything yielded to the row's own: it faded in all the same, and could hardly be read meanwhile.
+test("what is new fades in, and does not for whoever wants less motion", async ({ dashboard, page }) => {
+	const { shop } = dashboard;
+	const receiver = await shop.receiver();
+	await shop.webhook(receiver.url("/hooks"));
+	await dashboard.setUp();
+	await dashboard.signIn(page);
+	await page.goto(dashboard.project("/logs"));
+	await page.getByText("Live", { exact: true }).waitFor();
+	await shop.post(shop.path("/events"), purchase(1));
+	const row = page.getByRole("table", { name: "Attempts" }).locator("[data-new]");
+	await expect(row).toHaveCSS("animation-name", "none");
+	await page.emulateMedia({ reducedMotion: "no-preference" });
+	await expect(row).not.toHaveCSS("animation-name", "none");
+});
+
 test("what happened while the page was not listening yet is shown once it does", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
