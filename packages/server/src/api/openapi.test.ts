@@ -12,7 +12,7 @@ interface Operation {
 	readonly requestBody?: {
 		readonly content: { readonly "application/json": { readonly schema: object; example?: unknown } };
 	};
-	readonly parameters?: { readonly name: string }[];
+	readonly parameters?: { readonly name: string; readonly schema: object }[];
 }
 interface Document {
 	readonly openapi: string;
@@ -57,6 +57,18 @@ test("every operation has its own id, and says how keys and input are refused", 
 		else if (!requestBody) for (const status of ["401", "422"]) expect(statuses, operationId).not.toContain(status);
 		if (requestBody) expect(statuses, operationId).toEqual(expect.arrayContaining(["400", "413", "415", "422"]));
 	}
+});
+
+test("what is described by a schema is described by a valid one", () => {
+	const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+	const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+	const schemas = [
+		...Object.values(document.components.schemas),
+		...operations.flatMap(({ parameters = [] }) => parameters.map(({ schema }) => schema)),
+		...operations.flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)),
+	];
+	expect(schemas.length).toBeGreaterThan(100);
+	for (const schema of schemas) expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
 });
 
 test("examples are what their schemas say", () => {
