@@ -1,20 +1,12 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
+import { createAjv } from "../base/schemas.ts";
 import type { Fault } from "../registry/index.ts";
 import { MAX_FAULTS } from "./problem.ts";
 import { parseTime } from "./time.ts";
 
-/**
- * All faults are told, nothing is dropped from what came, and nothing in it is converted. That the routes' schemas are
- * schemas is for their tests to say: the first call of each process would wait for it.
- */
-const ajv = new Ajv2020({
-	allErrors: true,
-	removeAdditional: false,
-	coerceTypes: false,
-	useDefaults: false,
-	validateSchema: false,
-});
+/** All faults are told, nothing is dropped from what came, and nothing in it is converted. */
+const ajv = createAjv({ allErrors: true, removeAdditional: false, coerceTypes: false, useDefaults: false });
 ajv.addFormat("date-time", (text: string) => parseTime(text) !== null);
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventType } from "@posthorn/protocol";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { createAjv } from "../base/schemas.ts";
 import type { FactFault } from "./result.ts";
 
 /** Characters that an identifier may have where it is part of a URL: no router takes longer ones. */
@@ -9,7 +10,7 @@ const UNFIT = /[\p{Cc}\p{Cs}]/u;
 /** Items nested deeper than this are refused rather than walked. */
 const MAX_DEPTH = 32;
 
-const ajv = new Ajv2020({ strict: false });
+const ajv = createAjv({ strict: false });
 const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 

@@ -1,5 +1,6 @@
 import { EVENT_TYPES, type EventTypeEntry, isEventType, type JsonSchema } from "@posthorn/protocol";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { createAjv } from "../../base/schemas.ts";
 import type { EventDraft, EventFault } from "../engine.ts";
 
 /** Faults that are told of at most: nobody reads more, and data may hold a hundred thousand. */
@@ -13,9 +14,8 @@ interface Check {
 	readonly whole: ValidateFunction;
 }
 
-// That the catalogue's schemas are schemas is for its tests to say: checking them takes longer than all else here.
-const every = new Ajv2020({ allErrors: true, strict: false, validateSchema: false });
-const first = new Ajv2020({ strict: false, validateSchema: false });
+const every = createAjv({ allErrors: true, strict: false });
+const first = createAjv({ strict: false });
 
 /** The types whose data is checked against the catalogue's schema; the data of the others is any object. */
 const checks = new Map<string, Check>();
