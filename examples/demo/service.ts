@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { isUnused, unusedPort } from "@posthorn/testkit";
 
 export interface ServiceOptions {
 	readonly port: number;
@@ -95,23 +94,9 @@ export async function waitUntilReady(
 	}
 }
 
-/** 8420, the service's own default, if nothing listens there; else any free port. */
+/** 8420, the service's own default, if nothing listens there; else any that is unused. */
 export async function choosePort(): Promise<number> {
-	return (await freePort(PREFERRED_PORT)) ?? (await freePort(0)) ?? PREFERRED_PORT;
-}
-
-async function freePort(port: number): Promise<number | null> {
-	const server = createServer();
-	try {
-		await once(server.listen(port, "127.0.0.1"), "listening");
-	} catch (error) {
-		if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return null;
-		throw error;
-	}
-	const address = server.address();
-	server.close();
-	await once(server, "close");
-	return typeof address === "object" && address !== null ? address.port : null;
+	return (await isUnused(PREFERRED_PORT)) ? PREFERRED_PORT : await unusedPort();
 }
 
 /** The caller's environment without its own settings for the service, which are not meant for a demonstration. */

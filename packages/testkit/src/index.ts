@@ -29,7 +29,7 @@ export {
 } from "./hostile.ts";
 export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
-export { unusedPort } from "./ports.ts";
+export { isUnused, unusedPort } from "./ports.ts";
 export { type CommitFate, PostgresProxy } from "./postgres-proxy.ts";
 export { Posthorn, type PosthornOptions } from "./posthorn.ts";
 export {

@@ -24,6 +24,15 @@ export async function unusedPort(): Promise<number> {
 	return value;
 }
 
+/** Whether nobody listens on a port of 127.0.0.1 just now. */
+export async function isUnused(port: number): Promise<boolean> {
+	const server = await listen(port);
+	if (server === null) return false;
+	server.close();
+	await once(server, "close");
+	return true;
+}
+
 /** Whoever listens on a block's first port, for as long as the process lives, has the others to hand out. */
 async function* drawPorts(): AsyncGenerator<number, undefined> {
 	const blocks = countBlocks();
@@ -35,11 +44,7 @@ async function* drawPorts(): AsyncGenerator<number, undefined> {
 		if (held === null) continue;
 		held.unref();
 		for (let port = guard + 1; port < guard + BLOCK; port++) {
-			const server = await listen(port);
-			if (server === null) continue;
-			server.close();
-			await once(server, "close");
-			yield port;
+			if (await isUnused(port)) yield port;
 		}
 	}
 }
