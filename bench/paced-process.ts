@@ -1,21 +1,22 @@
 /** Posts single events at steady rates, whether or not the ones before were answered. */
 import { readFileSync } from "node:fs";
-import { Pool } from "undici";
 import type { PacedTask } from "./latency.ts";
+import { PacedClient } from "./paced-client.ts";
 import { envelope, eventData, eventInput, now } from "./payload.ts";
 import { doTasks } from "./worker-process.ts";
 
-/** Connections to begin with; enough that no event waits for the answer to another. */
+/** Enough that no event waits for the answer to another, unless the machine stalls. */
 const CONNECTIONS = 16;
 
-doTasks<PacedTask, null>(async (task) => {
-	const connect = task.caFile === null ? {} : { ca: readFileSync(task.caFile) };
-	const pool = new Pool(task.origin, { connections: CONNECTIONS, connect });
+doTasks<PacedTask, null>(async ({ origin, caFile, path, headers, enveloped, stretches }) => {
+	const ca = caFile === null ? null : readFileSync(caFile);
+	const client = await PacedClient.connect(origin, ca, path, headers, CONNECTIONS);
+	const write = enveloped ? envelope : eventInput;
 	let number = 0;
-	for (const { count, perSecond } of task.stretches) {
-		await sendPaced(count, perSecond, () => post(pool, task, number++));
+	for (const { count, perSecond } of stretches) {
+		await sendPaced(count, perSecond, () => client.post(write(eventData(number++, now()))));
 	}
-	await pool.close();
+	client.close();
 	return null;
 });
 
@@ -29,16 +30,4 @@ async function sendPaced(count: number, perSecond: number, send: () => Promise<v
 		posts.push(send());
 	}
 	await Promise.all(posts);
-}
-
-async function post(pool: Pool, task: PacedTask, n: number): Promise<void> {
-	const data = eventData(n, now());
-	const answer = await pool.request({
-		method: "POST",
-		path: task.path,
-		headers: { ...task.headers, "content-type": "application/json" },
-		body: task.enveloped ? envelope(data) : eventInput(data),
-	});
-	const text = await answer.body.text();
-	if (answer.statusCode >= 300) throw new Error(`POST ${task.path} was answered with ${answer.statusCode}: ${text}`);
 }
