@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** 256 bits, so that a plain hash is enough: such a key cannot be found by trying. */
 const KEY_BYTES = 32;
@@ -10,5 +10,5 @@ export function createKey(prefix: string): string {
 
 /** SHA-256 of the key's bytes: all that is kept of it. */
 export function keyHash(key: string | Uint8Array): Buffer {
-	return createHash("sha256").update(key).digest();
+	return hash("sha256", key, "buffer");
 }

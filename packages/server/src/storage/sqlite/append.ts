@@ -1,8 +1,6 @@
 import { sameContent } from "@posthorn/protocol";
-import type { AppendedEvent, AppendResult } from "../port.ts";
+import type { AppendedEvent, AppendRequest, AppendResult, NewEvent } from "../port.ts";
 import type { Connection } from "./connection.ts";
-import type { AppendBatch } from "./log-wire.ts";
-import { unpack } from "./packed.ts";
 
 /** Where a project's log ends, while requests are appended to it. */
 interface Tail {
@@ -16,18 +14,15 @@ interface Tail {
 }
 
 /** Appends requests in their order; each is atomic by itself. */
-export function appendEvents(c: Connection, batch: AppendBatch): AppendResult[] {
+export function appendEvents(c: Connection, requests: readonly AppendRequest[]): AppendResult[] {
 	const tails = new Map<string, Tail | null>();
-	let first = 0;
-	const results = batch.requests.map((request): AppendResult => {
-		const from = first;
-		first += request.count;
-		let tail = tails.get(request.projectId);
+	const results = requests.map(({ projectId, publishedAt, events }): AppendResult => {
+		let tail = tails.get(projectId);
 		if (tail === undefined) {
-			tail = readTail(c, request.projectId);
-			tails.set(request.projectId, tail);
+			tail = readTail(c, projectId);
+			tails.set(projectId, tail);
 		}
-		return tail === null ? { kind: "no_project" } : appendRequest(c, tail, batch, from, first, request.publishedAt);
+		return tail === null ? { kind: "no_project" } : appendRequest(c, tail, events, publishedAt);
 	});
 	for (const tail of tails.values()) {
 		if (tail?.grew !== true) continue;
@@ -52,14 +47,7 @@ function readTail(c: Connection, projectId: string): Tail | null {
 	};
 }
 
-function appendRequest(
-	c: Connection,
-	tail: Tail,
-	batch: AppendBatch,
-	from: number,
-	to: number,
-	publishedAt: number,
-): AppendResult {
+function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], publishedAt: number): AppendResult {
 	// An id that is there already makes no row; everything else about the row cannot collide.
 	const insert = c.sql(`
 		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
@@ -67,11 +55,8 @@ function appendRequest(
 	const before = tail.lastSeq;
 	const events: AppendedEvent[] = [];
 	const conflicts: number[] = [];
-	for (let i = from; i < to; i++) {
-		const id = batch.ids[i]!;
-		const type = c.names.internType(batch.types[i]!);
-		const createdAt = batch.createdAt[i]!;
-		const body = unpack(batch.packed, i);
+	for (const [index, { id, type: typeName, createdAt, createdAtGiven, body }] of given.entries()) {
+		const type = c.names.internType(typeName);
 		const seq = tail.lastSeq + 1;
 		const typeSeq = lastTypeSeq(c, tail, type) + 1;
 		if (insert.run(tail.no, seq, id, type, typeSeq, createdAt, publishedAt, body).changes === 1) {
@@ -81,9 +66,9 @@ function appendRequest(
 			continue;
 		}
 		const there = c.sql("SELECT seq, created_at, body FROM events WHERE project_no = ? AND id = ?").get(tail.no, id)!;
-		if (sameContent(id, batch.types[i]!, there.body as Uint8Array, body, batch.given[i] === 1))
+		if (sameContent(id, typeName, there.body as Uint8Array, body, createdAtGiven))
 			events.push({ seq: there.seq as number, createdAt: there.created_at as number, repeated: true });
-		else conflicts.push(i - from);
+		else conflicts.push(index);
 	}
 	if (conflicts.length === 0) {
 		tail.grew ||= tail.lastSeq > before;

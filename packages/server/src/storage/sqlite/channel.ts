@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { StorageError } from "../port.ts";
 import { fromNote } from "./errors.ts";
-import { CLOSE, type FromWorker, type Request, type WorkerSetup } from "./messages.ts";
+import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
 import { transferOf } from "./packed.ts";
 
 /** Beside this file, compiled as it is. */
@@ -42,23 +42,24 @@ export class Channel {
 		const channel = new Channel(worker, setup.path);
 		return new Promise((resolve, reject) => {
 			worker.on("message", (message: FromWorker) => {
-				if (message.kind === "opened") resolve(channel);
-				else if (message.kind === "not_opened") reject(fromNote(message.error));
-				else channel.#settle(message.replies);
+				const [kind, content] = message;
+				if (kind === "opened") resolve(channel);
+				else if (kind === "not_opened") reject(fromNote(content));
+				else channel.#settle(content);
 			});
 			worker.on("error", (error) => reject(channel.#end(error)));
 			worker.on("exit", () => reject(channel.#end()));
 		});
 	}
 
-	/** @param args a value with a `packed` part hands that memory over */
+	/** @param args a batch hands its memory over, see {@link transferOf} */
 	call<T>(operation: string, args: readonly unknown[]): Promise<T> {
 		if (this.#ended !== null) return Promise.reject(this.#ended);
 		const id = ++this.#lastId;
 		return new Promise((resolve, reject) => {
 			this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-			const request: Request = { id, operation, args };
-			this.#worker.postMessage(request, args.flatMap(transferOf));
+			const request: Request = [id, operation, args];
+			this.#worker.postMessage(request, transferOf(args));
 		});
 	}
 
@@ -72,12 +73,12 @@ export class Channel {
 		await exited;
 	}
 
-	#settle(replies: Extract<FromWorker, { kind: "replies" }>["replies"]): void {
-		for (const reply of replies) {
-			const waiting = this.#waiting.get(reply.id);
-			this.#waiting.delete(reply.id);
-			if (reply.ok) waiting?.resolve(reply.value);
-			else waiting?.reject(fromNote(reply.error));
+	#settle(replies: readonly Reply[]): void {
+		for (const [id, ok, content] of replies) {
+			const waiting = this.#waiting.get(id);
+			this.#waiting.delete(id);
+			if (ok) waiting?.resolve(content);
+			else waiting?.reject(fromNote(content));
 		}
 	}
 

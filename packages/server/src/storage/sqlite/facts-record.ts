@@ -1,7 +1,6 @@
 import type { FactEvent, NewEvent } from "../port.ts";
 import { appendEvents } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { packAppends } from "./log-wire.ts";
 
 /** What the writing thread answers: the caller has the events' bytes. */
 export type FactReply =
@@ -19,7 +18,7 @@ export function earlier(row: Record<string, unknown> | undefined, digest: Uint8A
 
 /** Appends what a fact made, in the transaction that is under way. */
 export function appendOfFact(c: Connection, projectId: string, at: number, events: readonly NewEvent[]): FactEvent[] {
-	const [result] = appendEvents(c, packAppends([{ projectId, publishedAt: at, events }]));
+	const [result] = appendEvents(c, [{ projectId, publishedAt: at, events }]);
 	if (result?.kind !== "appended") throw new Error(`The events of a fact could not be appended: ${result?.kind}.`);
 	return events.map(({ id, type }, i) => ({
 		id,

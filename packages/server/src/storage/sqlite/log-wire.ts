@@ -1,48 +1,90 @@
-import type { AppendRequest, LogEvent } from "../port.ts";
+import type { AppendRequest, AppendResult, LogEvent } from "../port.ts";
 import { type Packed, pack, unpack } from "./packed.ts";
 
 /** Append requests in columns, the events of all requests one after the other. */
-export interface AppendBatch {
-	readonly requests: readonly { readonly projectId: string; readonly publishedAt: number; readonly count: number }[];
-	readonly ids: readonly string[];
-	readonly types: readonly string[];
-	readonly createdAt: readonly number[];
-	/** 1 where the publisher named the time. */
-	readonly given: Uint8Array;
-	/** The bodies. */
-	readonly packed: Packed;
-}
+export type AppendBatch = readonly [
+	requests: readonly (readonly [projectId: string, publishedAt: number, events: number])[],
+	ids: readonly string[],
+	types: readonly string[],
+	createdAt: readonly number[],
+	/** Whether the publisher named the time. */
+	given: readonly boolean[],
+	bodies: Packed,
+];
 
 export function packAppends(requests: readonly AppendRequest[]): AppendBatch {
 	const events = requests.length === 1 ? requests[0]!.events : requests.flatMap((request) => request.events);
-	return {
-		requests: requests.map((r) => ({ projectId: r.projectId, publishedAt: r.publishedAt, count: r.events.length })),
-		ids: events.map((event) => event.id),
-		types: events.map((event) => event.type),
-		createdAt: events.map((event) => event.createdAt),
-		given: Uint8Array.from(events, (event) => (event.createdAtGiven ? 1 : 0)),
-		packed: pack(events.map((event) => event.body)),
-	};
+	return [
+		requests.map((request) => [request.projectId, request.publishedAt, request.events.length]),
+		events.map((event) => event.id),
+		events.map((event) => event.type),
+		events.map((event) => event.createdAt),
+		events.map((event) => event.createdAtGiven),
+		pack(events.map((event) => event.body)),
+	];
+}
+
+export function unpackAppends([requests, ids, types, createdAt, given, bodies]: AppendBatch): AppendRequest[] {
+	let next = 0;
+	return requests.map(([projectId, publishedAt, count]) => {
+		const first = next;
+		next += count;
+		const events = Array.from({ length: count }, (_, place) => {
+			const i = first + place;
+			const [id, type] = [ids[i]!, types[i]!];
+			return { id, type, createdAt: createdAt[i]!, createdAtGiven: given[i]!, body: unpack(bodies, i) };
+		});
+		return { projectId, publishedAt, events };
+	});
+}
+
+/** What became of each request: the columns of its events, or the indexes of those in conflict. */
+export type AppendAnswer = readonly (
+	| readonly [kind: "appended", seqs: readonly number[], createdAt: readonly number[], repeated: readonly boolean[]]
+	| readonly [kind: "conflict", indexes: readonly number[]]
+	| readonly [kind: "no_project"]
+)[];
+
+export function packResults(results: readonly AppendResult[]): AppendAnswer {
+	return results.map((result) => {
+		if (result.kind === "conflict") return [result.kind, result.indexes];
+		if (result.kind === "no_project") return [result.kind];
+		const { events } = result;
+		return [
+			result.kind,
+			events.map(({ seq }) => seq),
+			events.map(({ createdAt }) => createdAt),
+			events.map(({ repeated }) => repeated),
+		];
+	});
+}
+
+export function unpackResults(answer: AppendAnswer): AppendResult[] {
+	return answer.map(([kind, ...columns]) => {
+		if (kind === "no_project") return { kind };
+		if (kind === "conflict") return { kind, indexes: columns[0]! };
+		const [seqs, createdAt, repeated] = columns;
+		return { kind, events: seqs!.map((seq, i) => ({ seq, createdAt: createdAt![i]!, repeated: repeated![i]! })) };
+	});
 }
 
 /** Events in columns. */
-export interface EventRows {
-	readonly seqs: readonly number[];
-	readonly ids: readonly string[];
-	readonly types: readonly string[];
-	readonly createdAt: readonly number[];
-	readonly publishedAt: readonly number[];
-	/** The bodies. */
-	readonly packed: Packed;
-}
+export type EventRows = readonly [
+	seqs: readonly number[],
+	ids: readonly string[],
+	types: readonly string[],
+	createdAt: readonly number[],
+	publishedAt: readonly number[],
+	bodies: Packed,
+];
 
-export function unpackEvents(rows: EventRows): LogEvent[] {
-	return rows.seqs.map((seq, i) => ({
+export function unpackEvents([seqs, ids, types, createdAt, publishedAt, bodies]: EventRows): LogEvent[] {
+	return seqs.map((seq, i) => ({
 		seq,
-		id: rows.ids[i]!,
-		type: rows.types[i]!,
-		createdAt: rows.createdAt[i]!,
-		publishedAt: rows.publishedAt[i]!,
-		body: unpack(rows.packed, i),
+		id: ids[i]!,
+		type: types[i]!,
+		createdAt: createdAt[i]!,
+		publishedAt: publishedAt[i]!,
+		body: unpack(bodies, i),
 	}));
 }

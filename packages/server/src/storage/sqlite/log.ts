@@ -54,14 +54,7 @@ export function findEvent(c: Connection, projectId: string, eventId: string): Ev
 /** Gathers rows until their bodies exceed what was asked for; the first always fits. */
 class EventGatherer {
 	readonly #c: Connection;
-	readonly #columns = {
-		seqs: [] as number[],
-		ids: [] as string[],
-		types: [] as string[],
-		createdAt: [] as number[],
-		publishedAt: [] as number[],
-	};
-	readonly #bodies: Uint8Array[] = [];
+	readonly #rows: Record<string, unknown>[] = [];
 	#room: number;
 
 	constructor(c: Connection, maxBytes: number) {
@@ -71,19 +64,22 @@ class EventGatherer {
 
 	/** False when the row does not fit any more. */
 	add(row: Record<string, unknown>): boolean {
-		const body = row.body as Uint8Array;
-		if (body.length > this.#room && this.#bodies.length > 0) return false;
-		this.#room -= body.length;
-		this.#bodies.push(body);
-		this.#columns.seqs.push(row.seq as number);
-		this.#columns.ids.push(row.id as string);
-		this.#columns.types.push(this.#c.names.typeName(row.type as number));
-		this.#columns.createdAt.push(row.created_at as number);
-		this.#columns.publishedAt.push(row.published_at as number);
+		const { length } = row.body as Uint8Array;
+		if (length > this.#room && this.#rows.length > 0) return false;
+		this.#room -= length;
+		this.#rows.push(row);
 		return true;
 	}
 
 	done(): EventRows {
-		return { ...this.#columns, packed: pack(this.#bodies) };
+		const numbers = (column: string) => this.#rows.map((row) => row[column] as number);
+		return [
+			numbers("seq"),
+			this.#rows.map((row) => row.id as string),
+			numbers("type").map((type) => this.#c.names.typeName(type)),
+			numbers("created_at"),
+			numbers("published_at"),
+			pack(this.#rows.map((row) => row.body as Uint8Array)),
+		];
 	}
 }

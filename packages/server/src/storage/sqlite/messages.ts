@@ -1,3 +1,7 @@
+/**
+ * What travels between threads: arrays, in which each thing has its place. The names of an object's members travel with
+ * every one of them, and took longer than what they name.
+ */
 import type { ErrorNote } from "./errors.ts";
 
 /** What a worker is started with. */
@@ -6,22 +10,18 @@ export interface WorkerSetup {
 	readonly role: "writer" | "reader";
 }
 
-/** A call, as it travels to a worker. */
-export interface Request {
-	readonly id: number;
-	readonly operation: string;
-	readonly args: readonly unknown[];
-}
+/** A call to a worker. */
+export type Request = readonly [id: number, operation: string, args: readonly unknown[]];
 
 export type Reply =
-	| { readonly id: number; readonly ok: true; readonly value: unknown }
-	| { readonly id: number; readonly ok: false; readonly error: ErrorNote };
+	| readonly [id: number, ok: true, value: unknown]
+	| readonly [id: number, ok: false, error: ErrorNote];
 
 /** Answers come by the batch. The first message says whether the database could be opened. */
 export type FromWorker =
-	| { readonly kind: "opened" }
-	| { readonly kind: "not_opened"; readonly error: ErrorNote }
-	| { readonly kind: "replies"; readonly replies: readonly Reply[] };
+	| readonly [kind: "opened"]
+	| readonly [kind: "not_opened", error: ErrorNote]
+	| readonly [kind: "replies", replies: readonly Reply[]];
 
 /** Ends a worker, after everything that was asked before. */
 export const CLOSE = "close";

@@ -41,6 +41,7 @@ import { loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
 import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
 import { findEvent, readEvents, readLog } from "./log.ts";
+import { type AppendAnswer, type AppendBatch, packResults, unpackAppends } from "./log-wire.ts";
 import { getMember, getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
 import {
 	createProject,
@@ -69,7 +70,7 @@ export const WRITES = {
 	acceptInvitation,
 	acquireLeases,
 	appendAudit,
-	appendEvents,
+	appendEvents: (c: Connection, batch: AppendBatch): AppendAnswer => packResults(appendEvents(c, unpackAppends(batch))),
 	appendTestEvent,
 	cancelSubscription,
 	createAccount,

@@ -1,31 +1,32 @@
-/** Many byte strings in one piece of memory, which moves between threads without being copied. */
-export interface Packed {
-	readonly bytes: Uint8Array<ArrayBuffer>;
-	/** Where each of them ends. */
-	readonly ends: Uint32Array<ArrayBuffer>;
-}
+/** Many byte strings in one piece of memory, with where each of them ends. */
+export type Packed = readonly [bytes: Uint8Array<ArrayBuffer>, ends: readonly number[]];
+
+/** Memory from this size on moves between threads; less is copied sooner than it is handed over, bytes. */
+const HANDED_OVER_FROM = 16_384;
 
 export function pack(parts: readonly Uint8Array[]): Packed {
-	const ends = new Uint32Array(parts.length);
 	let length = 0;
-	for (let i = 0; i < parts.length; i++) {
-		length += parts[i]!.length;
-		ends[i] = length;
-	}
+	const ends = parts.map((part) => (length += part.length));
 	// Not from the pool, for its memory is handed over; not cleared, for all of it is written.
 	const bytes = Buffer.allocUnsafeSlow(length);
 	for (let i = 0; i < parts.length; i++) bytes.set(parts[i]!, i === 0 ? 0 : ends[i - 1]!);
-	return { bytes, ends };
+	return [bytes, ends];
 }
 
 /** A view of one of them, not a copy. */
-export function unpack({ bytes, ends }: Packed, index: number): Uint8Array {
+export function unpack([bytes, ends]: Packed, index: number): Uint8Array {
 	return bytes.subarray(index === 0 ? 0 : ends[index - 1]!, ends[index]!);
 }
 
-/** The memory to hand over with a message: what `value.packed` holds, by convention. */
-export function transferOf(value: unknown): ArrayBuffer[] {
-	if (typeof value !== "object" || value === null || !("packed" in value)) return [];
-	const { bytes, ends } = value.packed as Packed;
-	return [bytes.buffer, ends.buffer];
+/** The memory of a batch: by convention its last member is packed. Null where there is none. */
+export function memoryOf(batch: unknown): Uint8Array<ArrayBuffer> | null {
+	const packed: unknown = Array.isArray(batch) ? batch.at(-1) : null;
+	const bytes: unknown = Array.isArray(packed) ? packed[0] : null;
+	return bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : null;
+}
+
+/** What of these values is to be handed over with a message, rather than copied. */
+export function transferOf(values: readonly unknown[]): ArrayBuffer[] {
+	const memories = values.map(memoryOf).filter((bytes) => bytes !== null && bytes.length >= HANDED_OVER_FROM);
+	return memories.map((bytes) => bytes!.buffer);
 }

@@ -1,23 +1,31 @@
 import type { NewAttempt, Settlement } from "../port.ts";
 import { STATUS_CODE } from "../shared/attempt-codes.ts";
-import { type Packed, pack } from "./packed.ts";
+import { type Packed, pack, unpack } from "./packed.ts";
 
 /** Settlements in columns, the attempts of all of them one after the other: few objects to copy between threads. */
-export interface SettleBatch {
-	readonly settlements: readonly (Omit<Settlement, "attempts"> & { readonly attempts: number })[];
+export type SettleBatch = readonly [
+	settlements: readonly SettlementRow[],
 	/** Webhook ids, event types, URLs, brands and error codes, each once. */
-	readonly names: readonly string[];
-	readonly ids: readonly string[];
-	readonly errors: readonly (string | null)[];
-	readonly signatures: readonly (string | null)[];
+	names: readonly string[],
+	ids: readonly string[],
+	errors: readonly (string | null)[],
+	signatures: readonly (string | null)[],
 	/** A row of {@link COLUMNS} for each attempt. */
-	readonly numbers: Float64Array<ArrayBuffer>;
-	/** The response bodies. */
-	readonly packed: Packed;
-}
+	numbers: Float64Array<ArrayBuffer>,
+	responseBodies: Packed,
+];
+
+export type SettlementRow = readonly [
+	projectId: string,
+	generation: number,
+	attempts: number,
+	schedule: Settlement["schedule"],
+	unschedule: Settlement["unschedule"],
+	lanes: readonly (readonly [webhookId: string, cursor: number, ahead: readonly number[]])[],
+];
 
 /** Where each number of an attempt stands in its row; NaN is null. Names are given by their index. */
-export const COLUMN = {
+const COLUMN = {
 	webhook: 0,
 	type: 1,
 	url: 2,
@@ -35,7 +43,7 @@ export const COLUMN = {
 	timestamp: 14,
 } as const;
 
-export const COLUMNS = Object.keys(COLUMN).length;
+const COLUMNS = Object.keys(COLUMN).length;
 
 export function packSettlements(settlements: readonly Settlement[]): SettleBatch {
 	const attempts =
@@ -43,16 +51,25 @@ export function packSettlements(settlements: readonly Settlement[]): SettleBatch
 	const names = new NameTable();
 	const numbers = new Float64Array(attempts.length * COLUMNS);
 	for (let i = 0; i < attempts.length; i++) writeNumbers(numbers, i * COLUMNS, attempts[i]!, names);
-	return {
-		settlements: settlements.map((settlement) => ({ ...settlement, attempts: settlement.attempts.length })),
-		names: names.names,
-		ids: attempts.map((attempt) => attempt.id),
-		errors: attempts.map((attempt) => attempt.error),
-		signatures: attempts.map((attempt) => attempt.sent?.signature ?? null),
+	return [
+		settlements.map(toRow),
+		names.names,
+		attempts.map((attempt) => attempt.id),
+		attempts.map((attempt) => attempt.error),
+		attempts.map((attempt) => attempt.sent?.signature ?? null),
 		numbers,
-		packed: pack(attempts.map((attempt) => attempt.responseBody)),
-	};
+		pack(attempts.map((attempt) => attempt.responseBody)),
+	];
 }
+
+const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }: Settlement): SettlementRow => [
+	projectId,
+	generation,
+	attempts.length,
+	schedule,
+	unschedule,
+	lanes.map(({ webhookId, cursor, ahead }) => [webhookId, cursor, ahead]),
+];
 
 function writeNumbers(numbers: Float64Array, at: number, attempt: NewAttempt, names: NameTable): void {
 	numbers[at + COLUMN.webhook] = names.indexOf(attempt.webhookId);
@@ -81,5 +98,72 @@ class NameTable {
 		if (known !== undefined) return known;
 		this.#indexes.set(name, this.names.length);
 		return this.names.push(name) - 1;
+	}
+}
+
+interface Columns {
+	readonly names: readonly string[];
+	readonly ids: readonly string[];
+	readonly errors: readonly (string | null)[];
+	readonly signatures: readonly (string | null)[];
+	readonly numbers: Float64Array;
+	readonly responseBodies: Packed;
+}
+
+/** Each settlement with its attempts. */
+export function unpackSettlements(batch: SettleBatch): { settlement: SettlementRow; attempts: AttemptRow[] }[] {
+	const [settlements, names, ids, errors, signatures, numbers, responseBodies] = batch;
+	const columns: Columns = { names, ids, errors, signatures, numbers, responseBodies };
+	let next = 0;
+	return settlements.map((settlement) => {
+		const [, , count] = settlement;
+		const first = next;
+		next += count;
+		return {
+			settlement,
+			attempts: Array.from({ length: count }, (_, place) => new AttemptRow(columns, first + place)),
+		};
+	});
+}
+
+/** An attempt, read from its columns. */
+export class AttemptRow {
+	readonly #columns: Columns;
+	readonly #index: number;
+
+	constructor(columns: Columns, index: number) {
+		this.#columns = columns;
+		this.#index = index;
+	}
+
+	get id(): string {
+		return this.#columns.ids[this.#index]!;
+	}
+
+	get webhookId(): string {
+		return this.name("webhook")!;
+	}
+
+	get error(): string | null {
+		return this.#columns.errors[this.#index]!;
+	}
+
+	get signature(): string | null {
+		return this.#columns.signatures[this.#index]!;
+	}
+
+	get responseBody(): Uint8Array {
+		return unpack(this.#columns.responseBodies, this.#index);
+	}
+
+	number(column: keyof typeof COLUMN): number | null {
+		const value = this.#columns.numbers[this.#index * COLUMNS + COLUMN[column]]!;
+		return Number.isNaN(value) ? null : value;
+	}
+
+	/** What a column of names stands for. */
+	name(column: "webhook" | "type" | "url" | "brand" | "errorCode"): string | null {
+		const place = this.number(column);
+		return place === null ? null : this.#columns.names[place]!;
 	}
 }

@@ -2,52 +2,39 @@ import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { decodeAhead, encodeAhead } from "./lanes.ts";
-import { unpack } from "./packed.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
-import { COLUMN, COLUMNS, type SettleBatch } from "./settle-wire.ts";
+import { type AttemptRow, type SettleBatch, type SettlementRow, unpackSettlements } from "./settle-wire.ts";
 import { countGathered } from "./stats-roll-up.ts";
 
 type Verdict = "settled" | "stale";
-type SettlementRow = SettleBatch["settlements"][number];
-type LaneMove = SettlementRow["lanes"][number];
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 export function settle(c: Connection, batch: SettleBatch): Verdict[] {
-	let first = 0;
-	const verdicts = batch.settlements.map((settlement) => {
-		const from = first;
-		first += settlement.attempts;
-		return settleProject(c, batch, settlement, from);
-	});
+	const verdicts = unpackSettlements(batch).map((one) => settleProject(c, one.settlement, one.attempts));
 	countGathered(c);
 	return verdicts;
 }
 
-function settleProject(c: Connection, batch: SettleBatch, settlement: SettlementRow, from: number): Verdict {
+function settleProject(c: Connection, settlement: SettlementRow, attempts: readonly AttemptRow[]): Verdict {
+	const [projectId, generation] = settlement;
 	const project = c
 		.sql("SELECT no FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
-		.get(settlement.projectId, settlement.generation);
+		.get(projectId, generation);
 	if (project === undefined) return "stale";
-	if (!insertAttempts(c, project.no as number, batch, settlement, from)) {
-		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
+	if (!insertAttempts(c, project.no as number, attempts)) {
+		process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 		return "stale";
 	}
-	moveDeliveries(c, project.no as number, batch, settlement, from);
+	moveDeliveries(c, project.no as number, settlement, attempts);
 	return "settled";
 }
 
 /** False, and nothing done, when an attempt is logged already: whoever made it again works from what is not true any more. */
-function insertAttempts(
-	c: Connection,
-	projectNo: number,
-	batch: SettleBatch,
-	settlement: SettlementRow,
-	from: number,
-): boolean {
+function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
 	let first: number | bigint | null = null;
 	try {
-		for (let i = from; i < from + settlement.attempts; i++) {
-			const row = insertAttempt(c, projectNo, webhookOf(c, projectNo, attemptedWebhook(batch, i)), batch, i);
+		for (const attempt of attempts) {
+			const row = insertAttempt(c, projectNo, webhookOf(c, projectNo, attempt.webhookId), attempt);
 			first ??= row;
 		}
 		return true;
@@ -58,9 +45,6 @@ function insertAttempts(
 		return false;
 	}
 }
-
-const attemptedWebhook = (batch: SettleBatch, i: number): string =>
-	batch.names[batch.numbers[i * COLUMNS + COLUMN.webhook]!]!;
 
 function webhookOf(c: Connection, projectNo: number, webhookId: string): number {
 	const no = c.names.webhook(projectNo, webhookId);
@@ -78,9 +62,8 @@ interface Gain {
 function moveDeliveries(
 	c: Connection,
 	projectNo: number,
-	batch: SettleBatch,
-	settlement: SettlementRow,
-	from: number,
+	[, , , schedule, unschedule, lanes]: SettlementRow,
+	attempts: readonly AttemptRow[],
 ): void {
 	const gains = new Map<number, Gain>();
 	const gain = (webhookNo: number): Gain => {
@@ -89,26 +72,25 @@ function moveDeliveries(
 		return found;
 	};
 
-	for (let i = from; i < from + settlement.attempts; i++) {
-		if (batch.numbers[i * COLUMNS + COLUMN.status] === STATUS_CODE.failed)
-			gain(webhookOf(c, projectNo, attemptedWebhook(batch, i))).deadLetters++;
+	for (const attempt of attempts) {
+		if (attempt.number("status") === STATUS_CODE.failed) gain(webhookOf(c, projectNo, attempt.webhookId)).deadLetters++;
 	}
-	for (const { webhookId, seq } of settlement.unschedule) {
+	for (const { webhookId, seq } of unschedule) {
 		const webhookNo = webhookOf(c, projectNo, webhookId);
 		gain(webhookNo).retries -= dropRetry(c, projectNo, webhookNo, seq);
 	}
-	for (const retry of settlement.schedule) {
+	for (const retry of schedule) {
 		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
 		// A deleted webhook has no lane any more.
 		if (c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) === undefined) continue;
 		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
 	}
-	for (const lane of settlement.lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
+	for (const [webhookId, cursor, ahead] of lanes) moveLane(c, webhookOf(c, projectNo, webhookId), cursor, ahead);
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
 }
 
 /** A lane that the owner moved on meanwhile stays there, and what is settled beyond it stays so. */
-function moveLane(c: Connection, webhookNo: number, { cursor, ahead }: LaneMove): void {
+function moveLane(c: Connection, webhookNo: number, cursor: number, ahead: readonly number[]): void {
 	const move = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
 	if (move.run(cursor, encodeAhead(ahead), webhookNo).changes > 0) return;
 	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
@@ -126,42 +108,31 @@ const INSERT_ATTEMPT = `
 		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-function insertAttempt(
-	c: Connection,
-	projectNo: number,
-	webhookNo: number,
-	batch: SettleBatch,
-	i: number,
-): number | bigint {
-	const row = batch.numbers.subarray(i * COLUMNS, (i + 1) * COLUMNS);
-	const signature = batch.signatures[i]!;
+function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): number | bigint {
+	const { signature } = attempt;
 	const { lastInsertRowid } = c
 		.sql(INSERT_ATTEMPT)
 		.run(
-			toStoredId(batch.ids[i]!),
+			toStoredId(attempt.id),
 			projectNo,
 			webhookNo,
-			row[COLUMN.seq]!,
-			row[COLUMN.replay]!,
-			row[COLUMN.attempt]!,
-			c.names.internType(batch.names[row[COLUMN.type]!]!),
-			row[COLUMN.status]!,
-			orNull(row[COLUMN.statusCode]!),
-			nameOrNull(batch, row[COLUMN.errorCode]!),
-			batch.errors[i]!,
-			row[COLUMN.startedAt]!,
-			row[COLUMN.responseMs]!,
-			row[COLUMN.truncated]!,
-			orNull(row[COLUMN.nextRetryAt]!),
-			batch.names[row[COLUMN.url]!]!,
-			nameOrNull(batch, row[COLUMN.brand]!),
-			orNull(row[COLUMN.timestamp]!),
+			attempt.number("seq"),
+			attempt.number("replay"),
+			attempt.number("attempt"),
+			c.names.internType(attempt.name("type")!),
+			attempt.number("status"),
+			attempt.number("statusCode"),
+			attempt.name("errorCode"),
+			attempt.error,
+			attempt.number("startedAt"),
+			attempt.number("responseMs"),
+			attempt.number("truncated"),
+			attempt.number("nextRetryAt"),
+			attempt.name("url")!,
+			attempt.name("brand"),
+			attempt.number("timestamp"),
 			signature === null ? null : Buffer.from(signature, "hex"),
-			unpack(batch.packed, i),
+			attempt.responseBody,
 		);
 	return lastInsertRowid;
 }
-
-const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
-const nameOrNull = (batch: SettleBatch, index: number): string | null =>
-	Number.isNaN(index) ? null : batch.names[index]!;

@@ -3,7 +3,7 @@ import type * as port from "../port.ts";
 import { FactCalls } from "./calls-facts.ts";
 import type { Channel } from "./channel.ts";
 import { addGauges, type GaugeSlice } from "./gauges.ts";
-import { packAppends, unpackEvents } from "./log-wire.ts";
+import { packAppends, unpackEvents, unpackResults } from "./log-wire.ts";
 import { packSettlements } from "./settle-wire.ts";
 
 /**
@@ -46,8 +46,8 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		await this.writer.close();
 	}
 
-	appendEvents(requests: readonly port.AppendRequest[]): Promise<port.AppendResult[]> {
-		return this.write("appendEvents", packAppends(requests));
+	async appendEvents(requests: readonly port.AppendRequest[]): Promise<port.AppendResult[]> {
+		return unpackResults(await this.write("appendEvents", packAppends(requests)));
 	}
 
 	async readLog(

@@ -15,7 +15,7 @@ import { ExclusiveLock } from "./lock.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
 import { migrate } from "./migrate.ts";
 import { READS, WRITES } from "./operations.ts";
-import { transferOf } from "./packed.ts";
+import { memoryOf, transferOf } from "./packed.ts";
 
 /** Calls in one commit at most, … */
 const MAX_BATCH_CALLS = 256;
@@ -54,15 +54,15 @@ function serve({ connection, lock }: Opened): void {
 	port.on("message", (first: Request) => {
 		const requests = gather(first);
 		const last = requests.at(-1)!;
-		const calls = last.operation === CLOSE ? requests.slice(0, -1) : requests;
+		const calls = endsHere(last) ? requests.slice(0, -1) : requests;
 		const runs = calls.map(
-			({ operation, args }) =>
+			([, operation, args]) =>
 				() =>
 					operations[operation]!(connection, ...args),
 		);
 		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
-		if (last.operation === CLOSE) {
+		if (endsHere(last)) {
 			connection.close();
 			lock?.release();
 			answer([last], [{ ok: true, value: null }]);
@@ -76,7 +76,7 @@ function gather(first: Request): Request[] {
 	const requests = [first];
 	let bytes = sizeOf(first);
 	let last = first;
-	while (last.operation !== CLOSE && requests.length < MAX_BATCH_CALLS && bytes < MAX_BATCH_BYTES) {
+	while (!endsHere(last) && requests.length < MAX_BATCH_CALLS && bytes < MAX_BATCH_BYTES) {
 		const next = receiveMessageOnPort(port) as { message: Request } | undefined;
 		if (next === undefined) break;
 		last = next.message;
@@ -86,11 +86,10 @@ function gather(first: Request): Request[] {
 	return requests;
 }
 
-const sizeOf = (request: Request): number =>
-	request.args.reduce<number>(
-		(sum, arg) => sum + transferOf(arg).reduce((part, { byteLength }) => part + byteLength, 0),
-		0,
-	);
+const endsHere = ([, operation]: Request): boolean => operation === CLOSE;
+
+const sizeOf = ([, , args]: Request): number =>
+	args.reduce<number>((sum, arg) => sum + (memoryOf(arg)?.length ?? 0), 0);
 
 /** All that an operation reads is of one state. */
 function readOnce(connection: Connection, run: () => unknown): Outcome {
@@ -107,18 +106,17 @@ function readOnce(connection: Connection, run: () => unknown): Outcome {
 
 function answer(calls: readonly Request[], outcomes: readonly Outcome[]): void {
 	const replies = outcomes.map((outcome, i): Reply => {
-		const { id } = calls[i]!;
-		if (outcome.ok) return { id, ok: true, value: outcome.value };
-		return { id, ok: false, error: toNote(storageError(outcome.error, path)) };
+		const [id] = calls[i]!;
+		if (outcome.ok) return [id, true, outcome.value];
+		return [id, false, toNote(storageError(outcome.error, path))];
 	});
-	const transfer = outcomes.flatMap((outcome) => (outcome.ok ? transferOf(outcome.value) : []));
-	if (replies.length > 0) send({ kind: "replies", replies }, transfer);
+	if (replies.length > 0) send(["replies", replies], transferOf(replies.map(([, ok, value]) => ok && value)));
 }
 
 try {
 	serve(open());
-	send({ kind: "opened" });
+	send(["opened"]);
 } catch (error) {
-	send({ kind: "not_opened", error: toNote(storageError(error, path)) });
+	send(["not_opened", toNote(storageError(error, path))]);
 	port.close();
 }
