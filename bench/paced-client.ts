@@ -9,13 +9,14 @@ const HEAD_END = "\r\n\r\n";
  * It understands answers with a content-length.
  */
 export class PacedClient {
+	readonly #open: () => Promise<Connection>;
 	readonly #headBegin: string;
-	readonly #idle: Connection[];
+	#idle: Connection[] = [];
 	/** Those whom a connection is owed, the longest waiting first. */
 	readonly #queue: ((connection: Connection) => void)[] = [];
 
-	private constructor(idle: Connection[], headBegin: string) {
-		this.#idle = idle;
+	private constructor(open: () => Promise<Connection>, headBegin: string) {
+		this.#open = open;
 		this.#headBegin = headBegin;
 	}
 
@@ -40,15 +41,18 @@ export class PacedClient {
 			);
 			return new Connection(socket);
 		};
-		const all = await Promise.all(Array.from({ length: connections }, open));
 		const fields = Object.entries({ host, ...headers, "content-type": "application/json" });
 		const lines = [`POST ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`), "content-length: "];
-		return new PacedClient(all, lines.join("\r\n"));
+		const client = new PacedClient(open, lines.join("\r\n"));
+		client.#idle = await Promise.all(Array.from({ length: connections }, open));
+		return client;
 	}
 
 	/** Once a connection is free. Rejects unless the answer is one of success. */
 	async post(body: string): Promise<void> {
-		const connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#queue.push(resolve)));
+		let connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#queue.push(resolve)));
+		// The other end closes what it had nothing to do with for long.
+		if (connection.isClosed) connection = await this.#open();
 		const text = await connection.exchange(`${this.#headBegin}${Buffer.byteLength(body)}${HEAD_END}${body}`);
 		if (!text.startsWith("HTTP/1.1 2")) throw new Error(`A request was answered with ${text}`);
 		const next = this.#queue.shift();
@@ -78,6 +82,10 @@ class Connection {
 		socket.on("data", (chunk: string) => this.#received(chunk));
 		socket.on("error", (error) => this.#waiting?.reject(error));
 		socket.on("close", () => this.#waiting?.reject(new Error("A connection was closed before the answer.")));
+	}
+
+	get isClosed(): boolean {
+		return !this.#socket.writable;
 	}
 
 	/** The answer to a request, head and body. */
