@@ -27,11 +27,12 @@ export function testFailover(): void {
 		],
 	] as const)("failover: %s", async ([, end], { expect }) => {
 		await using primary = await PostgresServer.start({ own: true, fsync: true });
+		// Before there is a standby: one that is there already hears of it later.
+		const database = await primary.createDatabase();
 		await using standby = await primary.standby();
 		// Whatever the primary acknowledges the standby has, too.
 		await primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
 		await primary.execute("SELECT pg_reload_conf()");
-		const database = await primary.createDatabase();
 		await using proxy = await PostgresProxy.start(primary.url);
 		await using site = await Site.open({
 			// The first of the list is passed over from the beginning.

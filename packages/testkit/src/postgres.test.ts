@@ -39,6 +39,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		try {
 			await server.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
 			await server.execute("SELECT pg_reload_conf()");
+			while ((await server.execute("SHOW synchronous_standby_names"))[0]!.synchronous_standby_names !== "*");
 			await server.execute("CREATE TABLE there AS SELECT 7 AS n", url);
 			const copy = url.replace(new URL(url).host, new URL(standby.url).host);
 			await expect(standby.execute("CREATE TABLE here (n integer)", copy)).rejects.toThrow("read-only");

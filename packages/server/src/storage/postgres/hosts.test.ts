@@ -11,8 +11,9 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 	let name: string;
 	beforeAll(async () => {
 		primary = await PostgresServer.start({ own: true });
-		standby = await primary.standby();
+		// Before there is a standby: one that is there already hears of it later.
 		name = new URL(await primary.createDatabase()).pathname;
+		standby = await primary.standby();
 	}, 2 * START_TIMEOUT_MS);
 	afterAll(async () => {
 		await primary.stop();
