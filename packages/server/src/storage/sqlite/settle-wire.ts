@@ -15,7 +15,7 @@ export type SettleBatch = readonly [
 	responseBodies: Packed,
 ];
 
-export type SettlementRow = readonly [
+type SettlementRow = readonly [
 	projectId: string,
 	generation: number,
 	attempts: number,
@@ -110,18 +110,23 @@ interface Columns {
 	readonly responseBodies: Packed;
 }
 
-/** Each settlement with its attempts. */
-export function unpackSettlements(batch: SettleBatch): { settlement: SettlementRow; attempts: AttemptRow[] }[] {
+/** A settlement whose attempts are read from their columns. */
+export type UnpackedSettlement = Omit<Settlement, "attempts"> & { readonly attempts: readonly AttemptRow[] };
+
+export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
 	const [settlements, names, ids, errors, signatures, numbers, responseBodies] = batch;
 	const columns: Columns = { names, ids, errors, signatures, numbers, responseBodies };
 	let next = 0;
-	return settlements.map((settlement) => {
-		const [, , count] = settlement;
+	return settlements.map(([projectId, generation, count, schedule, unschedule, lanes]) => {
 		const first = next;
 		next += count;
 		return {
-			settlement,
+			projectId,
+			generation,
 			attempts: Array.from({ length: count }, (_, place) => new AttemptRow(columns, first + place)),
+			schedule,
+			unschedule,
+			lanes: lanes.map(([webhookId, cursor, ahead]) => ({ webhookId, cursor, ahead })),
 		};
 	});
 }

@@ -3,20 +3,21 @@ import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { decodeAhead, encodeAhead } from "./lanes.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
-import { type AttemptRow, type SettleBatch, type SettlementRow, unpackSettlements } from "./settle-wire.ts";
+import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
 import { countGathered } from "./stats-roll-up.ts";
 
 type Verdict = "settled" | "stale";
+type LaneMove = UnpackedSettlement["lanes"][number];
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 export function settle(c: Connection, batch: SettleBatch): Verdict[] {
-	const verdicts = unpackSettlements(batch).map((one) => settleProject(c, one.settlement, one.attempts));
+	const verdicts = unpackSettlements(batch).map((settlement) => settleProject(c, settlement));
 	countGathered(c);
 	return verdicts;
 }
 
-function settleProject(c: Connection, settlement: SettlementRow, attempts: readonly AttemptRow[]): Verdict {
-	const [projectId, generation] = settlement;
+function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
+	const { projectId, generation, attempts } = settlement;
 	const project = c
 		.sql("SELECT no FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
 		.get(projectId, generation);
@@ -25,7 +26,7 @@ function settleProject(c: Connection, settlement: SettlementRow, attempts: reado
 		process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 		return "stale";
 	}
-	moveDeliveries(c, project.no as number, settlement, attempts);
+	moveDeliveries(c, project.no as number, settlement);
 	return "settled";
 }
 
@@ -62,8 +63,7 @@ interface Gain {
 function moveDeliveries(
 	c: Connection,
 	projectNo: number,
-	[, , , schedule, unschedule, lanes]: SettlementRow,
-	attempts: readonly AttemptRow[],
+	{ attempts, schedule, unschedule, lanes }: UnpackedSettlement,
 ): void {
 	const gains = new Map<number, Gain>();
 	const gain = (webhookNo: number): Gain => {
@@ -85,12 +85,12 @@ function moveDeliveries(
 		if (c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) === undefined) continue;
 		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
 	}
-	for (const [webhookId, cursor, ahead] of lanes) moveLane(c, webhookOf(c, projectNo, webhookId), cursor, ahead);
+	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
 }
 
 /** A lane that the owner moved on meanwhile stays there, and what is settled beyond it stays so. */
-function moveLane(c: Connection, webhookNo: number, cursor: number, ahead: readonly number[]): void {
+function moveLane(c: Connection, webhookNo: number, { cursor, ahead }: LaneMove): void {
 	const move = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
 	if (move.run(cursor, encodeAhead(ahead), webhookNo).changes > 0) return;
 	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
