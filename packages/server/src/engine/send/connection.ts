@@ -1,4 +1,5 @@
 import type { TLSSocket } from "node:tls";
+import type { Burst } from "./burst.ts";
 import type { Dialer, Dialing } from "./dial.ts";
 import { SendFailure } from "./errors.ts";
 
@@ -14,6 +15,7 @@ const IDLE_MARGIN_MS = 1_000;
 export class Connection {
 	readonly place: Place;
 	readonly #dialer: Dialer;
+	readonly #burst: Burst;
 	readonly #onClose: (connection: Connection) => void;
 	#dialing: Dialing | null = null;
 	#socket: TLSSocket | null = null;
@@ -23,9 +25,10 @@ export class Connection {
 	#closed = false;
 
 	/** @param onClose Called once, when it has closed while nobody used it. */
-	constructor(place: Place, dialer: Dialer, onClose: (connection: Connection) => void) {
+	constructor(place: Place, dialer: Dialer, burst: Burst, onClose: (connection: Connection) => void) {
 		this.place = place;
 		this.#dialer = dialer;
+		this.#burst = burst;
 		this.#onClose = onClose;
 	}
 
@@ -53,7 +56,7 @@ export class Connection {
 
 	write(request: Buffer): void {
 		this.#requests++;
-		this.#socket?.write(request);
+		if (this.#socket !== null) this.#burst.write(this.#socket, request);
 	}
 
 	/** Ends the use and keeps the connection for the next one, for as long as the receiver says that it keeps it. */

@@ -1,3 +1,4 @@
+import type { Burst } from "./burst.ts";
 import { Connection, type Place } from "./connection.ts";
 import type { Dialer } from "./dial.ts";
 
@@ -12,13 +13,15 @@ const MAX_IDLE_PER_ORIGIN = 128;
  */
 export class Connections {
 	readonly #dialer: Dialer;
+	readonly #burst: Burst;
 	/** Stacks of idle connections; an origin without any has no entry. */
 	readonly #idle = new Map<string, Connection[]>();
 	#idleCount = 0;
 	#closed = false;
 
-	constructor(dialer: Dialer) {
+	constructor(dialer: Dialer, burst: Burst) {
 		this.#dialer = dialer;
+		this.#burst = burst;
 	}
 
 	/** How many are kept idle. */
@@ -42,7 +45,7 @@ export class Connections {
 
 	/** A new connection, whatever is idle. */
 	open(place: Place): Connection {
-		return new Connection(place, this.#dialer, this.#forget);
+		return new Connection(place, this.#dialer, this.#burst, this.#forget);
 	}
 
 	/** Gives a connection back after an exchange: one that is still open waits for the next. */

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Burst } from "./burst.ts";
 import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { createDialer } from "./dial.ts";
@@ -35,12 +36,14 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const { clock, guard, brand } = options;
 	const resolver = options.resolver ?? createResolver({ guard, clock });
 	const dialer = createDialer({ guard, resolver, extraCa: options.extraCa });
-	const connections = new Connections(dialer);
+	const burst = new Burst();
+	const connections = new Connections(dialer, burst);
 	const settings: Settings = { ...options, writer: createRequestWriter(brand, clock) };
 	return {
 		send: (shipment) =>
 			new Promise((resolve) => {
-				new Attempt(shipment, settings, connections, resolve).begin();
+				const attempt = new Attempt(shipment, settings, connections, resolve);
+				burst.add(() => attempt.begin());
 			}),
 		close: async () => connections.close(),
 		get idleConnections() {

@@ -1,0 +1,78 @@
+import type { TLSSocket } from "node:tls";
+import { describe, expect, test } from "vitest";
+import { Burst } from "./burst.ts";
+import { shipment } from "./receiver.fixture.ts";
+import { Rig, text } from "./rig.fixture.ts";
+
+const rig = new Rig();
+const turnEnded = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("requests of one turn", () => {
+	/** Stands for a socket: what is written to it is noted, in order. */
+	const socketOf = (log: string[], name: string) =>
+		({ write: (bytes: Buffer) => log.push(`${name} written, ${bytes.length} bytes`) }) as unknown as TLSSocket;
+
+	function add(burst: Burst, log: string[], name: string, bytes: number): void {
+		burst.add(() => {
+			log.push(`${name} ready`);
+			burst.write(socketOf(log, name), Buffer.alloc(bytes));
+		});
+	}
+
+	test("are all made ready, then all written, in the order in which they were started", async () => {
+		const log: string[] = [];
+		const burst = new Burst();
+		for (const name of ["a", "b", "c"]) add(burst, log, name, 10);
+		expect(log).toEqual([]);
+		await turnEnded();
+		const written = ["a", "b", "c"].map((name) => `${name} written, 10 bytes`);
+		expect(log).toEqual(["a ready", "b ready", "c ready", ...written]);
+	});
+
+	test("are written before all are ready where they are large", async () => {
+		const log: string[] = [];
+		const burst = new Burst();
+		for (const name of ["a", "b", "c"]) add(burst, log, name, 600_000);
+		await turnEnded();
+		const written = (name: string) => `${name} written, 600000 bytes`;
+		expect(log).toEqual(["a ready", "b ready", written("a"), written("b"), "c ready", written("c")]);
+	});
+
+	test("leave in a later turn when they are started while others leave", async () => {
+		const log: string[] = [];
+		const burst = new Burst();
+		burst.add(() => add(burst, log, "late", 10));
+		await turnEnded();
+		expect(log).toEqual([]);
+		await turnEnded();
+		expect(log).toEqual(["late ready", "late written, 10 bytes"]);
+	});
+
+	test("are written at once on a connection that took longer", () => {
+		const log: string[] = [];
+		new Burst().write(socketOf(log, "a"), Buffer.alloc(10));
+		expect(log).toEqual(["a written, 10 bytes"]);
+	});
+
+	test("arrive whole, small and large, on new and on kept connections", async () => {
+		const bodies = Array.from({ length: 12 }, (_, n) => `${n}:${"x".repeat((n % 4) * 400_000)}`);
+		for (let round = 0; round < 2; round++) {
+			const sent = bodies.map((body) => rig.sender.send(shipment(rig.receiver.url(), body)));
+			expect((await Promise.all(sent)).map(text)).toEqual(bodies.map(() => "ok"));
+		}
+		const received = rig.receiver.requests.map(({ body }) => body.toString());
+		expect(received.toSorted()).toEqual([...bodies, ...bodies].toSorted());
+		expect(rig.receiver.sockets).toHaveLength(bodies.length);
+	});
+
+	test("do not leave for a webhook that was paused in the same turn, nor to where it no longer leads", async () => {
+		await rig.sender.send(shipment(rig.receiver.url()));
+		const paused = shipment(rig.receiver.url("/paused"));
+		const moved = shipment(rig.receiver.url("/old"));
+		const outcomes = [rig.sender.send(paused), rig.sender.send(moved)];
+		paused.target.withheld = true;
+		moved.target.url = rig.receiver.url("/new");
+		expect((await Promise.all(outcomes)).map(text)).toEqual(["withheld", "ok"]);
+		expect(rig.receiver.requests.map(({ head }) => head.split(" ")[1])).toEqual(["/hook", "/new"]);
+	});
+});

@@ -1,0 +1,50 @@
+import type { TLSSocket } from "node:tls";
+
+/** As much may be prepared before it is written, bytes: a burst needs no more memory than this and one request. */
+const MAX_PREPARED_BYTES = 1_048_576;
+
+/**
+ * The attempts that were started in one turn of the event loop. They leave together when it ends: first all are made ready
+ * and signed, then all are written. Nothing else runs between the two.
+ *
+ * Written one by one, amid the reading of answers, each would wake its receiver anew, and the waking costs more than the
+ * writing where the processors are few (docs/decisions/0020-requests-leave-in-bursts.md).
+ */
+export class Burst {
+	#starts: (() => void)[] = [];
+	#prepared: { readonly socket: TLSSocket; readonly request: Buffer }[] = [];
+	#preparedBytes = 0;
+	#leaving = false;
+
+	/** Calls `start` when the turn ends. It may write, and must not throw. */
+	add(start: () => void): void {
+		if (this.#starts.push(start) === 1) setImmediate(this.#leave);
+	}
+
+	/** Writes a request at the end of the burst under way, or at once where there is none. */
+	write(socket: TLSSocket, request: Buffer): void {
+		if (!this.#leaving) {
+			socket.write(request);
+			return;
+		}
+		this.#prepared.push({ socket, request });
+		this.#preparedBytes += request.length;
+		if (this.#preparedBytes >= MAX_PREPARED_BYTES) this.#writePrepared();
+	}
+
+	readonly #leave = (): void => {
+		const starts = this.#starts;
+		this.#starts = [];
+		this.#leaving = true;
+		for (const start of starts) start();
+		this.#leaving = false;
+		this.#writePrepared();
+	};
+
+	#writePrepared(): void {
+		const prepared = this.#prepared;
+		this.#prepared = [];
+		this.#preparedBytes = 0;
+		for (const { socket, request } of prepared) socket.write(request);
+	}
+}
