@@ -10,5 +10,5 @@ export {
 	requestHeaders,
 } from "./headers.ts";
 export { eventSources, memberSource } from "./raw-json.ts";
-export { createSecret, SECRET_PREFIX, secretDigest, sign, signingKey } from "./signature.ts";
+export { createSecret, SECRET_PREFIX, SigningKey, secretDigest, sign, signingKey } from "./signature.ts";
 export { SIGNATURE_VECTORS, type SignatureVector } from "./vectors.ts";

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSecret, SECRET_PREFIX, secretDigest, sign, signingKey } from "./signature.ts";
@@ -44,6 +45,34 @@ describe("sign", () => {
 				expect(signWith(secret, String(timestamp), body)).toBe(whole);
 			}),
 		);
+	});
+
+	it.each([65_460, 65_461, 65_462, 300_000])(
+		"signs a body of %i bytes, more than is put together in place or not",
+		(size) => {
+			const secret = createSecret();
+			const body = Buffer.alloc(size, "body ");
+			const whole = createHmac("sha256", secret).update("1767225600.").update(body).digest("hex");
+			expect(signWith(secret, 1_767_225_600, body)).toBe(whole);
+			expect(signWith(secret, 1_767_225_600, body.subarray(1))).not.toBe(whole);
+		},
+	);
+
+	it("signs with each of several keys in turn, whatever the one before it signed", () => {
+		const secrets = Array.from({ length: 5 }, () => createSecret());
+		const keys = secrets.map((secret) => signingKey(secretDigest(secret)));
+		for (let round = 0; round < 3; round++)
+			for (const [i, key] of keys.entries()) {
+				const body = Buffer.alloc(1_000 - 300 * round, String(i));
+				const whole = createHmac("sha256", secrets[i]!).update(`${round}.`).update(body).digest("hex");
+				expect(sign(key, round, body)).toBe(whole);
+			}
+	});
+
+	it("shows nothing of its key to whoever prints it", () => {
+		const key = signingKey(Buffer.alloc(32, 7));
+		expect(inspect(key, { showHidden: true, depth: null })).toBe("SigningKey {}");
+		expect(JSON.stringify(key)).toBe("{}");
 	});
 
 	it("takes no key but a SHA-256 digest", () => {

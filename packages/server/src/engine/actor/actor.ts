@@ -15,7 +15,7 @@
  * From any state it is `lost` when a settle finds the lease gone to another node, or storage refuses its outcomes: it
  * drops what it knows and writes nothing more. Whoever takes the project next reads it from storage.
  */
-import { createSecretKey, type KeyObject } from "node:crypto";
+import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { Moment } from "../../base/clock.ts";
 import type { AlarmMark, LaneState, Lease, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
@@ -319,9 +319,9 @@ export class Actor {
 	}
 
 	/** The webhook's signing key, unsealed anew only when it changed. */
-	#keyOf(state: LaneState, lane: Lane | undefined): KeyObject {
+	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
-		return createSecretKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
+		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
 	}
 
 	/** This lane (each, if null) should be looked at when the messages are done. */

@@ -1,4 +1,4 @@
-import { createSecretKey } from "node:crypto";
+import { signingKey } from "@posthorn/protocol";
 import { expect, test } from "vitest";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import { Chunk } from "./chunk.ts";
@@ -23,7 +23,7 @@ function lane(state: Partial<LaneState>): Lane {
 		skipThrough: 0,
 		...state,
 	};
-	return new Lane("proj_1", stored, createSecretKey(Buffer.alloc(32)), 50);
+	return new Lane("proj_1", stored, signingKey(Buffer.alloc(32)), 50);
 }
 
 /** The log from its beginning up to `last`. */

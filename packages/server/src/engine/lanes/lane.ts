@@ -1,4 +1,4 @@
-import type { KeyObject } from "node:crypto";
+import type { SigningKey } from "@posthorn/protocol";
 import type { Timer } from "../../base/clock.ts";
 import type { LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/sender.ts";
@@ -59,7 +59,7 @@ export class Lane {
 	#retriesSending = 0;
 	#replaysSending = 0;
 
-	constructor(projectId: string, state: LaneState, key: KeyObject, allTypes: number) {
+	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
 		this.webhookId = state.webhookId;
 		this.target = { projectId, url: state.url, key, withheld: state.status !== "active" };
 		this.#state = state;
@@ -104,7 +104,7 @@ export class Lane {
 	}
 
 	/** The owner's settings as they are now. The lane's own place stands, unless the owner moved it on. */
-	reload(state: LaneState, key: KeyObject, allTypes: number): void {
+	reload(state: LaneState, key: SigningKey, allTypes: number): void {
 		const resumed = this.#state.status === "paused" && state.status === "active";
 		this.#state = state;
 		this.target.url = state.url;

@@ -1,7 +1,8 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
+import { type SigningKey, secretDigest, signingKey } from "@posthorn/protocol";
 import type { Shipment, Target } from "./sender.ts";
 
 /** A request as it came over the wire. */
@@ -110,7 +111,7 @@ export function answered(status: number, body: string | Uint8Array = "", headers
 
 export const SECRET = `whsec_${"s".repeat(64)}`;
 
-export const keyOf = (secret: string): KeyObject => createSecretKey(hash("sha256", secret, "buffer"));
+export const keyOf = (secret: string): SigningKey => signingKey(secretDigest(secret));
 
 /** As a receiver computes it, from the whole secret. */
 export function signatureOf(secret: string, timestamp: string, body: Uint8Array): string {

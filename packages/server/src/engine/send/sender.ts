@@ -1,4 +1,4 @@
-import type { KeyObject } from "node:crypto";
+import type { SigningKey } from "@posthorn/protocol";
 import type { Answered, Unanswered, Withheld } from "./outcome.ts";
 
 /** One attempt to make: an event on its way to a webhook. */
@@ -16,8 +16,8 @@ export interface Target {
 	/** The project's id: what fairness between tenants is counted by. */
 	readonly projectId: string;
 	readonly url: string;
-	/** SHA-256 of the signing secret, as an HMAC key. */
-	readonly key: KeyObject;
+	/** Made of the signing secret's SHA-256. */
+	readonly key: SigningKey;
 	/** The webhook is paused or deleted: nothing may leave for it. */
 	readonly withheld: boolean;
 }
