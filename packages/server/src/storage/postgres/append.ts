@@ -66,14 +66,14 @@ function toResolved({ names }: Connections, requests: readonly AppendRequest[]):
 
 /** Without the projects in whose requests an id comes twice. */
 function withoutRepeats(all: readonly Resolved[]): Resolved[] {
-	const ids = new Set<string>();
+	const idsOf = new Map<number, Set<string>>();
 	const repeating = new Set<number>();
 	for (const { projectNo, rows } of all) {
-		for (const { id } of rows) {
-			const key = `${projectNo}/${id}`;
-			if (ids.has(key)) repeating.add(projectNo);
-			ids.add(key);
-		}
+		const ids = idsOf.get(projectNo) ?? new Set();
+		idsOf.set(projectNo, ids);
+		const before = ids.size;
+		for (const { id } of rows) ids.add(id);
+		if (ids.size < before + rows.length) repeating.add(projectNo);
 	}
 	return all.filter(({ projectNo }) => !repeating.has(projectNo));
 }

@@ -3,7 +3,13 @@
  * several times quicker than leaving it to the driver.
  */
 export function numberArray(values: readonly (number | null)[]): string {
-	return `{${values.map((value) => value ?? "NULL").join(",")}}`;
+	// Between its brackets, JSON writes integers and null as an array literal does.
+	return `{${JSON.stringify(values).slice(1, -1)}}`;
+}
+
+/** Of ids that this service made: letters and digits, which stand in an array as they are. */
+export function idArray(ids: readonly string[]): string {
+	return `{${ids.join(",")}}`;
 }
 
 export function textArray(values: readonly (string | null)[]): string {

@@ -1,6 +1,6 @@
 import type { NewAttempt, Retry } from "../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
-import { numberArray, textArray, withoutNul } from "./literals.ts";
+import { idArray, numberArray, textArray, withoutNul } from "./literals.ts";
 import { pack } from "./packed.ts";
 import { responseClass } from "./response-class.ts";
 import type { Session } from "./session.ts";
@@ -61,7 +61,7 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		`{${attempts.map(({ responseTruncated }) => responseTruncated).join(",")}}`,
 		numbers(({ nextRetryAt }) => nextRetryAt),
 		numberArray(sent.map((one) => one?.timestamp ?? null)),
-		textArray(attempts.map(({ id }) => toStoredId(id))),
+		idArray(attempts.map(({ id }) => toStoredId(id))),
 		numbers(({ url }) => texts.placeOf(url)),
 		numbers(({ errorCode }) => texts.placeOf(errorCode)),
 		numbers(({ error }) => texts.placeOf(error)),

@@ -155,8 +155,10 @@ const storedId = ({ attempt }: AttemptRow): string => toStoredId(attempt.id);
 
 /** Whether a settlement holds the same attempt of a delivery twice. */
 function repeatsItself({ attempts }: Resolved): boolean {
-	const keys = attempts.map(({ webhookNo, attempt: { seq, replay, attempt } }) => [webhookNo, seq, replay, attempt]);
-	return new Set(keys.map(String)).size < keys.length;
+	const keys = attempts.map(
+		({ webhookNo, attempt: { seq, replay, attempt } }) => `${webhookNo}/${seq}/${replay}/${attempt}`,
+	);
+	return new Set(keys).size < keys.length;
 }
 
 function joinMoves(all: readonly Resolved[]): Moves | null {

@@ -15,7 +15,7 @@ export const HOUR = 3_600_000;
 const MINUTES_KEPT_MS = 49 * HOUR;
 
 /** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
-const GATHERED = 10_000;
+const GATHERED = 30_000;
 /** … or settles, that readers find few rows also where each holds few attempts. */
 const GATHERED_SETTLES = 1_000;
 /**
