@@ -1,3 +1,5 @@
+import { isoTime } from "./iso-time.ts";
+
 /** What the body of a webhook request says (the specification's section 2.2). */
 export interface Envelope {
 	/** The event's identifier, `evt_…`; receivers de-duplicate by it. */
@@ -23,7 +25,7 @@ function untilCreatedAt(id: string, type: string): string {
  * JSON. Throws a RangeError if `createdAt` is no time within the years 0 to 9999.
  */
 export function encodeEnvelope({ id, type, createdAt, projectId, data }: Envelope): Buffer {
-	const time = new Date(createdAt).toISOString();
+	const time = isoTime(createdAt);
 	if (time.length !== CREATED_AT_BYTES) {
 		throw new RangeError(`Event ${id} has created_at ${time}, outside the years 0 to 9999; give a time within them.`);
 	}

@@ -9,6 +9,7 @@ export {
 	type RequestHeaders,
 	requestHeaders,
 } from "./headers.ts";
+export { isoTime } from "./iso-time.ts";
 export { eventSources, memberSource } from "./raw-json.ts";
 export { createSecret, SECRET_PREFIX, SigningKey, secretDigest, sign, signingKey } from "./signature.ts";
 export { SIGNATURE_VECTORS, type SignatureVector } from "./vectors.ts";

@@ -1,3 +1,5 @@
+import { isoTime } from "@posthorn/protocol";
+
 const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
 
 /** The years 0 to 9999, which are those that four digits can say. */
@@ -28,7 +30,7 @@ type Six = [number, number, number, number, number, number];
 
 /** ISO 8601 in UTC with milliseconds. */
 export function formatTime(ms: number): string {
-	return new Date(ms).toISOString();
+	return isoTime(ms);
 }
 
 export function formatTimeOrNull(ms: number | null): string | null {

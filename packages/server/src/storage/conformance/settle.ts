@@ -47,6 +47,44 @@ export function describeSettle(harness: StorageHarness): void {
 			for (const row of wanted) expect(plain(await world.storage.getAttempt(project, row.id))).toEqual(plain(row));
 		});
 
+		test("attempts that are logged together come back each as it went in, whatever they have in common", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a", "b"]);
+			const lease = await world.lease(project);
+			const answered = { statusCode: 500, status: "retrying", nextRetryAt: START + 30_000, attempt: 2 } as const;
+			const failed = {
+				...({
+					status: "failed",
+					statusCode: null,
+					errorCode: "timeout",
+					error: "No answer came.",
+					sent: null,
+				} as const),
+				...{
+					responseBody: new Uint8Array(0),
+					responseTruncated: true,
+					replay: 1,
+					attempt: 3,
+					url: "https://b.example/",
+				},
+			};
+			// All of a kind, of two kinds in turn, and one that differs at either end.
+			for (const kinds of ["aaaa", "bbbb", "cccc", "abab", "baaa", "aaab", "cbbb", "abcc"]) {
+				const events = await world.publish(project, ...[...kinds].map((kind) => (kind === "a" ? "a" : "b")));
+				const attempts = [...kinds].map((kind, i) =>
+					world.attempt(webhook, events[i]!, {
+						startedAt: START + events[i]!.seq,
+						...(kind === "b" ? failed : kind === "c" ? answered : {}),
+					}),
+				);
+				expect(await world.settle(lease, { attempts })).toBe("settled");
+				for (const [i, attempt] of attempts.entries()) {
+					const wanted = { ...attempt, eventId: events[i]!.id, requestBody: events[i]!.body };
+					expect(plain(await world.storage.getAttempt(project, attempt.id))).toEqual(plain(wanted));
+				}
+			}
+		});
+
 		test("the settlements of one call stand or fall each by itself, and a refused one leaves no trace", async () => {
 			const [one, two] = [await world.project(), await world.project()];
 			const webhooks = [await world.webhook(one, ["a"]), await world.webhook(two, ["a"])];

@@ -15,15 +15,22 @@ export interface AttemptRow {
 	readonly attempt: NewAttempt;
 }
 
+/** The value of a column that may have been sent once for all rows: {@link column}. */
+const of = (name: string, parameter: string): string => `coalesce(g.${name}, (${parameter})[1])`;
+
+/** Where there is nothing, columns that may be sent once have 0: no number of theirs, and no place in the table of texts. */
 const LOG = sql(`
 	WITH logged AS (
 		INSERT INTO posthorn.attempts (
 			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
 			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
 			response_body)
-		SELECT g.project_no, g.webhook_no, g.seq, g.replay, g.attempt, g.type, g.status, g.status_code, g.started_at,
-			g.response_ms, g.response_truncated, g.next_retry_at, g.sent_timestamp, g.id, ($23::text[])[g.url],
-			($23::text[])[g.error_code], ($23::text[])[g.error], ($23::text[])[g.sent_brand],
+		SELECT g.project_no, g.webhook_no, g.seq, ${of("replay", "$4::integer[]")}, ${of("attempt", "$5::integer[]")},
+			${of("type", "$6::integer[]")}, g.status, nullif(${of("status_code", "$8::integer[]")}, 0), g.started_at,
+			g.response_ms, ${of("response_truncated", "$11::boolean[]")},
+			nullif(${of("next_retry_at", "$12::bigint[]")}, 0), nullif(${of("sent_timestamp", "$13::bigint[]")}, 0), g.id,
+			($23::text[])[${of("url", "$15::integer[]")}], ($23::text[])[${of("error_code", "$16::integer[]")}],
+			($23::text[])[${of("error", "$17::integer[]")}], ($23::text[])[${of("sent_brand", "$18::integer[]")}],
 			substring($24::bytea FROM g.sent_start + 1 FOR 32), substring($25::bytea FROM g.start + 1 FOR g.length)
 		FROM unnest(
 			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
@@ -45,27 +52,28 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 	const bodies = pack(attempts.map((attempt) => attempt.responseBody));
 	const sent = attempts.map((attempt) => attempt.sent);
 	let signed = 0;
-	const numbers = (of: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(of));
+	const numbers = (each: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(each));
+	const mostlySame = (each: (attempt: NewAttempt) => number | null) => column(attempts.map((one) => each(one) ?? 0));
 	await c.run(
 		LOG,
 		numberArray(rows.map((row) => row.projectNo)),
 		numberArray(rows.map((row) => row.webhookNo)),
 		numbers(({ seq }) => seq),
-		numbers(({ replay }) => replay),
-		numbers(({ attempt }) => attempt),
-		numbers(({ eventType }) => typeCode(c.names, eventType)),
+		mostlySame(({ replay }) => replay),
+		mostlySame(({ attempt }) => attempt),
+		mostlySame(({ eventType }) => typeCode(c.names, eventType)),
 		numbers(({ status }) => STATUS_CODE[status]),
-		numbers(({ statusCode }) => statusCode),
+		mostlySame(({ statusCode }) => statusCode),
 		numbers(({ startedAt }) => startedAt),
 		numbers(({ responseMs }) => responseMs),
-		`{${attempts.map(({ responseTruncated }) => responseTruncated).join(",")}}`,
-		numbers(({ nextRetryAt }) => nextRetryAt),
-		numberArray(sent.map((one) => one?.timestamp ?? null)),
+		mostlySame(({ responseTruncated }) => Number(responseTruncated)),
+		mostlySame(({ nextRetryAt }) => nextRetryAt),
+		mostlySame((attempt) => attempt.sent?.timestamp ?? null),
 		idArray(attempts.map(({ id }) => toStoredId(id))),
-		numbers(({ url }) => texts.placeOf(url)),
-		numbers(({ errorCode }) => texts.placeOf(errorCode)),
-		numbers(({ error }) => texts.placeOf(error)),
-		numberArray(sent.map((one) => texts.placeOf(one?.brand ?? null))),
+		mostlySame(({ url }) => texts.placeOf(url)),
+		mostlySame(({ errorCode }) => texts.placeOf(errorCode)),
+		mostlySame(({ error }) => texts.placeOf(error)),
+		mostlySame((attempt) => texts.placeOf(attempt.sent?.brand ?? null)),
 		numberArray(sent.map((one) => (one === null ? null : 32 * signed++))),
 		numberArray(bodies.starts),
 		numberArray(bodies.lengths),
@@ -75,6 +83,15 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 		bodies.bytes,
 		numbers(({ startedAt }) => Math.floor(startedAt / MINUTE)),
 	);
+}
+
+/**
+ * A column whose values are mostly the same in all rows: sent once where they are, for the database reads a column of a
+ * batch row by row, at a cost of its own.
+ */
+function column(values: readonly number[]): string {
+	const same = values.every((value) => value === values[0]);
+	return numberArray(same ? values.slice(0, 1) : values);
 }
 
 /** Texts, each once. */
