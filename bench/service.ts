@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { unusedPort } from "@posthorn/testkit";
@@ -32,13 +32,15 @@ export class Service {
 	readonly api: Api;
 	readonly pid: number;
 	readonly #child: ChildProcess;
+	readonly #folder: string;
 	readonly #logFile: string;
 
-	private constructor(child: ChildProcess, api: Api, logFile: string) {
+	private constructor(child: ChildProcess, api: Api, folder: string, logFile: string) {
 		if (child.pid === undefined) throw new Error(`${PROGRAM} could not be started.`);
 		this.pid = child.pid;
 		this.api = api;
 		this.#child = child;
+		this.#folder = folder;
 		this.#logFile = logFile;
 	}
 
@@ -71,7 +73,7 @@ export class Service {
 			},
 		});
 		closeSync(log);
-		const service = new Service(child, new Api(`http://127.0.0.1:${port}`, key), logFile);
+		const service = new Service(child, new Api(`http://127.0.0.1:${port}`, key), folder, logFile);
 		await service.#ready();
 		return service;
 	}
@@ -101,15 +103,20 @@ export class Service {
 		return new Error(`${what} The end of its log:\n${lines.join("\n")}`);
 	}
 
-	/** Asks the service to end and waits for it. */
+	/**
+	 * Asks the service to end, waits for it, and removes its folder: what the disk has not been given yet of its database
+	 * would be written beside what is measured next.
+	 */
 	async stop(): Promise<void> {
 		await this.api.close();
-		if (!this.isRunning) return;
-		const exited = once(this.#child, "exit");
-		this.#child.kill("SIGTERM");
-		const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_TIMEOUT_MS);
-		await exited;
-		clearTimeout(timer);
+		if (this.isRunning) {
+			const exited = once(this.#child, "exit");
+			this.#child.kill("SIGTERM");
+			const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+			await exited;
+			clearTimeout(timer);
+		}
+		rmSync(this.#folder, { recursive: true, force: true });
 	}
 
 	async #ready(): Promise<void> {
