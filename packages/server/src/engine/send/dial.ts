@@ -149,7 +149,12 @@ export function createDialer(options: DialerOptions): Dialer {
 					if (error && stoodStill && isFirst && !cancelled) attempt(addresses, false);
 					else done(error, connected);
 				};
-				socket = connect(hostname, port, addresses, end, received);
+				try {
+					socket = connect(hostname, port, addresses, end, received);
+				} catch (error) {
+					// A second try is made from a socket's event, where nobody would catch it.
+					done(error instanceof Error ? error : new Error(String(error)), null);
+				}
 			};
 			const run = async (): Promise<void> => {
 				try {
@@ -175,11 +180,17 @@ export function createDialer(options: DialerOptions): Dialer {
 	};
 }
 
-/** What sockets call instead of resolving: gives them the addresses that were judged, and no others. */
+/**
+ * What sockets call instead of resolving: gives them the addresses that were judged, and no others. It answers on the next
+ * tick, as a real lookup would: an address without a route fails synchronously, which destroys a socket that
+ * `tls.connect` is still setting up and nobody listens to yet, and that ends the process.
+ */
 function lookupFrom(addresses: readonly string[]): LookupFunction {
 	const all = addresses.map((address) => ({ address, family: isIP(address) }));
 	return (_hostname, options, callback) => {
-		if (options.all === true) callback(null, all);
-		else callback(null, all[0]!.address, all[0]!.family);
+		process.nextTick(() => {
+			if (options.all === true) callback(null, all);
+			else callback(null, all[0]!.address, all[0]!.family);
+		});
 	};
 }

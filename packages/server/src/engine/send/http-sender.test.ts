@@ -72,6 +72,35 @@ describe("the request", () => {
 	});
 });
 
+describe("an address that no connection can even be tried to", () => {
+	// Such an address fails while the socket is being set up, before anybody can listen to it: an IPv6 address on a machine
+	// without IPv6, mostly. The process once ended of it. The broadcast address of loopback fails in the same way anywhere.
+	const unroutable = "127.255.255.255";
+
+	test("is an outcome, for a name and for an address in the URL", async () => {
+		const sender = rig.makeSender({ resolver: { lookup: async () => [unroutable] } });
+		expect(text(await sender.send(shipment("https://no-route.example/")))).toBe("host_unreachable");
+		expect(text(await sender.send(shipment(`https://${unroutable}/`)))).toBe("host_unreachable");
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("is an outcome for a host that was connected to before, whose TLS session would be resumed", async () => {
+		let address = "127.0.0.1";
+		const sender = rig.makeSender({ resolver: { lookup: async () => [address] } });
+		const url = rig.receiver.url();
+		rig.receiver.answer = answered(200, "ok", "connection: close\r\n");
+		expect(text(await sender.send(shipment(url)))).toBe("ok");
+		address = unroutable;
+		expect(text(await sender.send(shipment(url)))).toBe("host_unreachable");
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("is passed over where the host has another one", async () => {
+		const sender = rig.makeSender({ resolver: { lookup: async () => [unroutable, "127.0.0.1"] } });
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
+	});
+});
+
 describe("what changes while a request waits to be written", () => {
 	/** A receiver whose TLS handshake is held until the test lets it go on. */
 	async function slowReceiver() {
