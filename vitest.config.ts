@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
 	test: {
 		include: ["packages/*/{src,test}/**/*.test.ts", "e2e/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
-		testTimeout: 20_000,
+		testTimeout: 60_000,
+		hookTimeout: 60_000,
 		retry: 0,
 		// The long ones wait for processes, disks and clocks most of the time.
 		maxWorkers: Math.max(3, availableParallelism()),

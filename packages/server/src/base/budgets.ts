@@ -1,0 +1,57 @@
+/**
+ * Every budget of a node, in one place: the bytes, the time and the connections that one project, publisher, receiver or
+ * stranger may take, and that all of them may take together. Whoever reaches a budget waits, or is refused, alone.
+ *
+ * A body that could never fit gets 413, one over its own budget 429, one over the node's 503; the latter two say when to
+ * come back. Operators set those that a setting is named for (config/settings.ts); `/metrics` shows each budget that fills
+ * and drains, by its name (`posthorn_budget_*`).
+ */
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+/** What may come in over the API. */
+export const REQUESTS = {
+	/** The body of a request that publishes several events: `POSTHORN_MAX_BATCH_BYTES`. */
+	batchBytes: 2 * MIB,
+	/** Events in a batch. Counted in the bytes, before anything is parsed. */
+	batchEvents: 1_000,
+	/** The body of any other request. */
+	bodyBytes: 64 * KIB,
+	/** Arrays and objects within each other, in any body. */
+	nesting: 64,
+	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */
+	bodyBytesPerProject: 8 * MIB,
+	bodyBytesInFlight: 64 * MIB,
+	/** The header of a request must have arrived within this time, milliseconds. */
+	headerMs: 10_000,
+	/** A whole request must have arrived within this time, milliseconds. */
+	requestMs: 30_000,
+} as const;
+
+/** What may be on its way out over the API. */
+export const RESPONSES = {
+	/** Response bytes that the client has not read: of one principal, and of the node. */
+	bytesPerPrincipal: 8 * MIB,
+	bytesInFlight: 64 * MIB,
+	/** A response of which nothing was read for this long is broken off, milliseconds. */
+	stallMs: 30_000,
+} as const;
+
+/** What a receiver may make this node do. */
+export const RECEIVERS = {
+	/** Status line and header lines of a response, interim responses included. */
+	headBytes: 16 * KIB,
+	/** Interim (1xx) responses before the final one. */
+	interimResponses: 16,
+	/** Bytes that one connection may have read in one turn of the event loop. The rest waits for the next turn. */
+	readBytesPerTurn: 64 * KIB,
+} as const;
+
+/** What may be on its way to receivers. */
+export const SENDS = {
+	/** Request bodies in flight of the node, and those that it has prepared. */
+	bytesInFlight: 64 * MIB,
+	/** Sends in flight of the node, each with a socket. Fewer where the limit on open files is lower. */
+	inFlight: 8_192,
+} as const;
