@@ -11,6 +11,7 @@ import { Arrivals } from "./api/arrivals.ts";
 import { Elsewhere } from "./api/elsewhere.ts";
 import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
 import { systemClock } from "./base/clock.ts";
+import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
 import type { Logger } from "./base/logger.ts";
 import { Seal } from "./base/seal.ts";
@@ -79,6 +80,7 @@ async function build(
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 
+	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ allow: config.egressAllow });
 	const sender = createHttpSender({
 		clock,
@@ -86,6 +88,7 @@ async function build(
 		brand: config.brand,
 		timeoutMs: config.attemptTimeoutMs,
 		extraCa: config.egressCa ?? undefined,
+		idleConnections: descriptors.idle,
 		onFault: (error) => logger.error({ err: error }, "an attempt failed because of a fault on our side"),
 	});
 	undo.push(() => sender.close());
@@ -104,6 +107,7 @@ async function build(
 		retryDelaysMs: config.retryDelaysMs,
 		logRetentionMs: config.logRetentionMs,
 		maxEventBytes: config.maxEventBytes,
+		sendsInFlight: descriptors.sends,
 		observer: {
 			published(projectId, count, events) {
 				metrics.engine.published(projectId, count, events);

@@ -54,4 +54,14 @@ export const SENDS = {
 	bytesInFlight: 64 * MIB,
 	/** Sends in flight of the node, each with a socket. Fewer where the limit on open files is lower. */
 	inFlight: 8_192,
+	/** Connections to receivers that are kept open between sends. */
+	idleConnections: 1_024,
+} as const;
+
+/** File descriptors, of which each connection takes one. They are divided in descriptors.ts. */
+export const DESCRIPTORS = {
+	/** For the database, files, name servers and the runtime; a quarter of the limit where that is less. */
+	reserved: 128,
+	/** The limit where the operating system does not tell. */
+	assumed: 1_024,
 } as const;

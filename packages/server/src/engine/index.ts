@@ -1,4 +1,5 @@
 import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
+import { SENDS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
@@ -30,6 +31,8 @@ export interface EngineOptions {
 	readonly retryDelaysMs: readonly number[];
 	readonly logRetentionMs: number;
 	readonly maxEventBytes: number;
+	/** Sends in flight at most, {@link SENDS.inFlight} unless given. */
+	readonly sendsInFlight?: number | undefined;
 	readonly observer?: EngineObserver;
 }
 
@@ -58,7 +61,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		{
 			storage,
 			sender,
-			slots: createSlots({ clock }),
+			slots: createSlots({ clock, totalInFlight: options.sendsInFlight ?? SENDS.inFlight }),
 			settler,
 			budget: new WindowBudget(),
 			clock,

@@ -2,8 +2,7 @@ import type { Burst } from "./burst.ts";
 import { Connection, type Place } from "./connection.ts";
 import type { Dialer } from "./dial.ts";
 
-/** Idle connections kept in all and to one origin; released ones beyond that are closed. */
-const MAX_IDLE = 1_024;
+/** Idle connections kept to one origin; released ones beyond that are closed. */
 const MAX_IDLE_PER_ORIGIN = 128;
 
 /**
@@ -14,14 +13,17 @@ const MAX_IDLE_PER_ORIGIN = 128;
 export class Connections {
 	readonly #dialer: Dialer;
 	readonly #burst: Burst;
+	readonly #maxIdle: number;
 	/** Stacks of idle connections; an origin without any has no entry. */
 	readonly #idle = new Map<string, Connection[]>();
 	#idleCount = 0;
 	#closed = false;
 
-	constructor(dialer: Dialer, burst: Burst) {
+	/** @param maxIdle idle connections kept in all; released ones beyond that are closed */
+	constructor(dialer: Dialer, burst: Burst, maxIdle: number) {
 		this.#dialer = dialer;
 		this.#burst = burst;
+		this.#maxIdle = maxIdle;
 	}
 
 	/** How many are kept idle. */
@@ -52,7 +54,7 @@ export class Connections {
 	release(connection: Connection): void {
 		const { origin } = connection.place;
 		const stack = this.#idle.get(origin);
-		const full = this.#idleCount >= MAX_IDLE || (stack?.length ?? 0) >= MAX_IDLE_PER_ORIGIN;
+		const full = this.#idleCount >= this.#maxIdle || (stack?.length ?? 0) >= MAX_IDLE_PER_ORIGIN;
 		if (this.#closed || full || !connection.isOpen) {
 			connection.destroy();
 			return;

@@ -1,3 +1,4 @@
+import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { Burst } from "./burst.ts";
 import type { Connection } from "./connection.ts";
@@ -22,6 +23,8 @@ export interface HttpSenderOptions {
 	readonly timeoutMs: number;
 	/** PEM with certificate authorities to trust besides the machine's. */
 	readonly extraCa?: string | undefined;
+	/** Connections kept open between sends, {@link SENDS.idleConnections} unless given. */
+	readonly idleConnections?: number | undefined;
 	/** Told the original error of every outcome `sender_failed`, to be logged. */
 	onFault(error: unknown): void;
 }
@@ -37,7 +40,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const resolver = options.resolver ?? createResolver({ guard, clock });
 	const dialer = createDialer({ guard, resolver, extraCa: options.extraCa });
 	const burst = new Burst();
-	const connections = new Connections(dialer, burst);
+	const connections = new Connections(dialer, burst, options.idleConnections ?? SENDS.idleConnections);
 	const settings: Settings = { ...options, writer: createRequestWriter(brand, clock) };
 	return {
 		send: (shipment) =>

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { DESCRIPTORS, SENDS } from "./budgets.ts";
+
+/** How a node divides the file descriptors that it may open. The parts add up to the limit at most. */
+export interface DescriptorShares {
+	/** For the database, files, name servers and the runtime. */
+	readonly reserved: number;
+	/** Sends in flight, each with a socket. */
+	readonly sends: number;
+	/** Connections to receivers that are kept open between sends. */
+	readonly idle: number;
+	/** Connections that clients of the API may hold. */
+	readonly api: number;
+}
+
+/**
+ * The number of file descriptors that this process may open: the soft limit, which Node has already raised to the hard one.
+ * Only Linux reports it in a file; anywhere else, or where the file cannot be read, {@link DESCRIPTORS.assumed} is assumed.
+ */
+export function descriptorLimit(readLimits: () => string = () => readFileSync("/proc/self/limits", "utf8")): number {
+	let limits: string;
+	try {
+		limits = readLimits();
+	} catch {
+		return DESCRIPTORS.assumed;
+	}
+	const soft = /^Max open files\s+(\d+|unlimited)\s/m.exec(limits)?.[1];
+	if (soft === undefined) return DESCRIPTORS.assumed;
+	return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
+/**
+ * Divides a limit: after the reserve, one half each for receivers and for clients of the API, so that neither can use up
+ * what the other needs. Receivers get no more than {@link SENDS} allows; clients get whatever is left.
+ */
+export function divideDescriptors(limit: number): DescriptorShares {
+	const reserved = Math.min(DESCRIPTORS.reserved, Math.floor(limit / 4));
+	const receivers = Math.min(Math.floor((limit - reserved) / 2), SENDS.inFlight + SENDS.idleConnections);
+	const idle = Math.floor((receivers * SENDS.idleConnections) / (SENDS.inFlight + SENDS.idleConnections));
+	return { reserved, sends: Math.max(1, receivers - idle), idle, api: Math.max(1, limit - reserved - receivers) };
+}
