@@ -15,11 +15,14 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	if (!result.ok) throw new UsageError(result.faults);
 	const { config } = result;
 	const logger = createLogger(config.logLevel);
-	// The last resort: what no one expected is told whole, and the process ends, for nobody knows what still holds.
-	process.on("uncaughtException", (error) => {
-		logger.fatal({ err: error }, UNEXPECTED);
-		console.error(`${error instanceof Error ? error.message : String(error)}: ${UNEXPECTED}.`);
+	const fail = (error: unknown, message: string): never => {
+		logger.fatal({ err: error }, message);
+		console.error(message);
 		process.exit(1);
+	};
+	// After an error that no code expected, no state can be trusted.
+	process.on("uncaughtException", (error) => {
+		fail(error, `${error instanceof Error ? error.message : String(error)}: ${UNEXPECTED}.`);
 	});
 	const stop = listenForStop();
 	void stop.second.then(() => {
@@ -28,7 +31,12 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	});
 
 	const seal = sealKeyOf(config);
-	const service = await startService({ config, sealKey: seal.key, logger });
+	const service = await startService({
+		config,
+		sealKey: seal.key,
+		logger,
+		onFatal: (error) => fail(error, error.message),
+	});
 	const { url, operatorKey, setupUrl } = service;
 	banner({ config, url, operatorKey, setupUrl, sealKeyMade: seal.made });
 	giveMemoryBackWhenQuiet();

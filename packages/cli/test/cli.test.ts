@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -112,6 +113,28 @@ test("a backup of a running service is a database that another one runs from; it
 	expect(data.map((project) => project.name)).toEqual(["kept"]);
 	await again.stop();
 	expect(existsSync(join(restored, "posthorn.db"))).toBe(true);
+});
+
+test.each(["sqlite-writer", "sqlite-reader"])("ends with 1 and says why when the %s thread dies", async (thread) => {
+	const cwd = newFolder();
+	const preload = new URL("./dying-thread.ts", import.meta.url).href;
+	const service = await Posthorn.start({
+		settings: { POSTHORN_PORT: String(await unusedPort()), DYING_THREAD: thread },
+		nodeOptions: ["--import", preload],
+		cwd,
+	});
+	const key = /pho_[\w-]+/.exec(service.output)![0];
+	const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+	const answer = await fetch(`${service.url}/v1/projects`, { method: "POST", headers, body: '{"name":"kept"}' });
+	const { id } = (await answer.json()) as { id: string };
+	const ended = once(service.process, "close");
+	service.process.kill("SIGUSR2");
+	expect(await ended).toEqual([1, null]);
+	expect(service.output).toContain("posthorn.db ended unexpectedly");
+
+	const again = await Posthorn.start({ settings: { POSTHORN_PORT: String(await unusedPort()) }, cwd });
+	expect((await fetch(`${again.url}/v1/projects/${id}`, { headers })).status).toBe(200);
+	expect(await again.stop()).toBe(0);
 });
 
 test("a file that is no database is left alone, with a clear line", async () => {

@@ -35,6 +35,8 @@ export interface ServiceOptions {
 	/** 32 bytes. */
 	readonly sealKey: Uint8Array;
 	readonly logger: Logger;
+	/** The service can't go on: end the process, so that a supervisor starts it again. Called once at most. */
+	readonly onFatal: (error: Error) => void;
 }
 
 export interface Service {
@@ -53,13 +55,13 @@ export interface Service {
  *
  * @throws Error (or StorageError) with a line for people, when something that it needs is not as it should be
  */
-export async function startService({ config, sealKey, logger }: ServiceOptions): Promise<Service> {
+export async function startService({ config, sealKey, logger, onFatal }: ServiceOptions): Promise<Service> {
 	const undo: (() => Promise<unknown>)[] = [];
 	const takeDown = async (): Promise<void> => {
 		for (const step of undo.splice(0).reverse()) await step();
 	};
 	try {
-		return await build(config, new Seal(sealKey), logger, undo, takeDown);
+		return await build(config, new Seal(sealKey), logger, onFatal, undo, takeDown);
 	} catch (error) {
 		await takeDown();
 		throw error;
@@ -70,13 +72,14 @@ async function build(
 	config: Config,
 	seal: Seal,
 	logger: Logger,
+	onFatal: (error: Error) => void,
 	undo: (() => Promise<unknown>)[],
 	takeDown: () => Promise<void>,
 ): Promise<Service> {
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
-	const storage = await openStorage(config, metrics);
+	const storage = await openStorage(config, metrics, onFatal);
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 
@@ -178,9 +181,18 @@ function dashboardFolder(): string | null {
 	return existsSync(page) ? dirname(page) : null;
 }
 
-async function openStorage({ database, maxEventBytes }: Config, metrics: Metrics): Promise<Storage> {
+async function openStorage(
+	{ database, maxEventBytes }: Config,
+	metrics: Metrics,
+	onFatal: (error: Error) => void,
+): Promise<Storage> {
 	if (database.engine === "sqlite")
-		return openSqliteStorage({ path: database.path, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
+		return openSqliteStorage({
+			path: database.path,
+			clock: systemClock,
+			leaseTermMs: LEASE_TERM_MS,
+			onDeath: onFatal,
+		});
 	// Loaded only where it is used: on SQLite it would take memory for nothing.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const observer = metrics.database();

@@ -20,17 +20,23 @@ export class Channel {
 	readonly #worker: Worker;
 	readonly #waiting = new Map<number, Waiting>();
 	readonly #path: string;
+	readonly #onDeath: (error: StorageError) => void;
 	#lastId = 0;
 	/** Why nothing can be asked any more. */
 	#ended: StorageError | null = null;
 
-	private constructor(worker: Worker, path: string) {
+	private constructor(worker: Worker, path: string, onDeath: (error: StorageError) => void) {
 		this.#worker = worker;
 		this.#path = path;
+		this.#onDeath = onDeath;
 	}
 
-	/** Resolves when the worker has opened the database; rejects with the reason why it could not. */
-	static open(setup: WorkerSetup): Promise<Channel> {
+	/**
+	 * Resolves when the worker has opened the database; rejects with the reason why it could not.
+	 *
+	 * @param onDeath called once if an open worker ends before it was told to
+	 */
+	static open(setup: WorkerSetup, onDeath: (error: StorageError) => void): Promise<Channel> {
 		const worker = new Worker(WORKER, {
 			workerData: setup,
 			name: `sqlite-${setup.role}`,
@@ -39,12 +45,15 @@ export class Channel {
 			// Rows live for one message: a small nursery is collected soon, and its memory stays small.
 			resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
 		});
-		const channel = new Channel(worker, setup.path);
+		let opened = false;
+		const channel = new Channel(worker, setup.path, (error) => opened && onDeath(error));
 		return new Promise((resolve, reject) => {
 			worker.on("message", (message: FromWorker) => {
 				const [kind, content] = message;
-				if (kind === "opened") resolve(channel);
-				else if (kind === "not_opened") reject(fromNote(content));
+				if (kind === "opened") {
+					opened = true;
+					resolve(channel);
+				} else if (kind === "not_opened") reject(fromNote(content));
 				else channel.#settle(content);
 			});
 			worker.on("error", (error) => reject(channel.#end(error)));
@@ -84,12 +93,12 @@ export class Channel {
 
 	/** The worker is gone: nobody is left waiting. */
 	#end(cause?: unknown): StorageError {
-		const reason = cause instanceof Error ? ` (${cause.message})` : "";
-		this.#ended ??= new StorageError(
-			"lost",
-			`The thread that works on ${this.#path} ended unexpectedly${reason}: start the service again.`,
-			{ cause },
-		);
+		if (this.#ended === null) {
+			const reason = cause instanceof Error ? ` (${cause.message})` : "";
+			const message = `The thread that works on ${this.#path} ended unexpectedly${reason}: start the service again.`;
+			this.#ended = new StorageError("lost", message, { cause });
+			this.#onDeath(this.#ended);
+		}
 		const waiting = [...this.#waiting.values()];
 		this.#waiting.clear();
 		for (const { reject } of waiting) reject(this.#ended);

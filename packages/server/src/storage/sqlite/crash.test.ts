@@ -4,6 +4,7 @@ import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { StorageError } from "../port.ts";
 import { openSqliteStorage } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
@@ -16,18 +17,41 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = () => openSqliteStorage({ path, clock, leaseTermMs: 1000 });
+const open = (onDeath?: (error: StorageError) => void) =>
+	openSqliteStorage({ path, clock, leaseTermMs: 1000, ...(onDeath && { onDeath }) });
 
-test("when the writing thread dies, everything that waits and comes after fails as lost, and the file can be opened again", async () => {
+test("a thread that ends because it was told to is no death", async () => {
+	const deaths: StorageError[] = [];
+	const storage = await open((error) => deaths.push(error));
+	await storage.close();
+	await expect(storage.ping()).rejects.toMatchObject({ code: "closed" });
+	expect(deaths).toEqual([]);
+});
+
+test("when the reading thread dies, reads fail as lost and the owner is told", async () => {
 	const threads = new Threads();
-	const storage = await open();
+	const deaths: StorageError[] = [];
+	const storage = await open((error) => deaths.push(error));
+	await threads.end("sqlite-reader");
+	await expect(storage.getProject("proj_x")).rejects.toMatchObject({ code: "lost" });
+	expect(deaths).toMatchObject([{ code: "lost" }]);
+	await storage.close();
+	threads.close();
+});
+
+test("when the writing thread dies, the owner is told, all calls fail as lost, and the file can be opened again", async () => {
+	const threads = new Threads();
+	const deaths: StorageError[] = [];
+	const storage = await open((error) => deaths.push(error));
 	const project = { id: "proj_x", name: "Shop", apps: [], createdAt: 1 };
 	await storage.createProject(project);
 	await threads.end("sqlite-writer");
 	await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
 	await expect(storage.createProject(project)).rejects.toMatchObject({ code: "lost" });
+	expect(deaths).toMatchObject([{ code: "lost", message: expect.stringContaining(path) }]);
 	await storage.close();
 	threads.close();
+	expect(deaths).toHaveLength(1);
 
 	const again = await open();
 	expect(await again.getProject("proj_x")).toEqual(project);

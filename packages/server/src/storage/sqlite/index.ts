@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Storage } from "../port.ts";
+import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./channel.ts";
 import { SqliteStorage } from "./storage.ts";
 
@@ -12,16 +12,26 @@ export interface SqliteOptions {
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease holds unless it is renewed, in milliseconds. */
 	readonly leaseTermMs: number;
+	/**
+	 * Called once when one of the database's threads ends unexpectedly. From then on calls reject as `lost`, until the
+	 * database is closed and opened again.
+	 */
+	readonly onDeath?: (error: StorageError) => void;
 }
 
 /**
  * Opens the database for this process alone, and brings it up to date. Rejects with a StorageError: `in_use` when
  * another process works on it, `unusable` when the file is damaged, newer than this version, or cannot be written.
  */
-export async function openSqliteStorage({ path, clock, leaseTermMs }: SqliteOptions): Promise<Storage> {
-	const writer = await Channel.open({ path, role: "writer" });
+export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: SqliteOptions): Promise<Storage> {
+	let dead = false;
+	const died = (error: StorageError): void => {
+		if (!dead) onDeath?.(error);
+		dead = true;
+	};
+	const writer = await Channel.open({ path, role: "writer" }, died);
 	try {
-		const reader = await Channel.open({ path, role: "reader" });
+		const reader = await Channel.open({ path, role: "reader" }, died);
 		return new SqliteStorage(writer, reader, clock, leaseTermMs);
 	} catch (error) {
 		await writer.close();
