@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState } from "../engine/index.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/observer.ts";
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
+import { showBudgets, type WatchedBudget } from "./budget-metrics.ts";
 import { countDatabase, countLosses, watchNode, watchPools } from "./node-metrics.ts";
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -29,6 +30,8 @@ export interface Metrics {
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
 	/** From now on shows what this node works. */
 	watchNode(read: () => NodeState): void;
+	/** From now on also shows these budgets, by their names. Throws if one of that name is shown already. */
+	watchBudgets(budgets: readonly WatchedBudget[]): void;
 }
 
 export interface GaugeSource {
@@ -91,6 +94,7 @@ export function createMetrics(): Metrics {
 		database: () => countDatabase(registry),
 		watchPools: (read) => watchPools(registry, read),
 		watchNode: (read) => watchNode(registry, read),
+		watchBudgets: showBudgets(registry),
 	};
 }
 
