@@ -28,8 +28,17 @@ export class Api {
 	}
 
 	/** The new webhook's identifier. */
-	async createWebhook(projectId: string, url: string, events: readonly string[]): Promise<string> {
-		return idOf(await this.#call("POST", `/v1/projects/${projectId}/webhooks`, { url, events }));
+	async createWebhook(projectId: string, url: string, events: readonly string[], maxInFlight = 1): Promise<string> {
+		const webhook = { url, events, max_in_flight: maxInFlight };
+		return idOf(await this.#call("POST", `/v1/projects/${projectId}/webhooks`, webhook));
+	}
+
+	/** A new key of the project's own. */
+	async createKey(projectId: string): Promise<string> {
+		const { key } = (await this.#call("POST", `/v1/projects/${projectId}/api-keys`, { name: "bench" })) as {
+			key: string;
+		};
+		return key;
 	}
 
 	async setStatus(projectId: string, webhookId: string, status: "active" | "paused"): Promise<void> {

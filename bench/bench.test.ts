@@ -22,6 +22,18 @@ test("a short run prints one JSON object, with every delivery there and in order
 	expect(results.machine.cpus).toBeGreaterThan(0);
 });
 
+test("a quiet project is measured beside a hostile neighbour", { timeout: 120_000 }, async () => {
+	const { stdout } = await run(process.execPath, [MAIN, "--neighbour", "stalls uploads", "--seconds", "0.4", "--json"]);
+	const { neighbours, runs } = JSON.parse(stdout) as Results;
+	expect(runs).toBeUndefined();
+	expect(neighbours).toHaveLength(1);
+	const [{ neighbour, alone, beside, refusals }] = neighbours as [NonNullable<Results["neighbours"]>[number]];
+	expect(neighbour).toBe("stalls uploads");
+	expect(alone.p50).toBeGreaterThan(0);
+	expect(beside.p99).toBeGreaterThanOrEqual(beside.p50);
+	expect([beside.missing, beside.refused, refusals]).toEqual([0, 0, []]);
+});
+
 test("a wrong option ends with 2 and says what would be right", async () => {
 	const failure = run(process.execPath, [MAIN, "--database", "oracle"]);
 	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("give sqlite or postgres") });

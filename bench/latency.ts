@@ -95,7 +95,7 @@ async function stream(
 }
 
 /** The smallest value that at least the share `q` of the values do not exceed, rounded to microseconds. */
-function quantile(values: readonly number[], q: number): number {
+export function quantile(values: readonly number[], q: number): number {
 	const sorted = values.toSorted((a, b) => a - b);
 	const value = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
 	if (value === undefined) throw new Error("No delivery arrived while latency was measured.");

@@ -9,6 +9,7 @@ import { Limit } from "./limit.ts";
 import { measureLogPages } from "./log-pages.ts";
 import { describeMachine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
+import { measureNeighbours } from "./neighbours/measure.ts";
 import { measureNodes } from "./nodes.ts";
 import { HELP, OptionError, type Options, readOptions } from "./options.ts";
 import { measurePending } from "./pending.ts";
@@ -35,7 +36,10 @@ async function main(args: readonly string[]): Promise<number> {
 	try {
 		const results = await measure(workspace, options);
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));
-		return (results.runs ?? []).every((run) => run.out_of_order === 0 && run.missing === 0) ? 0 : 1;
+		const complete =
+			(results.runs ?? []).every((run) => run.out_of_order === 0 && run.missing === 0) &&
+			(results.neighbours ?? []).every(({ beside }) => beside.missing === 0);
+		return complete ? 0 : 1;
 	} catch (error) {
 		process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
 		return 1;
@@ -72,6 +76,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 				: {}),
 			...(parts.has("nodes") ? { nodes: await measureNodes(workspace, receiver, service, seconds, progress) } : {}),
 			...(parts.has("facts") ? { facts: await measureFacts(workspace, service, engines, progress) } : {}),
+			...(parts.has("neighbours")
+				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }
+				: {}),
 			machine: describeMachine(),
 		};
 	} finally {

@@ -13,6 +13,8 @@ Usage: npm run bench -- [options]
   --log            only pages of a log with a million attempts, beside an empty one
   --pending        only deliveries beside ten million retries and a backlog of a million, on PostgreSQL
   --nodes          only two nodes on PostgreSQL beside one, each with the same share of a core
+  --neighbours     only a quiet project's latency beside each of a dozen hostile neighbours
+  --neighbour NAME only the neighbours with NAME in their description
   --facts          only store facts beside a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
   --database NAME  sqlite (unless said), or postgres: both, one after the other
@@ -32,7 +34,7 @@ const QUICK_SECONDS = 2;
 export type Engine = "sqlite" | "postgres";
 
 /** What can be measured alone. */
-const ALONE = ["log", "pending", "nodes", "facts"] as const;
+const ALONE = ["log", "pending", "nodes", "facts", "neighbours"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
@@ -43,6 +45,8 @@ export interface Options {
 	readonly seconds: number;
 	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
 	readonly profileFolder: string | null;
+	/** Part of the descriptions of the neighbours that count; null for all. */
+	readonly neighbour: string | null;
 }
 
 /** A wrong option; the message says which and what would be right. */
@@ -65,6 +69,7 @@ export function readOptions(args: readonly string[]): Options {
 		seconds: readSeconds(values.seconds, values.quick ?? false),
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
+		neighbour: values.neighbour ?? null,
 	};
 }
 
@@ -84,6 +89,8 @@ function parse(args: readonly string[]) {
 				pending: flag,
 				nodes: flag,
 				facts: flag,
+				neighbours: flag,
+				neighbour: text,
 				all: flag,
 				database: text,
 				profile: text,
@@ -98,7 +105,7 @@ function parse(args: readonly string[]) {
 
 function readParts(values: ReturnType<typeof parse>): ReadonlySet<Part> {
 	if (values.all) return new Set(["deliveries", "memory", ...ALONE]);
-	const alone = ALONE.filter((part) => values[part]);
+	const alone = ALONE.filter((part) => values[part] || (part === "neighbours" && values.neighbour !== undefined));
 	if (alone.length > 0) return new Set(values.memory ? ["deliveries", "memory", ...alone] : alone);
 	return new Set(values.memory ? ["deliveries", "memory"] : ["deliveries"]);
 }

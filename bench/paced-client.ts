@@ -51,13 +51,16 @@ export class PacedClient {
 	/** Once a connection is free. Rejects unless the answer is one of success. */
 	async post(body: string): Promise<void> {
 		let connection = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#queue.push(resolve)));
-		// The other end closes what it had nothing to do with for long.
-		if (connection.isClosed) connection = await this.#open();
-		const text = await connection.exchange(`${this.#headBegin}${Buffer.byteLength(body)}${HEAD_END}${body}`);
-		if (!text.startsWith("HTTP/1.1 2")) throw new Error(`A request was answered with ${text}`);
-		const next = this.#queue.shift();
-		if (next === undefined) this.#idle.push(connection);
-		else next(connection);
+		try {
+			// The other end closes what it had nothing to do with for long.
+			if (connection.isClosed) connection = await this.#open();
+			const text = await connection.exchange(`${this.#headBegin}${Buffer.byteLength(body)}${HEAD_END}${body}`);
+			if (!text.startsWith("HTTP/1.1 2")) throw new Error(`A request was answered with ${text}`);
+		} finally {
+			const next = this.#queue.shift();
+			if (next === undefined) this.#idle.push(connection);
+			else next(connection);
+		}
 	}
 
 	/** Nothing may be under way any more. */

@@ -1,4 +1,6 @@
 import {
+	type Authority,
+	type Credentials,
 	createAuthority,
 	type ForkedFastReceiver,
 	type ForkedStats,
@@ -13,10 +15,12 @@ export class Receiver {
 	/** PEM file with the authority of its certificate. */
 	readonly caFile: string;
 	readonly #process: ForkedFastReceiver;
+	readonly #authority: Authority;
 	#nextPath = 0;
 
-	private constructor(process: ForkedFastReceiver, caFile: string) {
+	private constructor(process: ForkedFastReceiver, authority: Authority, caFile: string) {
 		this.#process = process;
+		this.#authority = authority;
 		this.origin = `https://127.0.0.1:${process.port}`;
 		this.caFile = caFile;
 	}
@@ -24,7 +28,12 @@ export class Receiver {
 	static async start(workspace: Workspace): Promise<Receiver> {
 		const authority = await createAuthority("Posthorn bench authority");
 		const caFile = writeCaFile(authority, workspace.makeFolder("authority"));
-		return new Receiver(await forkFastReceiver(await authority.issue()), caFile);
+		return new Receiver(await forkFastReceiver(await authority.issue()), authority, caFile);
+	}
+
+	/** A certificate for another receiver, which whoever trusts this one trusts as well. */
+	issue(): Promise<Credentials> {
+		return this.#authority.issue();
 	}
 
 	/** Reserves `count` paths: `/w` and the number returned, and so on upwards. */

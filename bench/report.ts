@@ -1,9 +1,9 @@
 import pc from "picocolors";
-import type { Facts, LogPages, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
+import type { Facts, LogPages, NeighbourRun, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
 
 /** The results as a text for people. */
 export function formatReport(results: Results): string {
-	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, machine } = results;
+	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, neighbours, machine } = results;
 	const parts = [
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
 	];
@@ -43,6 +43,12 @@ export function formatReport(results: Results): string {
 	if (facts !== undefined) {
 		parts.push(`Store facts beside ${count(facts.many)} baskets and customers, and beside ${count(facts.few)}:`);
 		parts.push(table(FACT_COLUMNS, facts.costs));
+	}
+	if (neighbours !== undefined) {
+		parts.push("Publish to receipt of a quiet project at 50 events/s, alone and beside a neighbour with half a core:");
+		parts.push(table(NEIGHBOUR_COLUMNS, neighbours));
+		for (const { neighbour, refusals } of neighbours)
+			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
 	}
 	return `${parts.join("\n\n")}\n`;
 }
@@ -87,6 +93,18 @@ const FACT_COLUMNS: readonly Column<Facts["costs"][number]>[] = [
 	{ title: "beside many", cell: (cost) => ms(cost.ms) },
 	{ title: "beside few", cell: (cost) => ms(cost.few_ms) },
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
+];
+
+const NEIGHBOUR_COLUMNS: readonly Column<NeighbourRun>[] = [
+	{ title: "a neighbour that", cell: ({ neighbour }) => neighbour },
+	{ title: "p50 alone", cell: ({ alone }) => ms(alone.p50) },
+	{ title: "p99", cell: ({ alone }) => ms(alone.p99) },
+	{ title: "p50 beside it", cell: ({ beside }) => ms(beside.p50) },
+	{ title: "p99", cell: ({ beside }) => ms(beside.p99) },
+	{ title: "refused", cell: ({ beside }) => count(beside.refused) },
+	{ title: "missing", cell: ({ beside }) => count(beside.missing) },
+	{ title: "memory", cell: ({ resident_mb }) => (resident_mb === null ? "?" : `${resident_mb} MB`) },
+	{ title: "", cell: ({ within }) => (within ? pc.green("✓") : pc.red("✗")) },
 ];
 
 function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {

@@ -9,6 +9,7 @@ export interface Results {
 	readonly pending?: Pending;
 	readonly nodes?: Nodes;
 	readonly facts?: Facts;
+	readonly neighbours?: readonly NeighbourRun[];
 	readonly machine: Machine;
 }
 
@@ -95,6 +96,26 @@ export interface Facts {
 		/** `ms` over `few_ms`. */
 		readonly ratio: number;
 	}[];
+}
+
+/** From a quiet project's publishing until its receiver has the event, milliseconds: alone, and beside a hostile neighbour. */
+export interface NeighbourRun {
+	readonly neighbour: string;
+	readonly alone: { readonly p50: number; readonly p99: number };
+	readonly beside: {
+		readonly p50: number;
+		readonly p99: number;
+		/** Events of the quiet project that the service did not accept. */
+		readonly refused: number;
+		/** Accepted events that did not arrive. */
+		readonly missing: number;
+	};
+	/** Why events were refused, each reason once. */
+	readonly refusals: readonly string[];
+	/** The most resident memory of the service that was seen beside it, MB (10⁶ bytes). Null where there is no /proc. */
+	readonly resident_mb: number | null;
+	/** Whether p99 is at most three times what it was alone, or 50 ms, nothing was missing, and memory within what is documented. */
+	readonly within: boolean;
 }
 
 export interface Machine {

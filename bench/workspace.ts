@@ -21,9 +21,10 @@ export class Workspace {
 		return mkdtempSync(join(this.folder, `${name}-`));
 	}
 
-	/** Starts a program of this repository, with a channel for messages. */
-	fork(file: string): ChildProcess {
-		return this.#keep(fork(file, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] }));
+	/** Starts a program of this repository, with a channel for messages and these environment variables besides. */
+	fork(file: string, environment: NodeJS.ProcessEnv = {}): ChildProcess {
+		const env = { ...process.env, ...environment };
+		return this.#keep(fork(file, { execArgv: [], env, stdio: ["ignore", "ignore", "inherit", "ipc"] }));
 	}
 
 	spawn(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {

@@ -1,0 +1,185 @@
+/**
+ * A hostile neighbour: its receiver, and what it does to the API. It stops at nothing but its parent's end: whatever the
+ * service refuses is tried again at once, and a connection that is closed is opened again.
+ */
+import { connect, type Socket } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
+import { Pool } from "undici";
+import { eventInput } from "../payload.ts";
+import type { Attack, AttackOrder, Behaviour, HostileReply } from "./hostile.ts";
+
+const BATCH_BYTES = 2 * 1_024 * 1_024;
+const BATCH_EVENTS = 1_000;
+/** Between two tries of a connection that the service closed, milliseconds: its own share of a core has an end. */
+const AGAIN_MS = 20;
+const DRIP_EVERY_MS = 20;
+const DRIPS = 40;
+const OK = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+const INTERIM = Buffer.from("HTTP/1.1 100 \r\n\r\n".repeat(4_096));
+
+const { HOSTILE_CERT: cert = "", HOSTILE_KEY: key = "" } = process.env;
+const server = createServer({ cert, key }, receive);
+server.on("tlsClientError", () => {}); // the service may give a handshake up
+server.listen(0, "127.0.0.1", () => say({ port: (server.address() as { port: number }).port }));
+process.on("disconnect", () => process.exit());
+process.on("message", (order: AttackOrder) => {
+	begin(order);
+	say({ begun: true });
+});
+
+function say(reply: HostileReply): void {
+	process.send?.(reply);
+}
+
+// ── as a receiver ──
+
+function receive(socket: TLSSocket): void {
+	socket.on("error", () => socket.destroy());
+	let held = "";
+	let left = 0;
+	let behaviour: Behaviour | null = null;
+	socket.on("data", (chunk: Buffer) => {
+		if (behaviour !== null && behaviour !== "ok") return;
+		let at = Math.min(left, chunk.length);
+		left -= at;
+		while (at < chunk.length) {
+			held += chunk.toString("latin1", at);
+			const end = held.indexOf("\r\n\r\n");
+			if (end < 0) return;
+			behaviour = /^POST \/(\w+)/.exec(held)?.[1] as Behaviour;
+			const length = Number(/content-length: (\d+)/.exec(held)?.[1] ?? 0);
+			const come = held.length - end - 4;
+			held = "";
+			respond(socket, behaviour);
+			left = Math.max(0, length - come);
+			at = chunk.length - Math.max(0, come - length);
+		}
+	});
+}
+
+function respond(socket: TLSSocket, behaviour: Behaviour): void {
+	if (behaviour === "ok") socket.write(OK);
+	else if (behaviour === "unread") socket.pause();
+	else if (behaviour === "interim") {
+		const flood = (): void => {
+			while (socket.writable && socket.write(INTERIM));
+		};
+		socket.on("drain", flood);
+		flood();
+	} else if (behaviour === "drip") {
+		socket.setNoDelay(true).write("HTTP/1.1 200 \r\n");
+		let sent = 0;
+		const timer = setInterval(() => {
+			if (!socket.writable) clearInterval(timer);
+			else for (let i = 0; i < DRIPS; i++) socket.write("a:\n"[sent++ % 3]!);
+		}, DRIP_EVERY_MS);
+	}
+}
+
+// ── as a client of the API ──
+
+function begin({ origin, projects, attack }: AttackOrder): void {
+	switch (attack.kind) {
+		case "events":
+			publish(origin, projects, attack);
+			break;
+		case "batches":
+			for (const _ of Array(10)) void repeat(origin, projects[0]!, attack.of === "largest" ? largest() : emptiest());
+			break;
+		case "unknown keys":
+			for (const _ of Array(50)) void repeat(origin, { ...projects[0]!, key: `phk_${"x".repeat(43)}` }, "{}");
+			break;
+		case "stalled uploads":
+			for (const _ of Array(40)) hold(origin, upload(projects[0]!));
+			break;
+		case "slow readers":
+			for (const _ of Array(100)) hold(origin, "GET /docs/reference.js HTTP/1.1\r\nhost: x\r\n\r\n");
+			void readPages(origin, projects[0]!);
+			break;
+		case "replay":
+			void post(
+				new Pool(origin),
+				`/v1/projects/${projects[0]!.id}/webhooks/${attack.webhookId}/replay`,
+				projects[0]!.key,
+				'{"status":"failed"}',
+			);
+			break;
+		case "none":
+			break;
+	}
+}
+
+function publish(
+	origin: string,
+	projects: AttackOrder["projects"],
+	{ perSecond, bytes }: Attack & { kind: "events" },
+): void {
+	const pool = new Pool(origin, { connections: 16 });
+	const begun = performance.now();
+	let sent = 0;
+	setInterval(() => {
+		for (; sent < ((performance.now() - begun) * perSecond) / 1_000; sent++) {
+			const { id, key } = projects[sent % projects.length]!;
+			const data = `{"n":${sent},"pad":"${"x".repeat(bytes)}"}`;
+			void post(pool, `/v1/projects/${id}/events`, key, eventInput(data));
+		}
+	}, 5);
+}
+
+/** Posts the body on one connection, again and again. */
+async function repeat(origin: string, project: { id: string; key: string }, body: string): Promise<never> {
+	const pool = new Pool(origin, { connections: 1, pipelining: 1 });
+	for (;;)
+		if (!(await post(pool, `/v1/projects/${project.id}/events`, project.key, body)))
+			await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+}
+
+/** Whether there was a response. */
+async function post(pool: Pool, path: string, key: string, body: string): Promise<boolean> {
+	try {
+		const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+		const response = await pool.request({ method: "POST", path, headers, body });
+		await response.body.dump({ limit: BATCH_BYTES });
+		return true;
+	} catch {
+		return false; // closed by the service
+	}
+}
+
+/** Keeps a connection open on which `request` was sent and nothing is read. */
+function hold(origin: string, request: string): void {
+	const { hostname, port } = new URL(origin);
+	const socket: Socket = connect({ host: hostname, port: Number(port) });
+	socket.pause();
+	socket.write(request);
+	socket.on("error", () => {}); // "close" follows
+	socket.on("close", () => setTimeout(() => hold(origin, request), AGAIN_MS));
+	// A socket that is never read does not find out that it was closed, unless it writes.
+	const watch = setInterval(() => socket.write("\r\n"), 1_000);
+	socket.on("close", () => clearInterval(watch));
+}
+
+const largest = (): string => {
+	const event = eventInput(`{"pad":"${"x".repeat(Math.floor(BATCH_BYTES / BATCH_EVENTS) - 60)}"}`);
+	return `{"events":[${Array(BATCH_EVENTS).fill(event).join(",")}]}`;
+};
+
+const emptiest = (): string => `{"events":[${"{},".repeat(Math.floor((BATCH_BYTES - 16) / 3))}{}]}`;
+
+/** Makes pages of the log large first. */
+async function readPages(origin: string, project: { id: string; key: string }): Promise<void> {
+	const event = eventInput(`{"pad":"${"x".repeat(20_000)}"}`);
+	const body = `{"events":[${Array(100).fill(event).join(",")}]}`;
+	for (const _ of Array(2)) await post(new Pool(origin), `/v1/projects/${project.id}/events`, project.key, body);
+	for (const _ of Array(20)) hold(origin, readLog(project));
+}
+
+function upload({ id, key }: { id: string; key: string }): string {
+	const body = largest();
+	const head = `POST /v1/projects/${id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json`;
+	return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1_024)}`;
+}
+
+function readLog({ id, key }: { id: string; key: string }): string {
+	return `GET /v1/projects/${id}/events?limit=200 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
+}

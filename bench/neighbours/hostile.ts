@@ -1,0 +1,42 @@
+/** What a hostile neighbour is told, and what it can do. It runs in a process of its own, held to half a core. */
+
+/** How the neighbour's receiver behaves, by the first segment of a webhook's path. */
+export type Behaviour =
+	/** Responds 200 immediately. */
+	| "ok"
+	/** Never responds. */
+	| "hang"
+	/** Sends interim responses without end. */
+	| "interim"
+	/** Sends a head byte by byte, without end. */
+	| "drip"
+	/** Never reads a request. */
+	| "unread";
+
+/** What the neighbour does to the service's API until it is killed. */
+export type Attack =
+	/** Publishes single events of `bytes` each to its projects in turn, so many a second. */
+	| { readonly kind: "events"; readonly perSecond: number; readonly bytes: number }
+	/** Posts one body over and over on ten connections: a valid batch, or one of empty objects, of 2 MiB. */
+	| { readonly kind: "batches"; readonly of: "largest" | "emptiest" }
+	/** Keeps 40 uploads open that never end. */
+	| { readonly kind: "stalled uploads" }
+	/** Asks for large responses on 120 connections and reads none of them. */
+	| { readonly kind: "slow readers" }
+	/** Publishes with unknown keys on 50 connections. */
+	| { readonly kind: "unknown keys" }
+	/** Replays every dead-lettered delivery of a webhook, once. */
+	| { readonly kind: "replay"; readonly webhookId: string }
+	/** Does nothing itself. */
+	| { readonly kind: "none" };
+
+export interface AttackOrder {
+	/** Where the API is, such as `http://127.0.0.1:8420`. */
+	readonly origin: string;
+	/** The neighbour's own keys, one for each of its projects. */
+	readonly projects: readonly { readonly id: string; readonly key: string }[];
+	readonly attack: Attack;
+}
+
+/** From the process: where its receiver listens, then that it has begun. */
+export type HostileReply = { readonly port: number } | { readonly begun: true };

@@ -1,0 +1,253 @@
+/**
+ * What a quiet project notices of a hostile neighbour: the time from publishing an event until its receiver has it, alone
+ * and beside each of {@link NEIGHBOURS}, on a service of its own each time.
+ */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EVENT_TYPES } from "@posthorn/protocol";
+import { writePast } from "../../e2e/past.ts";
+import { quantile } from "../latency.ts";
+import { EVENT_TYPE } from "../payload.ts";
+import type { Progress } from "../progress.ts";
+import type { Receiver } from "../receiver.ts";
+import type { NeighbourRun } from "../results.ts";
+import { Service, type ServiceOptions } from "../service.ts";
+import { Throttle } from "../throttle.ts";
+import { runInProcess } from "../worker-process.ts";
+import type { Workspace } from "../workspace.ts";
+import type { AttackOrder, Behaviour, HostileReply } from "./hostile.ts";
+import { NEIGHBOURS, type Neighbour } from "./neighbours.ts";
+import type { QuietResult, QuietTask } from "./quiet-process.ts";
+
+const EVENTS_PER_S = 50;
+const WARM_UP_PER_S = 600;
+/** Of a measurement's length, and no longer than so many seconds. */
+const WARM_UP_MOST_S = 5;
+/** Of a core, for the neighbour. */
+const SHARE = 0.5;
+/** The neighbour's first moments are not what is measured, milliseconds. */
+const SETTLE_MS = 1_000;
+const SAMPLE_MS = 100;
+/** Without a further arrival for so long the rest counts as missing, milliseconds. */
+const STALLED_MS = 20_000;
+/** A quiet project's p99 may be this many times what it is alone, or this long: whichever is more. */
+const MOST_TIMES = 3;
+const MOST_MS = 50;
+/** What docs/operations allow a node, MB. */
+export const ALLOWED_MB = 768;
+
+export async function measureNeighbours(
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	seconds: number,
+	only: string | null,
+	progress: Progress,
+): Promise<NeighbourRun[]> {
+	const runs: NeighbourRun[] = [];
+	for (const neighbour of NEIGHBOURS) {
+		if (only !== null && !neighbour.name.includes(only)) continue;
+		progress.start(neighbour.name);
+		const run = await new Side(workspace, receiver, options, neighbour, seconds).measure((part) =>
+			progress.update(part, 4),
+		);
+		runs.push(run);
+		progress.finish(`p99 ${run.alone.p99} ms alone, ${run.beside.p99} ms beside it${run.within ? "" : ": too long"}`);
+	}
+	return runs;
+}
+
+/** One quiet project and one neighbour. */
+class Side {
+	readonly #workspace: Workspace;
+	readonly #receiver: Receiver;
+	readonly #options: ServiceOptions;
+	readonly #neighbour: Neighbour;
+	readonly #seconds: number;
+	#published = 0;
+
+	constructor(
+		workspace: Workspace,
+		receiver: Receiver,
+		options: ServiceOptions,
+		neighbour: Neighbour,
+		seconds: number,
+	) {
+		this.#workspace = workspace;
+		this.#receiver = receiver;
+		this.#neighbour = neighbour;
+		this.#seconds = seconds;
+		const folder = workspace.makeFolder("neighbours");
+		this.#options = {
+			...options,
+			settings: {
+				POSTHORN_DATABASE_URL: `sqlite:${join(folder, "posthorn.db")}`,
+				POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+				POSTHORN_OPERATOR_KEY: randomBytes(24).toString("hex"),
+				POSTHORN_MAX_WEBHOOKS: "10000",
+			},
+		};
+	}
+
+	async measure(onPart: (part: number) => void): Promise<NeighbourRun> {
+		const hostile = await this.#fork();
+		let service = await Service.start(this.#workspace, this.#options);
+		try {
+			const quiet = await this.#openQuiet(service);
+			const { order, webhookId } = await this.#setUp(service, hostile.port);
+			onPart(1);
+			await this.#publish(service, quiet, this.#warmUp);
+			const alone = await this.#publish(service, quiet, this.#paced);
+			onPart(2);
+			if (this.#neighbour.past) {
+				await service.stop();
+				await this.#writePast(order.projects[0]!.id, webhookId);
+				service = await Service.start(this.#workspace, this.#options);
+			}
+			await this.#publish(service, quiet, this.#warmUp);
+			onPart(3);
+			await hostile.begin({ ...order, origin: service.api.origin });
+			await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+			const most = highest(service);
+			const beside = await this.#publish(service, quiet, this.#paced);
+			const mb = most();
+			const { refusals, ...latency } = beside;
+			const within =
+				beside.p99 <= Math.max(MOST_TIMES * alone.p99, MOST_MS) && beside.missing === 0 && (mb ?? 0) <= ALLOWED_MB;
+			return {
+				neighbour: this.#neighbour.name,
+				alone: { p50: alone.p50, p99: alone.p99 },
+				beside: latency,
+				refusals,
+				resident_mb: mb,
+				within,
+			};
+		} finally {
+			hostile.kill();
+			await service.stop();
+		}
+	}
+
+	get #warmUp() {
+		return { count: Math.ceil(WARM_UP_PER_S * Math.min(WARM_UP_MOST_S, this.#seconds)), perSecond: WARM_UP_PER_S };
+	}
+
+	get #paced() {
+		return { count: Math.ceil(EVENTS_PER_S * this.#seconds), perSecond: EVENTS_PER_S };
+	}
+
+	/** The neighbour's process, held to its share of a core. */
+	async #fork() {
+		const { cert, key } = await this.#receiver.issue();
+		const child = this.#workspace.fork(fileURLToPath(new URL("./hostile-process.ts", import.meta.url)), {
+			HOSTILE_CERT: cert,
+			HOSTILE_KEY: key,
+		});
+		const [{ port }] = (await once(child, "message")) as [HostileReply & { port: number }];
+		const throttle = new Throttle(child.pid!, SHARE);
+		return {
+			port,
+			async begin(order: AttackOrder): Promise<void> {
+				const begun = once(child, "message");
+				child.send(order);
+				await begun;
+			},
+			kill(): void {
+				throttle.end();
+				child.kill("SIGKILL");
+			},
+		};
+	}
+
+	async #openQuiet({ api }: Service): Promise<Quiet> {
+		const projectId = await api.createProject("quiet");
+		await api.createWebhook(projectId, `${this.#receiver.origin}/w${this.#receiver.takePaths(1)}`, [EVENT_TYPE]);
+		return { path: `/v1/projects/${projectId}/events`, key: await api.createKey(projectId) };
+	}
+
+	async #setUp({ api }: Service, port: number): Promise<{ order: Omit<AttackOrder, "origin">; webhookId: string }> {
+		const neighbour = this.#neighbour;
+		const projects = await api.setUp(neighbour.projects, async (n) => {
+			const id = await api.createProject(`neighbour ${n}`);
+			return { id, key: await api.createKey(id) };
+		});
+		const webhooks = neighbour.webhooks.flatMap((some) => Array<typeof some>(some.count).fill(some));
+		const ids = await api.setUp(webhooks.length, (n) => {
+			const { behaviour, maxInFlight } = webhooks[n]!;
+			const url = webhookUrl(port, behaviour, n);
+			return api.createWebhook(projects[n % projects.length]!.id, url, [EVENT_TYPE], maxInFlight);
+		});
+		const webhookId = ids[0] ?? "";
+		const { attack } = neighbour;
+		return { order: { projects, attack: typeof attack === "function" ? attack(webhookId) : attack }, webhookId };
+	}
+
+	async #writePast(projectId: string, webhookId: string): Promise<void> {
+		const { events, agoMs, statusCode } = this.#neighbour.past!;
+		const since = Date.now() - agoMs;
+		const webhook = { id: webhookId, url: "https://localhost/past", events: EVENT_TYPES.map(({ type }) => type) };
+		await writePast({
+			path: this.#options.settings!.POSTHORN_DATABASE_URL!.slice("sqlite:".length),
+			projectId,
+			webhooks: webhookId === "" ? [] : [{ ...webhook, attemptsOf: () => [{ statusCode, responseMs: 20 }] }],
+			times: Array.from({ length: events }, (_, n) => since + n),
+		});
+	}
+
+	/** Publishes for the quiet project, and waits until its receiver has all that was accepted. */
+	async #publish(service: Service, quiet: Quiet, pace: { count: number; perSecond: number }): Promise<Measured> {
+		await this.#receiver.reset();
+		const task = { ...quiet, ...pace, origin: service.api.origin, first: this.#published };
+		this.#published += pace.count;
+		const publishing = runInProcess<QuietTask, QuietResult>(this.#workspace, "./neighbours/quiet-process.ts", task);
+		const { accepted, refusals } = await publishing;
+		const distinct = await this.#arrived(service, accepted);
+		const { latencies } = await this.#receiver.stats();
+		return {
+			p50: quantile(latencies, 0.5),
+			p99: quantile(latencies, 0.99),
+			refused: pace.count - accepted,
+			missing: accepted - distinct,
+			refusals,
+		};
+	}
+
+	/** How many came of those that were accepted. */
+	async #arrived(service: Service, accepted: number): Promise<number> {
+		let distinct = 0;
+		for (let since = performance.now(); performance.now() - since < STALLED_MS; ) {
+			if (!service.isRunning) throw service.failure("The service ended beside its neighbour.");
+			const stats = await this.#receiver.stats();
+			if (stats.distinct > distinct) since = performance.now();
+			distinct = stats.distinct;
+			if (distinct >= accepted) return accepted;
+			await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
+		}
+		return distinct;
+	}
+}
+
+interface Quiet {
+	readonly path: string;
+	readonly key: string;
+}
+
+type Measured = NeighbourRun["beside"] & { readonly refusals: readonly string[] };
+
+function webhookUrl(port: number, behaviour: Behaviour, n: number): string {
+	return `https://127.0.0.1:${port}/${behaviour}/${n}`;
+}
+
+/** Samples the service's memory. @returns what ends that, and answers with the most that was seen, MB */
+function highest(service: Service): () => number | null {
+	let most = service.residentMb();
+	const timer = setInterval(() => {
+		if (service.isRunning && most !== null) most = Math.max(most, service.residentMb() ?? 0);
+	}, SAMPLE_MS);
+	return () => {
+		clearInterval(timer);
+		return most === null ? null : Math.round(most);
+	};
+}
