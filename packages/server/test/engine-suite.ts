@@ -6,6 +6,7 @@ import { describeHandover } from "./engine-handover.ts";
 import { describeLanes } from "./engine-lanes.ts";
 import { describeLateAnswers } from "./engine-late-answers.ts";
 import { describeOutages } from "./engine-outages.ts";
+import { describeRewound } from "./engine-rewound.ts";
 import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
 import { describeWithholding } from "./engine-withholding.ts";
@@ -23,5 +24,6 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeOutages(start);
 		describeHandover(start);
 		describeWithholding(start);
+		describeRewound(start);
 	});
 }

@@ -13,9 +13,10 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
-async function createDatabase(): Promise<RigDatabase> {
+async function createDatabase(): Promise<RigDatabase & { readonly url: string }> {
 	const url = await server.createDatabase();
 	return {
+		url,
 		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
 		remove: () => server.dropDatabase(url),
 	};
@@ -92,4 +93,35 @@ test("a node whose lease has passed on answers a change only when whoever works 
 	await other.engine.publish(rig.projectId, [draft]);
 	await until(() => other.sender.sent.length === 2);
 	expect(other.sender.to(moved)).toHaveLength(1);
+});
+
+test("a log that went back under a node is found when the node next looks, and what comes then is sent", async () => {
+	const database = await createDatabase();
+	const storage = new FaultyStorage();
+	await using rig = await EngineRig.start(database, storage.wrap);
+	const other = await database.open(rig.clock);
+	const { url } = await rig.webhook("a");
+	const before = await rig.publishAll(5);
+	await rig.settledCount(5);
+	// As if the last three had never come.
+	await server.execute(
+		`BEGIN;
+		DELETE FROM posthorn.attempts WHERE seq > 2;
+		DELETE FROM posthorn.events WHERE seq > 2;
+		UPDATE posthorn.logs SET last_seq = 2;
+		UPDATE posthorn.lanes SET cursor = 2;
+		COMMIT`,
+		database.url,
+	);
+	await storage.pass(rig.clock, 2_000);
+	const events = before.slice(0, 2).map(() => {
+		const id = rig.ids.next("event");
+		const body = Buffer.from(`{"id":"${id}"}`);
+		return { id, type: "delivery.success", createdAt: rig.clock.now(), createdAtGiven: false, body };
+	});
+	await other.appendEvents([{ projectId: rig.projectId, publishedAt: rig.clock.now(), events }]);
+	await other.close();
+	await storage.pass(rig.clock, 2_000);
+	await rig.settledCount(7);
+	expect(rig.sender.to(url)).toEqual([...before, ...events.map(({ id }) => id)]);
 });

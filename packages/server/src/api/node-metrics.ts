@@ -44,11 +44,11 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 export function countLosses(registry: Registry): (why: ProjectLoss) => void {
 	const losses = new Counter({
 		name: "posthorn_projects_lost_total",
-		help: "Projects that this node let go of without giving them back: stale, expired, refused or fault.",
+		help: "Projects that this node let go of without giving them back: stale, expired, rewound, refused or fault.",
 		labelNames: ["why"],
 		registers: [registry],
 	});
-	for (const why of ["stale", "expired", "refused", "fault"] satisfies ProjectLoss[]) losses.inc({ why }, 0);
+	for (const why of ["stale", "expired", "rewound", "refused", "fault"] satisfies ProjectLoss[]) losses.inc({ why }, 0);
 	return (why) => losses.inc({ why });
 }
 

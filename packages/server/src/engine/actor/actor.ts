@@ -12,8 +12,9 @@
  *                                       a change of webhooks is being stored
  * ```
  *
- * From any state it is `lost` when a settle finds the lease gone to another node, or storage refuses its outcomes: it
- * drops what it knows and writes nothing more. Whoever takes the project next reads it from storage.
+ * From any state it is `lost` when a settle finds the lease gone to another node, when storage refuses its outcomes, or
+ * when the log turns out to be shorter than what the actor has seen of it: it drops what it knows and writes nothing more.
+ * Whoever takes the project next reads it from storage.
  */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { Moment } from "../../base/clock.ts";
@@ -30,7 +31,11 @@ import { Starter } from "./starter.ts";
 /** After a read failed, it is tried again after this long. */
 const READ_RETRY_MS = 500;
 
-export type LossReason = Exclude<SettleResult, "settled"> | "fault";
+export type LossReason =
+	| Exclude<SettleResult, "settled">
+	/** The log went back: numbers that this actor has seen are missing, or belong to other events. */
+	| "rewound"
+	| "fault";
 
 export class Actor {
 	readonly projectId: string;
@@ -50,6 +55,7 @@ export class Actor {
 	/** What the lanes that were loaded last include. */
 	#seen: AlarmMark | null = null;
 	#holds = 0;
+	#doubting = false;
 	#retiring = false;
 	#over = false;
 	#lastActive: number;
@@ -104,6 +110,11 @@ export class Actor {
 	/** Other nodes published: the log goes as far as this. */
 	reaches(lastSeq: number): void {
 		this.#post({ kind: "reaches", lastSeq });
+	}
+
+	/** The log went back. */
+	rewound(): void {
+		this.#post({ kind: "rewound" });
 	}
 
 	/** Retries of this webhook (of all, if null) were stored by others. */
@@ -225,8 +236,11 @@ export class Actor {
 				break;
 			case "appended":
 				this.#lastActive = this.#context.clock.now();
-				this.#reader.appended(message.events, this.#foremost());
+				this.#doubt(this.#reader.appended(message.events, this.#foremost()));
 				this.#mark(null);
+				break;
+			case "rewound":
+				this.#lose("rewound");
 				break;
 			case "reaches":
 				this.#lastActive = this.#context.clock.now();
@@ -345,6 +359,23 @@ export class Actor {
 		const { logger, clock } = this.#context;
 		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "reading from storage failed");
 		clock.setTimeout(again, READ_RETRY_MS);
+	}
+
+	/** Reads whether the log still holds an event under the number that it was appended with. */
+	#doubt(event: LogEvent | null): void {
+		if (event === null || this.#doubting) return;
+		this.#doubting = true;
+		const { storage } = this.#context;
+		storage
+			.readEvents(this.projectId, [event.seq])
+			.then(([stored]) => {
+				if (stored?.id !== event.id) this.rewound();
+			})
+			// A log that went back is also found when neighbours are read, and when something is settled.
+			.catch(() => undefined)
+			.finally(() => {
+				this.#doubting = false;
+			});
 	}
 
 	#lose(why: LossReason): void {

@@ -14,6 +14,8 @@ export type ProjectLoss =
 	| "stale"
 	/** or was over when it was to be renewed. */
 	| "expired"
+	/** The project's log went back. */
+	| "rewound"
 	/** Storage refused the project's outcomes. */
 	| "refused"
 	/** A mistake of ours. */

@@ -208,11 +208,32 @@ export class Directory {
 		this.#taker.poke(projectId);
 	}
 
-	/** Its lease is left to run out, so that a project whose outcomes are refused is not taken up again at once. */
+	/**
+	 * Its lease is left to run out, so that a project whose outcomes are refused is not taken up again immediately. One
+	 * whose log went back is: only what was known of it was wrong.
+	 */
 	#lost(actor: Actor, why: LossReason): void {
-		this.#roster.drop(actor);
 		this.#context.onLost(why);
 		this.#context.logger.warn({ projectId: actor.projectId, why }, "a project was let go of");
+		if (why === "rewound") {
+			void this.#retake(actor);
+			return;
+		}
+		this.#roster.drop(actor);
 		this.#taker.takeRungBy(this.#context.clock.now() + this.#context.leaseTermMs);
+	}
+
+	/** Releases the actor's lease and takes the project again, to read it from storage. */
+	async #retake(actor: Actor): Promise<void> {
+		const { storage, clock, logger } = this.#context;
+		const { projectId, lease } = actor;
+		await this.#roster.leave(actor, async () => {
+			try {
+				await storage.releaseLease(lease, clock.now(), { lastSeq: -1, revision: -1 });
+			} catch (error) {
+				logger.error({ err: error, projectId }, "a lease could not be released: it ends with its term");
+			}
+		});
+		this.#taker.poke(projectId);
 	}
 }

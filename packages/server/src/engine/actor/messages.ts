@@ -14,6 +14,8 @@ export type Message =
 	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
 	/** Other nodes published: the log goes as far as this. */
 	| { readonly kind: "reaches"; readonly lastSeq: number }
+	/** The log is shorter than what the actor has seen of it, or holds other events under the same numbers. */
+	| { readonly kind: "rewound" }
 	/** A window of the log was read; null when the read failed and should be made again. */
 	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
 	/** The head of a retry queue was read, or null. */

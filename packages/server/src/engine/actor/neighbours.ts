@@ -144,8 +144,10 @@ export class Neighbours {
 		try {
 			for (let at = 0; at < actors.length; at += MARKS_AT_ONCE) {
 				const some = actors.slice(at, at + MARKS_AT_ONCE);
+				// What an actor learns while the marks are being read may be newer than they are.
+				const before = some.map((actor) => actor.mark);
 				const marks = await this.#options.storage.readMarks(some.map(({ projectId }) => projectId));
-				await Promise.all(some.map((actor) => this.#compare(actor, marks.get(actor.projectId))));
+				await Promise.all(some.map((actor, i) => this.#compare(actor, before[i]!, marks.get(actor.projectId))));
 				await this.acknowledge(some.filter((actor) => this.#options.actors.get(actor.projectId) === actor));
 			}
 		} catch (error) {
@@ -153,10 +155,19 @@ export class Neighbours {
 		}
 	}
 
-	async #compare(actor: Actor, stored: AlarmMark | undefined): Promise<void> {
+	async #compare(actor: Actor, before: AlarmMark | null, stored: AlarmMark | undefined): Promise<void> {
 		const known = actor.mark;
+		if (before !== null && (stored === undefined || isBehind(stored, before))) {
+			actor.rewound();
+			return;
+		}
 		if (stored === undefined || known === null) return;
 		if (stored.revision > known.revision) await this.#options.reload(actor);
 		if (stored.lastSeq > known.lastSeq) actor.reaches(stored.lastSeq);
 	}
+}
+
+/** Both numbers only rise, so the log or the project's webhooks went back. */
+function isBehind(stored: AlarmMark, known: AlarmMark): boolean {
+	return stored.lastSeq < known.lastSeq || stored.revision < known.revision;
 }

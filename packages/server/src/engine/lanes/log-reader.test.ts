@@ -78,3 +78,13 @@ test("what was published while no lane was near is not taken for what follows", 
 	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
 	expect(log.find({ position: 2, ...ALL_TYPES })?.events.map(({ seq }) => seq)).toEqual([3]);
 });
+
+test("an event under a number that was taken by another one is told of, the same event again is not", () => {
+	const log = reader();
+	log.appended(events(1, 2, 3), 0);
+	const [, again] = events(1, 2);
+	expect(log.appended([again!], 0)).toBeNull();
+	const other = { ...again!, id: "evt_other" };
+	expect(log.appended([other, ...events(4)], 0)).toBe(other);
+	expect(log.lastSeq).toBe(4);
+});

@@ -62,14 +62,24 @@ export class LogReader {
 		this.#lastSeq = Math.max(this.#lastSeq, seq);
 	}
 
-	/** Events were published. Kept in memory only when a lane is near enough to use them soon. */
-	appended(events: readonly LogEvent[], foremost: number): void {
+	/**
+	 * Events were published. Kept in memory only when a lane is near enough to use them soon.
+	 *
+	 * @returns the first event whose number this reader already counted as taken, unless it holds that very event; null
+	 *   if there is none. Either the read that counted it saw this append, or the log went back and uses numbers again.
+	 */
+	appended(events: readonly LogEvent[], foremost: number): LogEvent | null {
+		let doubtful: LogEvent | null = null;
 		for (const event of events) {
-			if (event.seq <= this.#lastSeq) continue;
+			if (event.seq <= this.#lastSeq) {
+				if (!this.#holds(event)) doubtful ??= event;
+				continue;
+			}
 			const follows = event.seq === this.#lastSeq + 1;
 			if (follows && foremost >= this.#lastSeq - NEAR_END) this.#extendEnd(event);
 			this.#lastSeq = event.seq;
 		}
+		return doubtful;
 	}
 
 	/** A chunk in memory that goes on behind the lane's place. */
@@ -114,6 +124,12 @@ export class LogReader {
 		this.reaches(chunk.through);
 		if (chunk.events.length > 0) this.#keep(chunk);
 		this.#deliver(key, chunk);
+	}
+
+	#holds({ seq, id }: LogEvent): boolean {
+		return this.#chunks.some(({ after, through, events }) => {
+			return after < seq && seq <= through && events.some((event) => event.seq === seq && event.id === id);
+		});
 	}
 
 	#extendEnd(event: LogEvent): void {

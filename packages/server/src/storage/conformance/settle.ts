@@ -47,6 +47,19 @@ export function describeSettle(harness: StorageHarness): void {
 			for (const row of wanted) expect(plain(await world.storage.getAttempt(project, row.id))).toEqual(plain(row));
 		});
 
+		test("a settlement with a lane beyond the end of the log is refused whole", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const beyond = { webhookId: webhook, cursor: event!.seq + 1, ahead: [] };
+			const attempts = [world.attempt(webhook, event!)];
+			expect(await world.settle(lease, { attempts, lanes: [beyond] })).toBe("stale");
+			expect((await world.lane(project, webhook)).cursor).toBe(0);
+			expect((await world.storage.listAttempts(project, {}, ALL)).rows).toEqual([]);
+			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, cursor: event!.seq }] })).toBe("settled");
+		});
+
 		test("attempts that are logged together come back each as it went in, whatever they have in common", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a", "b"]);
@@ -223,6 +236,8 @@ export function describeSettle(harness: StorageHarness): void {
 					async (steps, window) => {
 						const project = await world.project();
 						const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+						// As far as lanes go: none is ever beyond the end of the log.
+						await world.publish(project, ...Array.from({ length: 20 }, () => "a"));
 						const lease = await world.lease(project);
 						const lanes = webhooks.map(() => ({ cursor: 0, ahead: [] as number[] }));
 						const table = new Map<string, Retry>();

@@ -140,8 +140,8 @@ export interface DeliveryStorage {
 
 	/**
 	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
-	 * refused whole, and so is one with an attempt that is logged already: whoever made it works from what is no longer
-	 * true. The first attempt of an event comes with where its lane stands then, so that lanes tell what was attempted.
+	 * refused whole, and so is one with an attempt that is logged already, or with a lane beyond the log's end: whoever
+	 * made it works from what is no longer true. The first attempt of an event comes with where its lane stands then, so that lanes tell what was attempted.
 	 * Attempts of deleted webhooks are logged, but nothing is scheduled for them.
 	 */
 	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;

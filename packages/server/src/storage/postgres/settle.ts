@@ -2,8 +2,8 @@
  * Settling: two round trips in one transaction. The first holds the leases and asks what the log has already; then it is
  * decided here what stands; the second writes and commits.
  *
- * A settlement is refused (`stale`) when its generation is not the current one, or when an attempt of it is logged under
- * another id. One whose attempts are all logged under their own ids was committed before, by a call whose connection
+ * A settlement is refused (`stale`) when its generation is not the current one, when a lane of it is beyond the log's end
+ * (the log went back), or when an attempt of it is logged under another id. One whose attempts are all logged under their own ids was committed before, by a call whose connection
  * broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
  */
 import type { Settlement } from "../port.ts";
@@ -114,23 +114,28 @@ async function settleResolved(connections: Connections, all: readonly (Resolved 
 }
 
 const HOLD = sql(`
-	SELECT project_no, generation FROM posthorn.leases
-	WHERE project_no = ANY ($1::bigint[]) AND until IS NOT NULL ORDER BY project_no FOR NO KEY UPDATE`);
+	SELECT l.project_no, l.generation, g.last_seq
+	FROM posthorn.leases l JOIN posthorn.logs g ON g.project_no = l.project_no
+	WHERE l.project_no = ANY ($1::bigint[]) AND l.until IS NOT NULL ORDER BY l.project_no FOR NO KEY UPDATE OF l`);
+
+type Held = { project_no: number; generation: number; last_seq: number };
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verdict[]> {
 	const rows = round.flatMap(({ attempts }) => attempts);
 	const [held, logged] = await Promise.all([
-		c.rows<{ project_no: number; generation: number }>(HOLD, numberArray(round.map(({ projectNo }) => projectNo))),
+		c.rows<Held>(HOLD, numberArray(round.map(({ projectNo }) => projectNo))),
 		findLogged(c, rows),
 	]);
-	const generations = new Map(held.map(({ project_no, generation }) => [project_no, generation]));
+	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
 	const standing: Resolved[] = [];
 	let first = 0;
 	const verdicts = round.map((one): Verdict => {
 		const from = first;
 		first += one.attempts.length;
-		if (generations.get(one.projectNo) !== one.settlement.generation) return "stale";
+		const hold = holds.get(one.projectNo);
+		if (hold?.generation !== one.settlement.generation) return "stale";
+		if (one.moves.lanes.some(({ cursor }) => cursor > hold.last_seq)) return "stale";
 		const known = one.attempts.map((_, i) => logged.get(from + i));
 		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";
 		if (known.some((id) => id !== undefined) || repeatsItself(one)) {

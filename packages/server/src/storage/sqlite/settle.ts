@@ -17,11 +17,11 @@ export function settle(c: Connection, batch: SettleBatch): Verdict[] {
 }
 
 function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
-	const { projectId, generation, attempts } = settlement;
+	const { projectId, generation, attempts, lanes } = settlement;
 	const project = c
-		.sql("SELECT no FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
+		.sql("SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
 		.get(projectId, generation);
-	if (project === undefined) return "stale";
+	if (project === undefined || lanes.some(({ cursor }) => cursor > (project.last_seq as number))) return "stale";
 	if (!insertAttempts(c, project.no as number, attempts)) {
 		process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 		return "stale";

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import type { Storage } from "../src/storage/port.ts";
+import type { StartRig } from "./engine-rig.ts";
+
+/** Answers to appends with numbers that are lower than those in the log by `back`. */
+class BackwardStorage {
+	back = 0;
+
+	readonly wrap = (storage: Storage): Storage => {
+		const appendEvents: Storage["appendEvents"] = async (requests) => {
+			const results = await storage.appendEvents(requests);
+			return results.map((one) =>
+				one.kind === "appended"
+					? { ...one, events: one.events.map((event) => ({ ...event, seq: event.seq - this.back })) }
+					: one,
+			);
+		};
+		return new Proxy(storage, {
+			get(_, key) {
+				if (key === "appendEvents") return appendEvents;
+				const value: unknown = Reflect.get(storage, key, storage);
+				return typeof value === "function" ? value.bind(storage) : value;
+			},
+		});
+	};
+}
+
+/** A log whose end lies before what the engine has seen of it. */
+export function describeRewound(start: StartRig): void {
+	describe("a log that went back", () => {
+		// They were once ignored, and the cursor was committed past them.
+		test("events with numbers that were used before are sent", async () => {
+			const storage = new BackwardStorage();
+			await using rig = await start(storage.wrap);
+			const { url } = await rig.webhook("a");
+			const before = await rig.publishAll(20);
+			await rig.settledCount(20);
+			storage.back = 15;
+			const after = await rig.publishAll(10);
+			await rig.settledCount(30);
+			expect(rig.sender.to(url)).toEqual([...before, ...after]);
+		});
+	});
+}
