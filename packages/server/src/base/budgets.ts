@@ -40,12 +40,18 @@ export const RESPONSES = {
 
 /** What a receiver may make this node do. */
 export const RECEIVERS = {
-	/** Status line and header lines of a response, interim responses included. */
+	/** Status lines and header lines of a response, interim responses included. */
 	headBytes: 16 * KIB,
 	/** Interim (1xx) responses before the final one. */
 	interimResponses: 16,
+	/** What frames a chunked body: sizes, their extensions, and trailers. */
+	framingBytes: 16 * KIB,
 	/** Bytes that one connection may have read in one turn of the event loop. The rest waits for the next turn. */
 	readBytesPerTurn: 64 * KIB,
+	/** What a read counts for at least, however few bytes it brings. */
+	leastBytesPerRead: 256,
+	/** TLS sessions that a receiver may hand out on one connection. Servers hand out two, or four. */
+	sessionsPerConnection: 16,
 } as const;
 
 /** What may be on its way to receivers. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { RECEIVERS } from "../../base/budgets.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
 function read(...parts: (string | Buffer)[]): AnswerReader {
@@ -41,12 +42,16 @@ const ANSWERS = [
 
 test("an answer reads the same however its bytes come in pieces", () => {
 	fc.assert(
-		fc.property(fc.constantFrom(...ANSWERS), fc.array(fc.nat({ max: 300 })), (answer, cuts) => {
-			const places = [0, ...cuts.filter((cut) => cut < answer.length).sort((a, b) => a - b), answer.length];
-			const parts = places.slice(1).map((place, i) => answer.slice(places[i], place));
-			expect(seen(read(...parts))).toEqual(seen(read(answer)));
-			expect(seen(read(...answer))).toEqual(seen(read(answer)));
-		}),
+		fc.property(
+			fc.constantFrom(...ANSWERS),
+			fc.array(fc.nat({ max: 300 }), { maxLength: 100, size: "max" }),
+			(answer, cuts) => {
+				const places = [0, ...cuts.filter((cut) => cut < answer.length).sort((a, b) => a - b), answer.length];
+				const parts = places.slice(1).map((place, i) => answer.slice(places[i], place));
+				expect(seen(read(...parts))).toEqual(seen(read(answer)));
+				expect(seen(read(...answer))).toEqual(seen(read(answer)));
+			},
+		),
 		{ numRuns: 500 },
 	);
 });
@@ -105,5 +110,101 @@ describe("where an answer ends and what becomes of the connection", () => {
 			`HTTP/1.1 200 ${"y".repeat(20_000)}`,
 		])
 			expect(read(bytes).state, bytes.slice(0, 20)).toBe("malformed");
+	});
+});
+
+describe("what a receiver sends is bounded", () => {
+	const interim = (line = "x: y") => `HTTP/1.1 103 Early\r\n${line}\r\n\r\n`;
+	const final = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+	const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
+	test("interim responses by their number", () => {
+		const { interimResponses: most } = RECEIVERS;
+		expect(read(interim().repeat(most), final).state).toBe("complete");
+		expect(seen(read(interim().repeat(most + 1), final))).toMatchObject({ state: "malformed", status: 0 });
+	});
+
+	test("heads by their bytes, those of interim responses included", () => {
+		const filled = (bytes: number) => {
+			const head = (padding: string) => interim(`x: ${padding}`) + final;
+			return head("y".repeat(bytes - head("").length));
+		};
+		expect(read(filled(RECEIVERS.headBytes)).state).toBe("complete");
+		for (const parts of [[filled(RECEIVERS.headBytes + 1)], filled(RECEIVERS.headBytes + 1).split("")])
+			expect(seen(read(...parts))).toMatchObject({ state: "malformed", status: 0 });
+	});
+
+	test.each([
+		["extensions", (bytes: number) => `0;${"x".repeat(bytes - 6)}\r\n\r\n`],
+		["trailers", (bytes: number) => `0\r\nx: ${"y".repeat(bytes - 10)}\r\n\r\n`],
+		["trailers that never end", (bytes: number) => `0\r\n${"x: y\r\n".repeat(bytes / 6)}`],
+	])("chunked framing by its bytes: %s", (_, framing) => {
+		const { framingBytes: most } = RECEIVERS;
+		const whole = framing(most);
+		expect(read(chunked, whole).state).toBe(whole.endsWith("\r\n\r\n") ? "complete" : "body");
+		for (const parts of [[framing(most + 6)], framing(most + 6).split("")])
+			expect(seen(read(chunked, ...parts))).toMatchObject({ state: "cut", status: 200 });
+	});
+
+	test("chunks of one byte are read up to the bytes that are kept, and no further", () => {
+		const ones = (count: number) => "1\r\nx\r\n".repeat(count);
+		expect(read(chunked, ones(1_024), "0\r\n\r\n")).toMatchObject({ state: "complete", body: { length: 1_024 } });
+		expect(read(chunked, ones(1_025))).toMatchObject({ state: "cut", body: { length: 1_024 } });
+	});
+
+	/** Counts the bytes that are searched, copied or turned into text while `run` runs. */
+	function bytesTouched(run: () => void): number {
+		let touched = 0;
+		const concat = vi.spyOn(Buffer, "concat").mockImplementation((parts) => {
+			const whole = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
+			let at = 0;
+			for (const part of parts) {
+				whole.set(part, at);
+				at += part.length;
+			}
+			touched += whole.length;
+			return whole;
+		});
+		const { indexOf, copy, toString: decode } = Buffer.prototype;
+		Object.assign(Buffer.prototype, {
+			indexOf(this: Buffer, value: number, from = 0) {
+				const at = indexOf.call(this, value, from);
+				touched += (at < 0 ? this.length : at + 1) - from;
+				return at;
+			},
+			copy(this: Buffer, ...args: Parameters<typeof copy>) {
+				const copied = copy.apply(this, args);
+				touched += copied;
+				return copied;
+			},
+			toString(this: Buffer, ...args: Parameters<typeof decode>) {
+				const text = decode.apply(this, args);
+				touched += text.length;
+				return text;
+			},
+		});
+		try {
+			run();
+		} finally {
+			Object.assign(Buffer.prototype, { indexOf, copy, toString: decode });
+			concat.mockRestore();
+		}
+		return touched;
+	}
+
+	test.each([
+		["a head", (bytes: number) => `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(bytes / 6)}`],
+		["a status line", (bytes: number) => `HTTP/1.1 200 ${"x".repeat(bytes)}`],
+		["a header line", (bytes: number) => `HTTP/1.1 200 OK\r\nx: ${"y".repeat(bytes)}`],
+		["chunk extensions", (bytes: number) => `${chunked}1;${"x".repeat(bytes)}`],
+	])("%s that comes byte by byte costs work that grows with its bytes, not with their square", (_, textOf) => {
+		const text = textOf(15_000);
+		const bytes = [...text].map((byte) => Buffer.from(byte, "latin1"));
+		const reader = new AnswerReader();
+		const touched = bytesTouched(() => {
+			for (const byte of bytes) reader.push(byte);
+		});
+		expect(["head", "body"]).toContain(reader.state);
+		expect(touched).toBeLessThan(6 * text.length);
 	});
 });

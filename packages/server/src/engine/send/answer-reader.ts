@@ -1,10 +1,6 @@
+import { RECEIVERS } from "../../base/budgets.ts";
 import { Body } from "./body.ts";
-
-/** The most that an answer's status line and header lines may take together, bytes. */
-const MAX_HEAD_BYTES = 16 * 1_024;
-
-/** The most that one line of chunked framing may take: a size, its extensions, or a trailer; bytes. */
-const MAX_CHUNK_LINE_BYTES = 4_096;
+import { LineBuffer } from "./line-buffer.ts";
 
 const SWITCHING_PROTOCOLS = 101;
 const NO_CONTENT = 204;
@@ -19,7 +15,6 @@ const CHUNK_SIZE = /^[0-9a-fA-F]{1,12}(?=[\t ;]|$)/;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,9})/i;
 
 const PREFIX = "HTTP/1.";
-const LINE_FEED = 0x0a;
 
 /** How far an answer has come. */
 export type AnswerState =
@@ -35,26 +30,35 @@ export type AnswerState =
 	| "malformed";
 
 /**
- * Reads the answer to one request from a connection (RFC 9112). It keeps the status and the beginning of the body, and of
- * the header lines only what it needs to know where the answer ends and whether the connection may be used again. Interim
- * answers, which may always come, are passed over (RFC 9110, 15.2). Nothing is decompressed.
+ * Reads the response to one request from a connection (RFC 9112). It keeps the status and the beginning of the body, and of
+ * the header lines only what it needs to know where the response ends and whether the connection may be used again. Interim
+ * responses are skipped (RFC 9110, 15.2). Nothing is decompressed.
  *
  *     head ──▶ body ──▶ complete, cut
  *       └───────┴─────▶ malformed
+ *
+ * What a receiver can make it do is bounded by {@link RECEIVERS}: so many interim responses, so many bytes of head, so many
+ * of framing. It reads line by line and looks at each byte once, however small the pieces are in which they come.
  */
 export class AnswerReader {
 	readonly #body = new Body();
+	/** Of head and framing, the line that has begun. */
+	readonly #line = new LineBuffer();
 	#state: AnswerState = "head";
 	#framing: Framing = "none";
-	/** Bytes that came and could not be read without those that follow them. */
-	#held: Buffer | null = null;
 	#heard = false;
+	/** From the status line of the head that is being read; 0 until it is complete. */
+	#headStatus = 0;
+	#headers = new Headers();
 	#status = 0;
+	#interim = 0;
+	/** Bytes that may still come as head, and as chunked framing. */
+	#headLeft: number = RECEIVERS.headBytes;
+	#framingLeft: number = RECEIVERS.framingBytes;
 	/** Bytes left of the body or of the chunk. */
 	#left = 0;
 	#chunk: "size" | "data" | "end" | "trailer" = "size";
 	#persistent = false;
-	#idleSeconds = Number.POSITIVE_INFINITY;
 
 	get state(): AnswerState {
 		return this.#state;
@@ -65,11 +69,10 @@ export class AnswerReader {
 		return this.#heard;
 	}
 
-	/** The final answer's status as soon as its status line is there in full; until then 0. */
+	/** The final response's status as soon as its status line is complete; until then 0. */
 	get status(): number {
-		if (this.#status !== 0 || this.#state !== "head" || this.#held === null) return this.#status;
-		const status = statusOf(this.#held);
-		return status >= 200 ? status : 0;
+		if (this.#status !== 0 || this.#state !== "head") return this.#status;
+		return this.#headStatus >= 200 ? this.#headStatus : 0;
 	}
 
 	/** The first {@link MAX_BODY_BYTES} of the body at most. */
@@ -84,20 +87,16 @@ export class AnswerReader {
 
 	/** How long the receiver says that it keeps the connection without a request (its `Keep-Alive` header), seconds. */
 	get idleSeconds(): number {
-		return this.#idleSeconds;
+		return this.#headers.idleSeconds;
 	}
 
-	/** Takes what came. Bytes behind a complete answer make the connection unfit for further use. */
+	/** Reads the next bytes. Any that follow a complete response make the connection unfit for further use. */
 	push(chunk: Buffer): void {
 		this.#heard = true;
-		let rest: Buffer | null = chunk;
-		if (this.#held !== null) {
-			rest = Buffer.concat([this.#held, chunk]);
-			this.#held = null;
-		}
-		while (rest !== null && rest.length > 0) {
-			if (this.#state === "head") rest = this.#readHead(rest);
-			else if (this.#state === "body") rest = this.#readBody(rest);
+		let at = 0;
+		while (at < chunk.length) {
+			if (this.#state === "head") at = this.#readHead(chunk, at);
+			else if (this.#state === "body") at = this.#readBody(chunk, at);
 			else {
 				this.#persistent = false;
 				return;
@@ -110,53 +109,45 @@ export class AnswerReader {
 		if (this.#state === "body" && this.#framing === "until_close") this.#state = "complete";
 	}
 
-	#readHead(bytes: Buffer): Buffer | null {
-		const end = headEnd(bytes);
-		if (end > MAX_HEAD_BYTES || (end < 0 && bytes.length > MAX_HEAD_BYTES)) return this.#malformed();
-		if (end < 0) {
-			if (!mayBegin(bytes)) return this.#malformed();
-			return this.#hold(bytes);
-		}
-		const lines = bytes.toString("latin1", 0, end).split("\n");
-		const line = STATUS_LINE.exec(trimmed(lines[0]!));
-		if (line === null) return this.#malformed();
-		const status = Number(line[2]);
-		if (status === SWITCHING_PROTOCOLS) return this.#malformed();
-		if (status < 200) return bytes.subarray(end);
-		this.#persistent = line[1] === "1";
-		if (!this.#readHeaders(lines, status !== NO_CONTENT && status !== NOT_MODIFIED)) return this.#malformed();
-		this.#status = status;
-		this.#state = this.#framing === "none" || (this.#framing === "length" && this.#left === 0) ? "complete" : "body";
-		return bytes.subarray(end);
+	// Each of the following reads from an index and returns the index that it has read up to.
+
+	#readHead(chunk: Buffer, from: number): number {
+		const end = LineBuffer.end(chunk, from);
+		this.#headLeft -= (end < 0 ? chunk.length : end) - from;
+		if (this.#headLeft < 0) return this.#stop("malformed", chunk);
+		if (end >= 0) return this.#readHeadLine(this.#line.take(chunk, from, end)) ? end : this.#stop("malformed", chunk);
+		const isBeginning = this.#headStatus === 0 && this.#line.length < PREFIX.length;
+		this.#line.keep(chunk, from);
+		if (isBeginning && !PREFIX.startsWith(this.#line.beginning(PREFIX.length))) return this.#stop("malformed", chunk);
+		return chunk.length;
 	}
 
-	/** Learns from the header lines where the body ends and what becomes of the connection; false if one is none. */
-	#readHeaders(lines: readonly string[], mayHaveBody: boolean): boolean {
-		let length: string | null = null;
-		let coding: string | null = null;
-		for (let i = 1; i < lines.length; i++) {
-			const line = trimmed(lines[i]!);
-			if (line === "") break;
-			const header = HEADER_LINE.exec(line);
-			if (header === null) return false;
-			const value = header[2]!.trimEnd();
-			switch (header[1]!.toLowerCase()) {
-				case "content-length":
-					if (!DIGITS.test(value) || (length !== null && length !== value)) return false;
-					length = value;
-					break;
-				case "transfer-encoding":
-					coding = coding === null ? value : `${coding},${value}`;
-					break;
-				case "connection":
-					this.#readConnection(value);
-					break;
-				case "keep-alive":
-					this.#idleSeconds = Number(KEEP_ALIVE_TIMEOUT.exec(value)?.[1] ?? Number.POSITIVE_INFINITY);
-					break;
-			}
-		}
-		if (!mayHaveBody) this.#framing = "none";
+	#readHeadLine(line: string): boolean {
+		if (this.#headStatus === 0) return this.#readStatus(line);
+		const final = this.#headStatus >= 200;
+		if (line !== "") return !final || this.#headers.add(line);
+		if (final) this.#endHead();
+		else this.#headStatus = 0;
+		return true;
+	}
+
+	#readStatus(text: string): boolean {
+		const line = STATUS_LINE.exec(text);
+		if (line === null) return false;
+		const status = Number(line[2]);
+		if (status === SWITCHING_PROTOCOLS) return false;
+		if (status < 200 && ++this.#interim > RECEIVERS.interimResponses) return false;
+		this.#headStatus = status;
+		this.#headers.persistent = line[1] === "1";
+		return true;
+	}
+
+	/** Determines where the body ends and what becomes of the connection (RFC 9112, 6.3). */
+	#endHead(): void {
+		const { length, coding, persistent } = this.#headers;
+		const status = this.#headStatus;
+		this.#persistent = persistent;
+		if (status === NO_CONTENT || status === NOT_MODIFIED) this.#framing = "none";
 		else if (coding !== null) {
 			// With both, somebody on the way may have seen another end (RFC 9112, 6.3).
 			if (length !== null) this.#persistent = false;
@@ -166,50 +157,44 @@ export class AnswerReader {
 			this.#left = Number(length);
 		} else this.#framing = "until_close";
 		if (this.#framing === "until_close") this.#persistent = false;
-		return true;
+		this.#status = status;
+		this.#state = this.#framing === "none" || (this.#framing === "length" && this.#left === 0) ? "complete" : "body";
 	}
 
-	/** RFC 9112, 9.3: `close` wins over `keep-alive`, which HTTP/1.0 needs. */
-	#readConnection(value: string): void {
-		const options = value.toLowerCase().split(/[\t ]*,[\t ]*/);
-		if (options.includes("close")) this.#persistent = false;
-		else if (options.includes("keep-alive")) this.#persistent = true;
-	}
-
-	#readBody(bytes: Buffer): Buffer | null {
-		if (this.#framing === "chunked") return this.#readChunked(bytes);
+	#readBody(chunk: Buffer, from: number): number {
+		if (this.#framing === "chunked" && this.#chunk !== "data") return this.#readFraming(chunk, from);
 		if (this.#framing === "until_close") {
-			this.#keep(bytes);
-			return null;
+			this.#keep(chunk.subarray(from));
+			return chunk.length;
 		}
-		const part = bytes.subarray(0, this.#left);
+		const part = chunk.subarray(from, from + this.#left);
 		this.#left -= part.length;
-		if (this.#keep(part) && this.#left === 0) this.#state = "complete";
-		return bytes.subarray(part.length);
+		const kept = this.#keep(part);
+		if (this.#left === 0 && this.#framing === "chunked") this.#chunk = "end";
+		else if (this.#left === 0 && kept) this.#state = "complete";
+		return from + part.length;
 	}
 
-	/** RFC 9112, 7.1. */
-	#readChunked(bytes: Buffer): Buffer | null {
-		if (this.#chunk === "data") {
-			const part = bytes.subarray(0, this.#left);
-			this.#left -= part.length;
-			if (this.#left === 0) this.#chunk = "end";
-			this.#keep(part);
-			return bytes.subarray(part.length);
+	/** Reads a line of chunked framing: a size with its extensions, the end of a chunk, or a trailer (RFC 9112, 7.1). */
+	#readFraming(chunk: Buffer, from: number): number {
+		const end = LineBuffer.end(chunk, from);
+		this.#framingLeft -= (end < 0 ? chunk.length : end) - from;
+		if (this.#framingLeft < 0) return this.#stop("cut", chunk);
+		if (end < 0) {
+			this.#line.keep(chunk, from);
+			return chunk.length;
 		}
-		const feed = bytes.indexOf(LINE_FEED);
-		if (feed < 0) return bytes.length > MAX_CHUNK_LINE_BYTES ? this.#malformed() : this.#hold(bytes);
-		const line = trimmed(bytes.toString("latin1", 0, feed));
+		const line = this.#line.take(chunk, from, end);
 		if (this.#chunk === "size") {
 			const size = CHUNK_SIZE.exec(line);
-			if (size === null) return this.#malformed();
+			if (size === null) return this.#stop("malformed", chunk);
 			this.#left = Number.parseInt(size[0], 16);
 			this.#chunk = this.#left === 0 ? "trailer" : "data";
 		} else if (this.#chunk === "end") {
-			if (line !== "") return this.#malformed();
+			if (line !== "") return this.#stop("malformed", chunk);
 			this.#chunk = "size";
 		} else if (line === "") this.#state = "complete";
-		return bytes.subarray(feed + 1);
+		return end;
 	}
 
 	#keep(part: Buffer): boolean {
@@ -218,42 +203,49 @@ export class AnswerReader {
 		return false;
 	}
 
-	#hold(bytes: Buffer): null {
-		// A copy: the socket's own buffer is larger, and may come back into use.
-		this.#held = Buffer.from(bytes);
-		return null;
-	}
-
-	#malformed(): null {
-		this.#state = "malformed";
-		return null;
+	#stop(state: "malformed" | "cut", chunk: Buffer): number {
+		this.#state = state;
+		return chunk.length;
 	}
 }
 
 /** How the end of a body is told (RFC 9112, 6.3). */
 type Framing = "none" | "length" | "chunked" | "until_close";
 
-/** Where the empty line behind the header lines ends; lines may end in a line feed alone (RFC 9112, 2.2). -1: not there. */
-function headEnd(bytes: Buffer): number {
-	for (let feed = bytes.indexOf(LINE_FEED); feed >= 0; feed = bytes.indexOf(LINE_FEED, feed + 1)) {
-		if (bytes[feed + 1] === LINE_FEED) return feed + 2;
-		if (bytes[feed + 1] === 0x0d && bytes[feed + 2] === LINE_FEED) return feed + 3;
+/** The header lines of a final response: what of them matters here. */
+class Headers {
+	length: string | null = null;
+	coding: string | null = null;
+	persistent = false;
+	idleSeconds = Number.POSITIVE_INFINITY;
+
+	/** False if it is not a header line, or contradicts another. */
+	add(line: string): boolean {
+		const header = HEADER_LINE.exec(line);
+		if (header === null) return false;
+		const value = header[2]!.trimEnd();
+		switch (header[1]!.toLowerCase()) {
+			case "content-length":
+				if (!DIGITS.test(value) || (this.length !== null && this.length !== value)) return false;
+				this.length = value;
+				break;
+			case "transfer-encoding":
+				this.coding = this.coding === null ? value : `${this.coding},${value}`;
+				break;
+			case "connection":
+				this.#readConnection(value);
+				break;
+			case "keep-alive":
+				this.idleSeconds = Number(KEEP_ALIVE_TIMEOUT.exec(value)?.[1] ?? Number.POSITIVE_INFINITY);
+				break;
+		}
+		return true;
 	}
-	return -1;
-}
 
-/** Whether an answer may begin with these bytes, before its header lines are all there. */
-function mayBegin(bytes: Buffer): boolean {
-	const begin = bytes.toString("latin1", 0, Math.min(bytes.length, PREFIX.length));
-	if (!PREFIX.startsWith(begin)) return false;
-	return !bytes.includes(LINE_FEED) || statusOf(bytes) !== 0;
+	/** RFC 9112, 9.3: `close` wins over `keep-alive`, which HTTP/1.0 needs. */
+	#readConnection(value: string): void {
+		const options = value.toLowerCase().split(/[\t ]*,[\t ]*/);
+		if (options.includes("close")) this.persistent = false;
+		else if (options.includes("keep-alive")) this.persistent = true;
+	}
 }
-
-/** The status of the status line that these bytes begin with; 0 where it is not all there, or none. */
-function statusOf(bytes: Buffer): number {
-	const feed = bytes.indexOf(LINE_FEED);
-	const line = feed < 0 ? null : STATUS_LINE.exec(trimmed(bytes.toString("latin1", 0, feed)));
-	return line === null ? 0 : Number(line[2]);
-}
-
-const trimmed = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);

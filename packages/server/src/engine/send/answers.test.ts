@@ -77,7 +77,7 @@ describe("the answer", () => {
 		[
 			"many interim answers",
 			reply(
-				`${"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(50)}HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok`,
+				`${"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(16)}HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok`,
 			),
 		],
 	])("the interim answers before it are passed over: %s", async (_, answer) => {
@@ -174,7 +174,6 @@ describe("no answer", () => {
 	test.each<[string, Answer, () => Promise<unknown>]>([
 		["silence", () => undefined, () => once(rig.receiver, "request")],
 		["half a status line, then silence", reply("HTTP/1.1 2"), heard],
-		["interim answers without end", reply("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)), heard],
 	])("until time is up: %s", async (_, answer, happened) => {
 		rig.receiver.answer = answer;
 		const hasty = makeHasty();
@@ -195,6 +194,7 @@ describe("no answer", () => {
 		["HTTP/2", reply("\0\0\x12\x04\0\0\0\0\0"), "malformed_response"],
 		["a bad header line", reply("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), "malformed_response"],
 		["two lengths", reply("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok"), "malformed_response"],
+		["more interim answers than anybody sends", reply("HTTP/1.1 103 Early\r\n\r\n".repeat(17)), "malformed_response"],
 		["a huge header", reply(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n`), "malformed_response"],
 		[
 			"switching protocols",
