@@ -1441,7 +1441,7 @@ export interface components {
          */
         readonly NewEvent: {
             readonly type: components["schemas"]["EventType"];
-            /** @description The event's own data; the catalogue has its schema. */
+            /** @description The event's own data, delivered character for character; the catalogue has its schema. Where that is enforced, integers are written without a fraction or an exponent and are at most 2^53 - 1 in size, the fields that it names are given once, and `currency` is in ISO 4217. */
             readonly data: Record<string, never>;
             /**
              * @description The event's identifier. Receivers de-duplicate by it.
@@ -1450,7 +1450,7 @@ export interface components {
             readonly id?: string;
             /**
              * Format: date-time
-             * @description ISO 8601 with its zone; now unless said.
+             * @description ISO 8601 with its zone, not in the future; the time of the call by default.
              */
             readonly created_at?: string;
         };
@@ -1500,7 +1500,7 @@ export interface components {
              * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly project_id: string;
-            /** @description The event's own data; the catalogue has its schema. */
+            /** @description The event's own data, delivered character for character; the catalogue has its schema. Where that is enforced, integers are written without a fraction or an exponent and are at most 2^53 - 1 in size, the fields that it names are given once, and `currency` is in ISO 4217. */
             readonly data: Record<string, never>;
         };
         /**

@@ -1,3 +1,4 @@
+export { CURRENCIES } from "./catalogue/currencies.ts";
 export type { EventType, EventTypeEntry, JsonSchema } from "./catalogue/entry.ts";
 export { EVENT_TYPES, eventTypeEntry, isEventType } from "./catalogue.ts";
 export { type Envelope, encodeEnvelope, sameContent } from "./envelope.ts";
@@ -10,6 +11,6 @@ export {
 	requestHeaders,
 } from "./headers.ts";
 export { isoTime } from "./iso-time.ts";
-export { eventSources, memberSource } from "./raw-json.ts";
+export { eachElement, eachMember, eventSources, memberSource } from "./raw-json.ts";
 export { createSecret, SECRET_PREFIX, SigningKey, secretDigest, sign, signingKey } from "./signature.ts";
 export { SIGNATURE_VECTORS, type SignatureVector } from "./vectors.ts";

@@ -17,6 +17,30 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
+/**
+ * Visits each member of the object that starts at `at`, in order, those of the same name too; nothing if no object starts
+ * there. `start` and `end` delimit the member's value.
+ */
+export function eachMember(text: string, at: number, visit: (name: string, start: number, end: number) => void): void {
+	walkMembers(text, at, (keyStart, keyEnd, start, end) => {
+		const literal = text.slice(keyStart, keyEnd);
+		visit(literal.includes("\\") ? JSON.parse(literal) : literal.slice(1, -1), start, end);
+	});
+}
+
+/** Visits each element of the array that starts at `at`, in order, until `visit` returns true; nothing if no array starts there. */
+export function eachElement(text: string, at: number, visit: (index: number, start: number) => boolean): void {
+	if (text.charCodeAt(at) !== OPEN_BRACKET) return;
+	let next = skipSpace(text, at + 1);
+	if (text.charCodeAt(next) === CLOSE_BRACKET) return;
+	for (let index = 0; next < text.length; index++) {
+		if (visit(index, next)) return;
+		next = skipSpace(text, skipValue(text, next));
+		if (text.charCodeAt(next) !== COMMA) return;
+		next = skipSpace(text, next + 1);
+	}
+}
+
 /** A member's value within the document: `start` is its first character, `end` is behind its last. */
 interface Span {
 	readonly start: number;
@@ -56,18 +80,31 @@ export function eventSources(text: string): (string | undefined)[] {
 function findMember(text: string, start: number, name: string): { value: Span | undefined; end: number } {
 	if (text.charCodeAt(start) !== OPEN_BRACE) return { value: undefined, end: skipValue(text, start) };
 	let value: Span | undefined;
+	const end = walkMembers(text, start, (keyStart, keyEnd, valueStart, valueEnd) => {
+		if (isKey(text, keyStart, keyEnd, name)) value = { start: valueStart, end: valueEnd };
+	});
+	return { value, end };
+}
+
+/** Visits the literal of each key with its value, and returns the index behind the object. */
+function walkMembers(
+	text: string,
+	start: number,
+	visit: (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void,
+): number {
+	if (text.charCodeAt(start) !== OPEN_BRACE) return start;
 	let at = skipSpace(text, start + 1);
 	while (text.charCodeAt(at) === QUOTE) {
 		const keyEnd = skipString(text, at);
 		const colon = skipSpace(text, keyEnd);
 		const valueStart = skipSpace(text, colon + 1);
 		const valueEnd = skipValue(text, valueStart);
-		if (isKey(text, at, keyEnd, name)) value = { start: valueStart, end: valueEnd };
+		visit(at, keyEnd, valueStart, valueEnd);
 		at = skipSpace(text, valueEnd);
 		if (text.charCodeAt(at) !== COMMA) break;
 		at = skipSpace(text, at + 1);
 	}
-	return { value, end: at + 1 };
+	return at + 1;
 }
 
 /** Whether the string literal from `start` to `end`, quotes included, spells `name`, be it with escapes. */

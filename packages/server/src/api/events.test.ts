@@ -100,6 +100,7 @@ test.each([
 	[{ ...event, created_at: "+010000-01-01T00:00:00Z" }, ["/created_at"]],
 	[{ ...event, created_at: "yesterday" }, ["/created_at"]],
 	[{ ...event, created_at: 5 }, ["/created_at"]],
+	[{ ...event, created_at: "9999-12-31T23:59:59.999Z" }, ["/created_at"]],
 	[{ ...event, seq: 1, "~": 1 }, ["/seq", "/~0"]],
 	[
 		{ type: "purchase.completed", data: {} },

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from "@posthorn/protocol";
+import { CURRENCIES, EVENT_TYPES, type EventType } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { createAjv } from "../base/schemas.ts";
 import type { FactFault } from "./result.ts";
@@ -12,7 +12,6 @@ const MAX_DEPTH = 32;
 
 const ajv = createAjv({ strict: false });
 const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf("currency"));
 
 /** What keeps `data` from being the data of an event of this type; the catalogue says what it must be. */
 export function payloadFaults(type: EventType, data: object): FactFault[] {

@@ -19,7 +19,13 @@ export const EventId = Type.String({
 	description: "The event's identifier. Receivers de-duplicate by it.",
 	examples: ["evt_01kbjh6mrxe3q8z1v2t4w5y6a7"],
 });
-const Data = Type.Object({}, { description: "The event's own data; the catalogue has its schema." });
+const Data = Type.Object(
+	{},
+	{
+		description:
+			"The event's own data, delivered character for character; the catalogue has its schema. Where that is enforced, integers are written without a fraction or an exponent and are at most 2^53 - 1 in size, the fields that it names are given once, and `currency` is in ISO 4217.",
+	},
+);
 
 export const Envelope = Type.Object(
 	{ id: EventId, type: EventTypeName, created_at: Time, project_id: id("proj", "project"), data: Data },
@@ -38,7 +44,10 @@ export const NewEvent = Type.Object(
 		data: Data,
 		id: Type.Optional(EventId),
 		created_at: Type.Optional(
-			Type.String({ format: "date-time", description: "ISO 8601 with its zone; now unless said." }),
+			Type.String({
+				format: "date-time",
+				description: "ISO 8601 with its zone, not in the future; the time of the call by default.",
+			}),
 		),
 	},
 	{ ...closed, title: "NewEvent", examples: [{ type: "delivery.success", data: { order_id: "ord_10482" } }] },

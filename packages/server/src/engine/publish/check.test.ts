@@ -1,6 +1,8 @@
-import { EVENT_TYPES } from "@posthorn/protocol";
+import { CURRENCIES, EVENT_TYPES } from "@posthorn/protocol";
 import { expect, test } from "vitest";
-import { faultsOf } from "./check.ts";
+import { faultsOf, MAX_AHEAD_MS } from "./check.ts";
+
+const NOW = Date.UTC(2026, 10, 22);
 
 const purchase = (change: object): { type: string; data: string } => ({
 	type: "purchase.completed",
@@ -16,11 +18,14 @@ const purchase = (change: object): { type: string; data: string } => ({
 
 test("every sample of the catalogue may be published", () => {
 	for (const { type, sample } of EVENT_TYPES)
-		expect(faultsOf([{ type, data: JSON.stringify(sample) }]), type).toEqual([]);
+		expect(faultsOf([{ type, data: JSON.stringify(sample) }], NOW), type).toEqual([]);
 });
 
 test("all faults of the fields are told at once, with where they are", () => {
-	const faults = faultsOf([purchase({}), purchase({ amount_cents: -1, currency: "eur", customer_email: undefined })]);
+	const faults = faultsOf(
+		[purchase({}), purchase({ amount_cents: -1, currency: "eur", customer_email: undefined })],
+		NOW,
+	);
 	expect(faults.map(({ index, pointer }) => `${index} ${pointer}`).sort()).toEqual([
 		"1 /data/amount_cents",
 		"1 /data/currency",
@@ -29,13 +34,61 @@ test("all faults of the fields are told at once, with where they are", () => {
 });
 
 test("an unknown type is a fault, and data of a type that is not strict is any object", () => {
-	expect(faultsOf([{ type: "no.such", data: "{}" }])).toMatchObject([{ index: 0, pointer: "/type" }]);
-	expect(faultsOf([{ type: "delivery.failed", data: '{"anything":[1]}' }])).toEqual([]);
+	expect(faultsOf([{ type: "no.such", data: "{}" }], NOW)).toMatchObject([{ index: 0, pointer: "/type" }]);
+	expect(faultsOf([{ type: "delivery.failed", data: '{"anything":[1]}' }], NOW)).toEqual([]);
 });
 
 // A list of a hundred thousand wrong elements once made as many faults, and a batch of them took seconds and 600 MB.
 test("a long list of wrong elements makes one fault, and a batch of them no more than can be read", () => {
 	const wrong = purchase({ items: Array(100_000).fill(1) });
-	expect(faultsOf([wrong])).toMatchObject([{ pointer: "/data/items/0" }]);
-	expect(faultsOf(Array(1_000).fill(purchase({ items: [1] })))).toHaveLength(100);
+	expect(faultsOf([wrong], NOW)).toMatchObject([{ pointer: "/data/items/0" }]);
+	expect(faultsOf(Array(1_000).fill(purchase({ items: [1] })), NOW)).toHaveLength(100);
+});
+
+/** The text of a purchase, with the members in place of those that are `null` here. */
+const written = (members: string, items = "[]"): { type: string; data: string } => ({
+	type: "purchase.completed",
+	data: `{"order_id":"o","customer_email":"a@example.com","currency":"EUR","items":${items},${members}}`,
+});
+
+// Data is delivered as it is written: a receiver in Go cannot read 100.0 into an int64.
+test.each([
+	['"amount_cents":100.0', "/data/amount_cents"],
+	['"amount_cents":1e2', "/data/amount_cents"],
+	['"amount_cents":0E0', "/data/amount_cents"],
+	['"amount_cents":12345678901234567890', "/data/amount_cents"],
+	['"amount_cents":9007199254740992', "/data/amount_cents"],
+	['"amount_cents":1,"amount_cents":1', "/data/amount_cents"],
+	['"amount_cents":1,"\\u0061mount_cents":1', "/data/amount_cents"],
+	['"amount_cents":1,"order_id":"o"', "/data/order_id"],
+	['"amount_cents":1,"items":[]', "/data/items"],
+])("what readers of JSON take differently is refused: %s", (members, pointer) => {
+	expect(faultsOf([written(members)], NOW).map((fault) => fault.pointer)).toEqual([pointer]);
+});
+
+test.each([
+	['[{"unit_amount_cents":1}, {"unit_amount_cents":499.0}]', "/data/items/1/unit_amount_cents"],
+	['[{"product_id":1e3}]', "/data/items/0/product_id"],
+	['[{"product_id":9007199254740993}]', "/data/items/0/product_id"],
+	['[1.0, {"name":"a","name":"a"}]', "/data/items/1/name"],
+])("in the items, too: %s", (items, pointer) => {
+	expect(faultsOf([written('"amount_cents":1', items)], NOW).map((fault) => fault.pointer)).toContain(pointer);
+});
+
+test("other members, and numbers that are no integers, may be written as they please", () => {
+	const free = '"amount_cents" : 9007199254740991 ,"note":1e2,"note":1e2,"more":{"amount_cents":1.0,"amount_cents":2}';
+	const items = '[{"quantity":1.50,"product_id":"1e2","note":1,"note":2},{"unit_amount_cents":-0}]';
+	expect(faultsOf([written(free, items)], NOW)).toEqual([]);
+});
+
+test("a currency is one in use", () => {
+	expect(faultsOf([purchase({ currency: "XXX" })], NOW)).toMatchObject([{ pointer: "/data/currency" }]);
+	for (const currency of CURRENCIES) expect(faultsOf([purchase({ currency })], NOW), currency).toEqual([]);
+});
+
+test("created_at may be ahead of our clock by 5 minutes, and behind it by any time", () => {
+	const at = (createdAt: number) => faultsOf([{ ...purchase({}), createdAt }], NOW);
+	expect(at(NOW + MAX_AHEAD_MS)).toEqual([]);
+	expect(at(0)).toEqual([]);
+	expect(at(NOW + MAX_AHEAD_MS + 1)).toMatchObject([{ index: 0, pointer: "/created_at" }]);
 });

@@ -1,10 +1,13 @@
-import { EVENT_TYPES, type EventTypeEntry, isEventType, type JsonSchema } from "@posthorn/protocol";
+import { CURRENCIES, EVENT_TYPES, type EventTypeEntry, isEventType, type JsonSchema } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { createAjv } from "../../base/schemas.ts";
 import type { EventDraft, EventFault } from "../engine.ts";
+import { type Fields, fieldsOf, lexicalFaults } from "./lexical.ts";
 
 /** Faults that are told of at most: nobody reads more, and data may hold a hundred thousand. */
 const MAX_FAULTS = 100;
+/** How far a publisher's clock may be ahead of ours, milliseconds. */
+export const MAX_AHEAD_MS = 300_000;
 
 /** What data of one type is checked against. */
 interface Check {
@@ -12,6 +15,8 @@ interface Check {
 	readonly fields: ValidateFunction;
 	/** The whole, to its first fault: lists may hold very many. */
 	readonly whole: ValidateFunction;
+	/** For how they are written. */
+	readonly written: Fields;
 }
 
 const every = createAjv({ allErrors: true, strict: false });
@@ -20,31 +25,54 @@ const first = createAjv({ strict: false });
 /** The types whose data is checked against the catalogue's schema; the data of the others is any object. */
 const checks = new Map<string, Check>();
 for (const { strict, type, schema } of EVENT_TYPES)
-	if (strict) checks.set(type, { fields: every.compile(withoutElements(schema)), whole: first.compile(schema) });
+	if (strict) {
+		const fields = every.compile(withoutElements(schema));
+		checks.set(type, { fields, whole: first.compile(schema), written: fieldsOf(schema) });
+	}
 
-/** What is wrong with these events; nothing if they may be published. Their data is known to be JSON objects. */
-export function faultsOf(drafts: readonly EventDraft[]): EventFault[] {
+type Fault = Omit<EventFault, "index">;
+
+/**
+ * What is wrong with these events; nothing if they may be published. Their data is known to be JSON objects.
+ *
+ * @param now milliseconds since the Unix epoch
+ */
+export function faultsOf(drafts: readonly EventDraft[], now: number): EventFault[] {
 	const faults: EventFault[] = [];
 	for (const [index, draft] of drafts.entries()) {
-		for (const fault of faultsOfOne(draft)) faults.push({ index, ...fault });
+		for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });
 		if (faults.length >= MAX_FAULTS) break;
 	}
 	return faults.slice(0, MAX_FAULTS);
 }
 
-function faultsOfOne({ type, data }: EventDraft): Omit<EventFault, "index">[] {
+function faultsOfOne({ type, data, createdAt }: EventDraft, now: number): Fault[] {
 	if (!isEventType(type)) {
 		const detail = `is not a known event type: ${JSON.stringify(type)}. GET /v1/event-types lists them`;
 		return [{ pointer: "/type", detail }];
 	}
-	const check = checks.get(type);
-	if (!check) return [];
-	const value: unknown = JSON.parse(data);
-	const errors = check.fields(value) ? (check.whole(value) ? [] : check.whole.errors) : check.fields.errors;
-	return (errors ?? []).map(describe);
+	const faults = dataFaults(type, data);
+	if (createdAt !== undefined && createdAt > now + MAX_AHEAD_MS)
+		faults.push({ pointer: "/created_at", detail: "is in the future: at most 5 minutes ahead of the service's clock" });
+	return faults;
 }
 
-function describe(error: ErrorObject): Omit<EventFault, "index"> {
+function dataFaults(type: string, data: string): Fault[] {
+	const check = checks.get(type);
+	if (!check) return [];
+	const value = JSON.parse(data) as Readonly<Record<string, unknown>>;
+	const errors = check.fields(value) ? (check.whole(value) ? [] : check.whole.errors) : check.fields.errors;
+	const faults = (errors ?? []).map(describe);
+	const { currency } = value;
+	if (typeof currency === "string" && !CURRENCIES.has(currency))
+		faults.unshift({ pointer: "/data/currency", detail: "is not the code of a currency in ISO 4217, such as EUR" });
+	for (const { pointer, detail } of lexicalFaults(data, check.written))
+		faults.unshift({ pointer: `/data${pointer}`, detail });
+	const told = new Set<string>();
+	return faults.filter(({ pointer }) => !told.has(pointer) && told.add(pointer));
+}
+
+function describe(error: ErrorObject): Fault {
 	if (error.keyword === "required")
 		return { pointer: `/data${error.instancePath}/${error.params.missingProperty}`, detail: "is missing" };
 	return { pointer: `/data${error.instancePath}`, detail: error.message ?? "is not valid" };

@@ -74,7 +74,7 @@ export class Publisher {
 			const bytes = Buffer.byteLength(draft.data);
 			if (bytes > maxEventBytes) return { kind: "too_large", index, bytes, limit: maxEventBytes };
 		}
-		const faults = faultsOf(drafts);
+		const faults = faultsOf(drafts, this.#options.clock.now());
 		if (faults.length > 0) return { kind: "invalid", faults };
 		return this.#commits.waitingWeight > MAX_WAITING_BYTES ? { kind: "busy", retryAfter: RETRY_AFTER_S } : null;
 	}

@@ -39,6 +39,10 @@ const number = fc.constantFrom(
 		"-1e400",
 		"1e-400",
 		"-1e-400",
+		"9007199254740991",
+		"9007199254740992",
+		"-9007199254740992",
+		"100.0",
 	],
 	...["9007199254740993", "1.00000000000000000001", "0.99999999999999999999", `1${"0".repeat(400)}`],
 );
@@ -55,6 +59,8 @@ const text = fc.constantFrom(
 		'"\\u0045UR"',
 		'"ÉUR"',
 		'"EU"',
+		'"ABC"',
+		'"XXX"',
 	],
 	...[
 		'"a@b"',
@@ -86,7 +92,7 @@ const scalar = fc.oneof(number, text, fc.constantFrom("true", "false", "null", "
 function object(valid: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbitrary<string> {
 	const members = Object.entries(valid).map(([name, good]) => {
 		const one = fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: scalar });
-		const count = fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 1, 0, 2);
+		const count = fc.constantFrom(...Array(28).fill(1), 0, 2);
 		return fc.tuple(count, one, one).map(([n, ...values]) => values.slice(0, n).map((value) => `"${name}":${value}`));
 	});
 	const more = fc.constantFrom(
@@ -98,7 +104,7 @@ function object(valid: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbit
 	return fc.tuple(more, ...members).map((all) => `{${all.flat().join(" , ")}}`);
 }
 
-const amount = fc.constantFrom("0", "1", "1e2", "2.0", "9007199254740993");
+const amount = fc.constantFrom("0", "-0", "1", "2997", "9007199254740991");
 const items = fc
 	.array(
 		fc.oneof(
@@ -146,7 +152,7 @@ test.each(Object.keys(data))(
 				[type, sources],
 			);
 			for (const [i, { fault }] of rows.entries()) {
-				const pointers = faultsOf([{ type, data: sources[i]! }]).map(({ pointer }) => pointer);
+				const pointers = faultsOf([{ type, data: sources[i]! }], 0).map(({ pointer }) => pointer);
 				seen[fault === null ? "valid" : "refused"] += 1;
 				if (fault === null) expect(pointers, sources[i]).toEqual([]);
 				else expect(pointers, sources[i]).toContain(fault.split(" ")[0]);

@@ -116,12 +116,8 @@ BEGIN
 	data := regexp_replace(
 		regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}', '\1\\ufffd', 'g'),
 		'(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][[:xdigit:]]{2})', '\1\\ufffd', 'g')::json;
-	SELECT f.path || ' ' || f.fault INTO fault
-	FROM (
-		SELECT r.place, '/data/' || r.name, CASE
-			WHEN v.value IS NOT NULL THEN posthorn.value_fault(v.value, r.rule)
-			WHEN r.required THEN 'is missing'
-		END
+	WITH r (place, name, rule, required) AS (
+		SELECT all_rules.place, all_rules.name, all_rules.rule, all_rules.required
 		FROM (VALUES
 			('purchase.completed', 1, 'order_id', 'identifier', true),
 			('purchase.completed', 2, 'customer_email', 'email', true),
@@ -133,26 +129,43 @@ BEGIN
 			('purchase.refunded', 3, 'amount_cents', 'amount', false),
 			('purchase.refunded', 4, 'currency', 'currency', false),
 			('purchase.refunded', 5, 'partial', 'boolean', true)
-		) AS r (type, place, name, rule, required) CROSS JOIN LATERAL (SELECT data -> r.name) AS v (value)
-		WHERE r.type = data_fault.type
-	) AS f (place, path, fault)
+		) AS all_rules (type, place, name, rule, required)
+		WHERE all_rules.type = data_fault.type
+	)
+	SELECT '/data/' || f.name || ' ' || f.fault INTO fault
+	FROM (
+		SELECT r.place, r.name, 'is given more than once'
+		FROM json_object_keys(data) AS k (name) JOIN r ON r.name = k.name
+		GROUP BY r.place, r.name HAVING count(*) > 1
+		UNION ALL
+		SELECT r.place, r.name, CASE
+			WHEN data -> r.name IS NOT NULL THEN posthorn.value_fault(data -> r.name, r.rule)
+			WHEN r.required THEN 'is missing'
+		END
+		FROM r
+	) AS f (place, name, fault)
 	WHERE f.fault IS NOT NULL ORDER BY f.place LIMIT 1;
 	IF fault IS NOT NULL OR type <> 'purchase.completed' THEN
 		RETURN fault;
 	END IF;
 	SELECT '/data/items/' || i.place - 1 || f.path || ' ' || f.fault INTO fault
 	FROM json_array_elements(data -> 'items') WITH ORDINALITY AS i (item, place)
-		CROSS JOIN LATERAL (VALUES
-			(1, '', 'object'), (2, 'product_id', 'product'), (3, 'name', 'string'), (4, 'quantity', 'quantity'),
-			(5, 'unit_amount_cents', 'amount')
-		) AS r (place, name, rule)
 		CROSS JOIN LATERAL (
-			SELECT CASE WHEN r.name = '' THEN '' ELSE '/' || r.name END, CASE
-				WHEN r.name = '' THEN posthorn.value_fault(i.item, r.rule)
-				WHEN json_typeof(i.item) = 'object' THEN posthorn.value_fault(i.item -> r.name, r.rule)
-			END
-		) AS f (path, fault)
-	WHERE f.fault IS NOT NULL ORDER BY i.place, r.place LIMIT 1;
+			SELECT 0, '', posthorn.value_fault(i.item, 'object')
+			UNION ALL
+			SELECT 1, '/' || k.name, 'is given more than once'
+			FROM json_object_keys(CASE json_typeof(i.item) WHEN 'object' THEN i.item ELSE '{}' END) AS k (name)
+			WHERE k.name IN ('product_id', 'name', 'quantity', 'unit_amount_cents')
+			GROUP BY k.name HAVING count(*) > 1
+			UNION ALL
+			SELECT r.place, '/' || r.name, posthorn.value_fault(i.item -> r.name, r.rule)
+			FROM (VALUES
+				(2, 'product_id', 'product'), (3, 'name', 'string'), (4, 'quantity', 'quantity'),
+				(5, 'unit_amount_cents', 'amount')
+			) AS r (place, name, rule)
+			WHERE json_typeof(i.item) = 'object'
+		) AS f (place, path, fault)
+	WHERE f.fault IS NOT NULL ORDER BY i.place, f.place LIMIT 1;
 	RETURN fault;
 END $function$;
 REVOKE ALL ON FUNCTION posthorn.data_fault(text,text) FROM PUBLIC;
@@ -255,6 +268,10 @@ BEGIN
 	IF created_at < '0001-01-01 00:00:00+00 BC' OR created_at >= '10000-01-01 00:00:00+00' THEN
 		RAISE datetime_field_overflow USING MESSAGE = format('%s is not within the years 0 to 9999', created_at);
 	END IF;
+	IF created_at > clock_timestamp() + interval '5 minutes' THEN
+		RAISE datetime_field_overflow USING MESSAGE = format('%s is in the future', created_at),
+			HINT = 'It may be 5 minutes ahead of the database''s clock at most.';
+	END IF;
 	max_bytes := coalesce((SELECT s.value FROM posthorn.settings s WHERE s.name = 'max_event_bytes'), '262144');
 	IF source_bytes > max_bytes THEN
 		RAISE program_limit_exceeded
@@ -309,7 +326,15 @@ BEGIN
 	IF rule IN ('boolean', 'array', 'object') THEN
 		RETURN CASE WHEN kind <> rule THEN 'must be ' || rule END;
 	END IF;
-	IF kind = 'number' AND rule IN ('amount', 'quantity', 'product') THEN
+	IF kind = 'number' AND rule IN ('amount', 'product') THEN
+		RETURN CASE
+			WHEN content !~ '^-?[0-9]+$' THEN 'must be an integer, written without a fraction or an exponent'
+			WHEN CASE WHEN length(ltrim(content, '-')) > 16 THEN true ELSE abs(content::bigint) > 9007199254740991 END
+				THEN 'must be at most 2^53 - 1 in size: JSON readers do not keep larger integers exactly'
+			WHEN rule = 'amount' AND content::bigint < 0 THEN 'must be >= 0'
+		END;
+	END IF;
+	IF kind = 'number' AND rule = 'quantity' THEN
 		BEGIN
 			number := content::double precision;
 		EXCEPTION WHEN numeric_value_out_of_range THEN
@@ -327,16 +352,16 @@ BEGIN
 	RETURN CASE
 		WHEN rule = 'quantity' AND number IS NULL THEN 'must be number'
 		WHEN rule = 'quantity' AND number <= 0 THEN 'must be > 0'
-		WHEN rule = 'product' AND number IS NULL AND kind <> 'string' THEN 'must be string or integer'
-		WHEN rule = 'product' AND number <> floor(number) THEN 'must be string or integer'
-		WHEN rule = 'amount' AND (number IS NULL OR number <> floor(number)) THEN 'must be integer'
-		WHEN rule = 'amount' AND number < 0 THEN 'must be >= 0'
-		WHEN rule IN ('quantity', 'product', 'amount') THEN NULL
+		WHEN rule = 'quantity' THEN NULL
+		WHEN rule = 'product' AND kind <> 'string' THEN 'must be string or integer'
+		WHEN rule = 'product' THEN NULL
+		WHEN rule = 'amount' THEN 'must be integer'
 		WHEN kind <> 'string' THEN 'must be string'
 		WHEN rule = 'identifier' AND content = '' THEN 'must NOT have fewer than 1 characters'
 		WHEN rule = 'email' AND char_length(content) > 320 THEN 'must NOT have more than 320 characters'
 		WHEN rule = 'email' AND content !~ '^[^@\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+@[^@\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$' THEN 'must be an e-mail address'
-		WHEN rule = 'currency' AND content !~ '^[A-Z]{3}$' THEN 'must be three capital letters'
+		WHEN rule = 'currency' AND content <> ALL ('{AED,AFN,ALL,AMD,ANG,AOA,ARS,AUD,AWG,AZN,BAM,BBD,BDT,BGN,BHD,BIF,BMD,BND,BOB,BRL,BSD,BTN,BWP,BYN,BZD,CAD,CDF,CHF,CLP,CNY,COP,CRC,CUC,CUP,CVE,CZK,DJF,DKK,DOP,DZD,EGP,ERN,ETB,EUR,FJD,FKP,GBP,GEL,GHS,GIP,GMD,GNF,GTQ,GYD,HKD,HNL,HRK,HTG,HUF,IDR,ILS,INR,IQD,IRR,ISK,JMD,JOD,JPY,KES,KGS,KHR,KMF,KPW,KRW,KWD,KYD,KZT,LAK,LBP,LKR,LRD,LSL,LYD,MAD,MDL,MGA,MKD,MMK,MNT,MOP,MRU,MUR,MVR,MWK,MXN,MYR,MZN,NAD,NGN,NIO,NOK,NPR,NZD,OMR,PAB,PEN,PGK,PHP,PKR,PLN,PYG,QAR,RON,RSD,RUB,RWF,SAR,SBD,SCR,SDG,SEK,SGD,SHP,SLE,SLL,SOS,SRD,SSP,STN,SVC,SYP,SZL,THB,TJS,TMT,TND,TOP,TRY,TTD,TWD,TZS,UAH,UGX,USD,UYU,UZS,VES,VND,VUV,WST,XAF,XCD,XCG,XDR,XOF,XPF,XSU,YER,ZAR,ZMW,ZWG,ZWL}'::text[])
+			THEN 'is not the code of a currency in ISO 4217, such as EUR'
 	END;
 END $function$;
 REVOKE ALL ON FUNCTION posthorn.value_fault(json,text) FROM PUBLIC;

@@ -1,0 +1,233 @@
+/**
+ * `publish` refuses what receivers read differently: integers that are written with a fraction or an exponent, or lie beyond
+ * 2^53, fields that are given more than once, unknown currencies, and times in the future. The rules are those of
+ * `engine/publish/check.ts`; the functions replace those of 0005.
+ */
+import { AS_OWNER } from "./0005-publish-append.ts";
+
+/** What `publish` takes, in the catalogue's order. */
+const TYPES = [
+	"customer.created",
+	"purchase.completed",
+	"purchase.refunded",
+	"delivery.success",
+	"delivery.failed",
+	"basket.abandoned",
+	"subscription.created",
+	"subscription.canceled",
+	"chargeback.created",
+];
+
+/** Bytes of an event's data, unless `settings` says otherwise. */
+const MAX_EVENT_BYTES = 262_144;
+
+/** How far a store's time may be ahead of the database's. */
+const MAX_AHEAD = "5 minutes";
+
+/** ISO 4217. */
+const CURRENCIES = `
+	AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF
+	CHF CLP CNY COP CRC CUC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD
+	HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD
+	LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP
+	PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SLL SOS SRD SSP STN SVC SYP SZL THB TJS TMT
+	TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XDR XOF XPF XSU YER ZAR ZMW ZWG ZWL`
+	.trim()
+	.split(/\s+/);
+
+/** Characters that JavaScript's \s means, for a bracket expression. */
+const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
+
+const rules = String.raw`
+CREATE OR REPLACE FUNCTION posthorn.value_fault(value json, rule text) RETURNS text LANGUAGE plpgsql STABLE STRICT AS $$
+DECLARE
+	kind CONSTANT text := json_typeof(value);
+	content CONSTANT text COLLATE "C" := value #>> '{}';
+	number double precision;
+BEGIN
+	IF rule IN ('boolean', 'array', 'object') THEN
+		RETURN CASE WHEN kind <> rule THEN 'must be ' || rule END;
+	END IF;
+	IF kind = 'number' AND rule IN ('amount', 'product') THEN
+		RETURN CASE
+			WHEN content !~ '^-?[0-9]+$' THEN 'must be an integer, written without a fraction or an exponent'
+			WHEN CASE WHEN length(ltrim(content, '-')) > 16 THEN true ELSE abs(content::bigint) > ${Number.MAX_SAFE_INTEGER} END
+				THEN 'must be at most 2^53 - 1 in size: JSON readers do not keep larger integers exactly'
+			WHEN rule = 'amount' AND content::bigint < 0 THEN 'must be >= 0'
+		END;
+	END IF;
+	IF kind = 'number' AND rule = 'quantity' THEN
+		BEGIN
+			number := content::double precision;
+		EXCEPTION WHEN numeric_value_out_of_range THEN
+			-- As JavaScript reads it: 0 where it is too small, which its first digit's place tells, else infinite.
+			number := CASE
+				WHEN coalesce(left(substring(content FROM '[eE](.+)'), 10)::bigint, 0) + CASE
+					WHEN content ~ '^-?0' THEN -1 - coalesce(length(substring(content FROM '\.(0*)')), 0)
+					ELSE length(substring(content FROM '[0-9]+')) - 1
+				END < 0 THEN 0
+				WHEN content LIKE '-%' THEN '-Infinity'::double precision
+				ELSE 'Infinity'
+			END;
+		END;
+	END IF;
+	RETURN CASE
+		WHEN rule = 'quantity' AND number IS NULL THEN 'must be number'
+		WHEN rule = 'quantity' AND number <= 0 THEN 'must be > 0'
+		WHEN rule = 'quantity' THEN NULL
+		WHEN rule = 'product' AND kind <> 'string' THEN 'must be string or integer'
+		WHEN rule = 'product' THEN NULL
+		WHEN rule = 'amount' THEN 'must be integer'
+		WHEN kind <> 'string' THEN 'must be string'
+		WHEN rule = 'identifier' AND content = '' THEN 'must NOT have fewer than 1 characters'
+		WHEN rule = 'email' AND char_length(content) > 320 THEN 'must NOT have more than 320 characters'
+		WHEN rule = 'email' AND content !~ '^[^@${SPACE}]+@[^@${SPACE}]+$' THEN 'must be an e-mail address'
+		WHEN rule = 'currency' AND content <> ALL ('{${CURRENCIES.join(",")}}'::text[])
+			THEN 'is not the code of a currency in ISO 4217, such as EUR'
+	END;
+END $$;
+
+CREATE OR REPLACE FUNCTION posthorn.data_fault(type text, source text) RETURNS text LANGUAGE plpgsql STABLE STRICT AS $$
+DECLARE
+	data json;
+	fault text;
+BEGIN
+	IF type NOT IN ('purchase.completed', 'purchase.refunded') THEN
+		RETURN NULL;
+	END IF;
+	-- Escapes that PostgreSQL's text cannot hold stand for one character that no rule asks for.
+	data := regexp_replace(
+		regexp_replace(source, '(?<!\\)((?:\\\\)*)\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}', '\1\\ufffd', 'g'),
+		'(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][[:xdigit:]]{2})', '\1\\ufffd', 'g')::json;
+	WITH r (place, name, rule, required) AS (
+		SELECT all_rules.place, all_rules.name, all_rules.rule, all_rules.required
+		FROM (VALUES
+			('purchase.completed', 1, 'order_id', 'identifier', true),
+			('purchase.completed', 2, 'customer_email', 'email', true),
+			('purchase.completed', 3, 'amount_cents', 'amount', true),
+			('purchase.completed', 4, 'currency', 'currency', true),
+			('purchase.completed', 5, 'items', 'array', true),
+			('purchase.refunded', 1, 'order_id', 'identifier', true),
+			('purchase.refunded', 2, 'refund_id', 'identifier', false),
+			('purchase.refunded', 3, 'amount_cents', 'amount', false),
+			('purchase.refunded', 4, 'currency', 'currency', false),
+			('purchase.refunded', 5, 'partial', 'boolean', true)
+		) AS all_rules (type, place, name, rule, required)
+		WHERE all_rules.type = data_fault.type
+	)
+	SELECT '/data/' || f.name || ' ' || f.fault INTO fault
+	FROM (
+		SELECT r.place, r.name, 'is given more than once'
+		FROM json_object_keys(data) AS k (name) JOIN r ON r.name = k.name
+		GROUP BY r.place, r.name HAVING count(*) > 1
+		UNION ALL
+		SELECT r.place, r.name, CASE
+			WHEN data -> r.name IS NOT NULL THEN posthorn.value_fault(data -> r.name, r.rule)
+			WHEN r.required THEN 'is missing'
+		END
+		FROM r
+	) AS f (place, name, fault)
+	WHERE f.fault IS NOT NULL ORDER BY f.place LIMIT 1;
+	IF fault IS NOT NULL OR type <> 'purchase.completed' THEN
+		RETURN fault;
+	END IF;
+	SELECT '/data/items/' || i.place - 1 || f.path || ' ' || f.fault INTO fault
+	FROM json_array_elements(data -> 'items') WITH ORDINALITY AS i (item, place)
+		CROSS JOIN LATERAL (
+			SELECT 0, '', posthorn.value_fault(i.item, 'object')
+			UNION ALL
+			SELECT 1, '/' || k.name, 'is given more than once'
+			FROM json_object_keys(CASE json_typeof(i.item) WHEN 'object' THEN i.item ELSE '{}' END) AS k (name)
+			WHERE k.name IN ('product_id', 'name', 'quantity', 'unit_amount_cents')
+			GROUP BY k.name HAVING count(*) > 1
+			UNION ALL
+			SELECT r.place, '/' || r.name, posthorn.value_fault(i.item -> r.name, r.rule)
+			FROM (VALUES
+				(2, 'product_id', 'product'), (3, 'name', 'string'), (4, 'quantity', 'quantity'),
+				(5, 'unit_amount_cents', 'amount')
+			) AS r (place, name, rule)
+			WHERE json_typeof(i.item) = 'object'
+		) AS f (place, path, fault)
+	WHERE f.fault IS NOT NULL ORDER BY i.place, f.place LIMIT 1;
+	RETURN fault;
+END $$;
+`;
+
+const publish = String.raw`
+CREATE OR REPLACE FUNCTION posthorn.publish(
+	project_id text, type text, data json, id text DEFAULT NULL, created_at timestamptz DEFAULT NULL
+) RETURNS text LANGUAGE plpgsql VOLATILE ${AS_OWNER} AS $$
+DECLARE
+	-- The function's own transaction: what it leaves belongs to it.
+	this_xact CONSTANT xid8 := pg_current_xact_id();
+	source CONSTANT text := btrim(data::text, E' \t\n\r');
+	source_bytes CONSTANT integer := octet_length(convert_to(source, 'UTF8'));
+	max_bytes integer;
+	created_ms bigint;
+	project posthorn.logs.project_no%TYPE;
+	type_code integer;
+	same boolean;
+	fault text;
+BEGIN
+	IF project_id IS NULL OR type IS NULL OR data IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'an event needs a project_id, a type and data';
+	END IF;
+	IF type NOT IN (${TYPES.map((type) => `'${type}'`).join(", ")}) THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('"%s" is not an event type', left(type, 100)),
+			HINT = 'Event types are: ${TYPES.join(", ")}.';
+	END IF;
+	IF json_typeof(data) <> 'object' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('an event''s data must be a JSON object, not %s', json_typeof(data));
+	END IF;
+	IF id COLLATE "C" !~ '^evt_[A-Za-z0-9_-]{1,60}$' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('"%s" cannot be an event''s id', left(id, 100)),
+			HINT = 'It must be evt_ and 1 to 60 letters, digits, - or _. Without one the event gets a new id.';
+	END IF;
+	IF created_at < '0001-01-01 00:00:00+00 BC' OR created_at >= '10000-01-01 00:00:00+00' THEN
+		RAISE datetime_field_overflow USING MESSAGE = format('%s is not within the years 0 to 9999', created_at);
+	END IF;
+	IF created_at > clock_timestamp() + interval '${MAX_AHEAD}' THEN
+		RAISE datetime_field_overflow USING MESSAGE = format('%s is in the future', created_at),
+			HINT = 'It may be ${MAX_AHEAD} ahead of the database''s clock at most.';
+	END IF;
+	max_bytes := coalesce((SELECT s.value FROM posthorn.settings s WHERE s.name = 'max_event_bytes'), '${MAX_EVENT_BYTES}');
+	IF source_bytes > max_bytes THEN
+		RAISE program_limit_exceeded
+			USING MESSAGE = format('the event''s data has %s bytes; %s are allowed', source_bytes, max_bytes),
+			HINT = 'Publish less, such as a reference to the rest.';
+	END IF;
+	fault := posthorn.data_fault(type, source);
+	IF fault IS NOT NULL THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('the data of a %s is not valid: %s', type, fault);
+	END IF;
+	SELECT p.no INTO project FROM posthorn.projects p WHERE p.id = publish.project_id;
+	IF project IS NULL THEN
+		RAISE foreign_key_violation USING MESSAGE = format('there is no project "%s"', left(project_id, 100)),
+			HINT = 'Project ids begin with proj_ and are those of this Posthorn.';
+	END IF;
+	created_ms := floor(extract(epoch FROM created_at) * 1000);
+	IF id IS NOT NULL THEN
+		SELECT e.body = posthorn.envelope(publish.id, publish.type, coalesce(created_ms, e.created_at), publish.project_id, source)
+		INTO same FROM posthorn.events e WHERE e.project_no = project AND e.id = publish.id;
+		IF same IS NULL THEN
+			SELECT p.type_name = publish.type AND p.data = source AND (created_ms IS NULL OR created_ms IS NOT DISTINCT FROM p.created_at)
+			INTO same FROM posthorn.publishing p WHERE p.xact = this_xact AND p.project_no = project AND p.id = publish.id;
+		END IF;
+		IF same THEN
+			RETURN id;
+		ELSIF NOT same THEN
+			RAISE unique_violation USING MESSAGE = format('event %s was published before with other content', id),
+				HINT = 'An id stands for one event: give another one, or none.';
+		END IF;
+	END IF;
+	SELECT t.code INTO STRICT type_code FROM posthorn.event_types t WHERE t.name = publish.type;
+	INSERT INTO posthorn.publishing (xact, project_no, created_at, type, id_given, project_id, id, type_name, data)
+	VALUES (
+		this_xact, project, created_ms, type_code, publish.id IS NOT NULL, publish.project_id,
+		coalesce(publish.id, posthorn.new_event_id()), publish.type, source
+	) RETURNING publishing.id INTO id;
+	RETURN id;
+END $$;
+`;
+
+export const sql = rules + publish;
