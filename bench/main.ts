@@ -38,7 +38,9 @@ async function main(args: readonly string[]): Promise<number> {
 		process.stdout.write(options.json ? `${JSON.stringify(results)}\n` : formatReport(results));
 		const complete =
 			(results.runs ?? []).every((run) => run.out_of_order === 0 && run.missing === 0) &&
-			(results.neighbours ?? []).every(({ beside }) => beside.missing === 0);
+			(results.neighbours ?? []).every(
+				({ beside, neighbour_missing }) => beside.missing + (neighbour_missing ?? 0) === 0,
+			);
 		return complete ? 0 : 1;
 	} catch (error) {
 		process.stderr.write(`\n${error instanceof Error ? (error.stack ?? error.message) : error}\n`);

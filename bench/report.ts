@@ -102,7 +102,7 @@ const NEIGHBOUR_COLUMNS: readonly Column<NeighbourRun>[] = [
 	{ title: "p50 beside it", cell: ({ beside }) => ms(beside.p50) },
 	{ title: "p99", cell: ({ beside }) => ms(beside.p99) },
 	{ title: "refused", cell: ({ beside }) => count(beside.refused) },
-	{ title: "missing", cell: ({ beside }) => count(beside.missing) },
+	{ title: "missing", cell: ({ beside, neighbour_missing }) => count(beside.missing + (neighbour_missing ?? 0)) },
 	{ title: "memory", cell: ({ resident_mb }) => (resident_mb === null ? "?" : `${resident_mb} MB`) },
 	{ title: "", cell: ({ within }) => (within ? pc.green("✓") : pc.red("✗")) },
 ];

@@ -110,6 +110,8 @@ export interface NeighbourRun {
 		/** Accepted events that did not arrive. */
 		readonly missing: number;
 	};
+	/** Accepted events of the neighbour that did not reach its own receivers; null where they are not meant to. */
+	readonly neighbour_missing: number | null;
 	/** Why events were refused, each reason once. */
 	readonly refusals: readonly string[];
 	/** The most resident memory of the service that was seen beside it, MB (10⁶ bytes). Null where there is no /proc. */

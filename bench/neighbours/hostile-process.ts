@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { Pool } from "undici";
 import { eventInput } from "../payload.ts";
-import type { Attack, AttackOrder, Behaviour, HostileReply } from "./hostile.ts";
+import type { Attack, AttackOrder, Behaviour, HostileCommand, HostileReply } from "./hostile.ts";
 
 const BATCH_BYTES = 2 * 1_024 * 1_024;
 const BATCH_EVENTS = 1_000;
@@ -22,9 +22,18 @@ const server = createServer({ cert, key }, receive);
 server.on("tlsClientError", () => {}); // the service may give a handshake up
 server.listen(0, "127.0.0.1", () => say({ port: (server.address() as { port: number }).port }));
 process.on("disconnect", () => process.exit());
-process.on("message", (order: AttackOrder) => {
-	begin(order);
-	say({ begun: true });
+/** Of published events, and of requests that were answered 200. */
+let accepted = 0;
+let received = 0;
+let publishing: NodeJS.Timeout | undefined;
+process.on("message", (command: HostileCommand) => {
+	if (command.attack === null) {
+		clearInterval(publishing);
+		say({ accepted, received });
+	} else {
+		begin(command);
+		say({ begun: true });
+	}
 });
 
 function say(reply: HostileReply): void {
@@ -58,8 +67,10 @@ function receive(socket: TLSSocket): void {
 }
 
 function respond(socket: TLSSocket, behaviour: Behaviour): void {
-	if (behaviour === "ok") socket.write(OK);
-	else if (behaviour === "unread") socket.pause();
+	if (behaviour === "ok") {
+		received++;
+		socket.write(OK);
+	} else if (behaviour === "unread") socket.pause();
 	else if (behaviour === "interim") {
 		const flood = (): void => {
 			while (socket.writable && socket.write(INTERIM));
@@ -117,11 +128,13 @@ function publish(
 	const pool = new Pool(origin, { connections: 16 });
 	const begun = performance.now();
 	let sent = 0;
-	setInterval(() => {
+	publishing = setInterval(() => {
 		for (; sent < ((performance.now() - begun) * perSecond) / 1_000; sent++) {
 			const { id, key } = projects[sent % projects.length]!;
 			const data = `{"n":${sent},"pad":"${"x".repeat(bytes)}"}`;
-			void post(pool, `/v1/projects/${id}/events`, key, eventInput(data));
+			void post(pool, `/v1/projects/${id}/events`, key, eventInput(data)).then((status) => {
+				if (status === 202) accepted++;
+			});
 		}
 	}, 5);
 }
@@ -130,19 +143,19 @@ function publish(
 async function repeat(origin: string, project: { id: string; key: string }, body: string): Promise<never> {
 	const pool = new Pool(origin, { connections: 1, pipelining: 1 });
 	for (;;)
-		if (!(await post(pool, `/v1/projects/${project.id}/events`, project.key, body)))
+		if ((await post(pool, `/v1/projects/${project.id}/events`, project.key, body)) === 0)
 			await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 
-/** Whether there was a response. */
-async function post(pool: Pool, path: string, key: string, body: string): Promise<boolean> {
+/** The response's status; 0 where the service closed the connection instead. */
+async function post(pool: Pool, path: string, key: string, body: string): Promise<number> {
 	try {
 		const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 		const response = await pool.request({ method: "POST", path, headers, body });
 		await response.body.dump({ limit: BATCH_BYTES });
-		return true;
+		return response.statusCode;
 	} catch {
-		return false; // closed by the service
+		return 0;
 	}
 }
 

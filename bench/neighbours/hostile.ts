@@ -38,5 +38,12 @@ export interface AttackOrder {
 	readonly attack: Attack;
 }
 
-/** From the process: where its receiver listens, then that it has begun. */
-export type HostileReply = { readonly port: number } | { readonly begun: true };
+/** To the process: what to do, or to publish nothing more and say how far it is. */
+export type HostileCommand = AttackOrder | { readonly attack: null };
+
+/** From the process: where its receiver listens, that it has begun, or how far it is. */
+export type HostileReply =
+	| { readonly port: number }
+	| { readonly begun: true }
+	/** Events that the service accepted from it, and requests that its receiver responded 200 to. */
+	| { readonly accepted: number; readonly received: number };

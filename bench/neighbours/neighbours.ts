@@ -11,6 +11,8 @@ export interface Neighbour {
 		readonly maxInFlight?: number;
 	}[];
 	readonly attack: Attack | ((webhookId: string) => Attack);
+	/** Every event that was accepted from it must have reached its receivers in the end. */
+	readonly complete?: boolean;
 	/** Events that its first webhook has behind it: how many, how long ago (milliseconds), and how each was answered. */
 	readonly past?: { readonly events: number; readonly agoMs: number; readonly statusCode: number };
 }
@@ -61,6 +63,13 @@ export const NEIGHBOURS: readonly Neighbour[] = [
 		projects: 1,
 		webhooks: [{ count: 5_000, behaviour: "ok" }],
 		attack: { kind: "events", perSecond: 1, bytes: KIB },
+	},
+	{
+		name: "has 20,000 projects",
+		projects: 20_000,
+		webhooks: [{ count: 20_000, behaviour: "ok" }],
+		attack: { kind: "events", perSecond: 2_000, bytes: 100 },
+		complete: true,
 	},
 	{
 		name: "leaves 200,000 events to retention",
