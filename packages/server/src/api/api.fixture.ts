@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { ApiKeys, startAccounts } from "../accounts/index.ts";
 import { keyHash } from "../accounts/key.ts";
+import { REQUESTS } from "../base/budgets.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
@@ -118,6 +119,8 @@ export class TestApi {
 			brand: "Service",
 			retryDelaysMs,
 			maxEventBytes: options.maxEventBytes ?? 262_144,
+			maxBatchBytes: REQUESTS.batchBytes,
+			maxBodyBytesInFlight: REQUESTS.bodyBytesInFlight,
 			maxUrlLength: 2_048,
 			maxDescriptionLength: 200,
 			trustProxy: [],

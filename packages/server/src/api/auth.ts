@@ -33,6 +33,9 @@ export interface AuthParts extends OriginCheck {
 /** Who sent the requests that are being handled. */
 const principals = new WeakMap<FastifyRequest, Principal>();
 
+/** Who sent the request; undefined where nobody in particular did, or it is not known yet. */
+export const principalOrNull = (request: FastifyRequest): Principal | undefined => principals.get(request);
+
 /** @throws Error on open routes, which nobody in particular calls */
 export function principalOf(request: FastifyRequest): Principal {
 	const principal = principals.get(request);

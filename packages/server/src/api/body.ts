@@ -1,13 +1,21 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
+import { REQUESTS } from "../base/budgets.ts";
+import type { Turns } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
+import { principalOrNull } from "./auth.ts";
+import { type Bodies, releaseBody } from "./bodies.ts";
+import { parseBody } from "./json-body.ts";
+import { payerOf, strangerName } from "./owner.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { faultsBySchema } from "./validate.ts";
 
-/** Bodies of all routes but those that say otherwise, bytes. */
-export const BODY_LIMIT = 64 * 1024;
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+declare module "fastify" {
+	interface FastifyContextConfig {
+		/** What the body of the route may be. */
+		readonly bodyForm?: Pick<Route, "bodyLimit" | "list">;
+	}
+}
 
 /** The text of bodies that were parsed, for those who need the exact source of a part. */
 const texts = new WeakMap<FastifyRequest, string>();
@@ -21,34 +29,31 @@ export function bodyText(request: FastifyRequest): string {
 export function forgetBody(request: FastifyRequest): void {
 	texts.delete(request);
 	request.body = undefined;
+	releaseBody(request);
 }
 
-/**
- * Takes bodies of `application/json` alone. They are parsed as they are: keys such as `__proto__` are names like any
- * other, since JSON.parse makes them plain members and nothing here copies members from one object to another.
- */
-export function readJsonBodies(app: FastifyInstance): void {
+/** Takes bodies of `application/json` alone, each within its owner's budget. */
+export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns): void {
 	app.removeAllContentTypeParsers();
-	app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
-		if (bytes.length === 0) return done(null, undefined);
-		let text: string;
+	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
+		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
+		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? REQUESTS.bodyBytes);
+		if (bytes.length === 0) return undefined;
 		try {
-			text = utf8.decode(bytes);
-		} catch (error) {
-			if (!(error instanceof TypeError)) throw error;
-			return done(new Problem("malformed-request", "The body is not valid UTF-8."));
-		}
-		try {
-			const body: unknown = JSON.parse(text);
+			if (bytes.length > REQUESTS.sliceBytes) await turns.take(turnOf(request));
+			const { value, text } = parseBody(bytes, bodyForm?.list);
 			texts.set(request, text);
-			done(null, body);
+			return value;
 		} catch (error) {
-			if (!(error instanceof SyntaxError)) throw error;
-			done(
-				new Problem("malformed-request", `The body is not valid JSON: ${error.message.slice(0, 200).toWellFormed()}.`),
-			);
+			releaseBody(request);
+			throw error;
 		}
 	});
+}
+
+/** Whose turn it is to compute for a request. */
+export function turnOf(request: FastifyRequest): string {
+	return payerOf(request, principalOrNull(request)) ?? strangerName(request);
 }
 
 /** Throws what is wrong with the request's body. */

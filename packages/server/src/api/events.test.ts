@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { REQUESTS } from "../base/budgets.ts";
 import { TestApi } from "./api.fixture.ts";
 
 const MAX_EVENT_BYTES = 10_000;
@@ -137,7 +138,7 @@ test("sizes are bounded: an event's data, and a whole body", async () => {
 	expect(batch.status).toBe(413);
 	expect(batch.json.errors).toMatchObject([{ pointer: "/events/1/data" }]);
 	expect((await publish({ ...event, data: { text: "ü".repeat(MAX_EVENT_BYTES / 2) } })).status).toBe(413);
-	const whole = await publishRaw(Buffer.alloc(16 * 1024 * 1024 + 1, " "));
+	const whole = await publishRaw(Buffer.alloc(REQUESTS.batchBytes + 1, " "));
 	expect(whole.status).toBe(413);
 	expect(whole.json.type).toBe("/problems/too-large");
 });
@@ -164,16 +165,29 @@ test("bodies that are no JSON are told so, and why", async () => {
 		expect((await publishRaw(bytes)).status).toBe(400);
 });
 
-test("nesting may be as deep as it fits", async () => {
-	const depth = 4_000;
-	const data = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
-	const published = await publishRaw(`{"type":"delivery.success","data":${data}}`);
-	expect(published.status).toBe(202);
-	const tooDeep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
-	expect((await publishRaw(tooDeep)).status).toBe(422);
-	expect((await publishRaw(`{"type":${tooDeep},"data":{}}`)).status).toBe(422);
-	expect((await publishRaw(`{"type":"purchase.completed","data":{"items":${tooDeep}}}`)).status).toBe(413);
-	expect((await publishRaw(`{"events":${tooDeep}}`)).status).toBe(422);
+test("nesting is bounded before anything is parsed", async () => {
+	project = await api.project();
+	const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+	// The body and its data are two levels.
+	const deepest = `{"type":"delivery.success","data":{"a":${nested(REQUESTS.nesting - 2)}}}`;
+	expect((await publishRaw(deepest)).status).toBe(202);
+	const parse = vi.spyOn(JSON, "parse");
+	for (const [text, byte] of [
+		[nested(100_000), REQUESTS.nesting],
+		[`{"type":${nested(100_000)},"data":{}}`, 8 + REQUESTS.nesting - 1],
+		[`{"events":${nested(100_000)}}`, 10 + REQUESTS.nesting - 1],
+	] as const) {
+		parse.mockClear();
+		const { status, json } = await publishRaw(text);
+		const parsed = parse.mock.calls.filter(([given]) => given === text);
+		expect([status, parsed.length]).toEqual([422, 0]);
+		expect(json.errors).toEqual([
+			{ pointer: "", detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${byte}` },
+		]);
+	}
+	const { status, json } = await api.call("POST", "/v1/projects", { raw: `{"name":${nested(65)}}` });
+	expect([status, json.errors[0]?.detail]).toEqual([422, "must nest at most 64 levels; goes deeper at byte 71"]);
+	parse.mockRestore();
 });
 
 test("an answer does not name more faults than anyone reads", async () => {

@@ -1,7 +1,9 @@
-import { eventSources, isEventType, memberSource } from "@posthorn/protocol";
+import { isEventType, memberSource } from "@posthorn/protocol";
+import type { Pause } from "../base/turns.ts";
 import type { EventDraft } from "../engine/engine.ts";
 import type { Fault } from "../registry/index.ts";
-import { EVENT_ID, MAX_BATCH } from "./event-form.ts";
+import { EVENT_ID } from "./event-form.ts";
+import { JsonList } from "./json-body.ts";
 import { invalid, MAX_FAULTS } from "./problem.ts";
 import { parseTime } from "./time.ts";
 import { escapePointer } from "./validate.ts";
@@ -16,9 +18,12 @@ export interface NewEvents {
 
 /**
  * The events of a publish call, checked by hand: this is the busiest route, and `data` is not looked into but cut out of
- * `text`, the source of `body`. Throws 422 with all faults, or with many where there are very many.
+ * the source. Events of a batch are parsed one by one, and `pause` lets others in between. Throws 422 with all faults, or
+ * with many where there are very many.
+ *
+ * @param text the source of `body`
  */
-export function readNewEvents(body: unknown, text: string): NewEvents {
+export async function readNewEvents(body: unknown, text: string, pause: Pause): Promise<NewEvents> {
 	const faults: Fault[] = [];
 	if (!isObject(body)) throw invalid([{ pointer: "", detail: "must be an object" }]);
 	if (!Object.hasOwn(body, "events")) {
@@ -31,16 +36,15 @@ export function readNewEvents(body: unknown, text: string): NewEvents {
 			faults.push({ pointer: `/${escapePointer(name)}`, detail: "is not known here: a batch has only events" });
 	const drafts: EventDraft[] = [];
 	const { events } = body;
-	if (!Array.isArray(events)) faults.push({ pointer: "/events", detail: "must be an array" });
+	if (!(events instanceof JsonList)) faults.push({ pointer: "/events", detail: "must be an array" });
 	else if (events.length === 0) faults.push({ pointer: "/events", detail: "must have at least 1 item" });
-	else if (events.length > MAX_BATCH)
-		faults.push({ pointer: "/events", detail: `must have at most ${MAX_BATCH} items` });
 	else {
-		const sources = eventSources(text);
-		for (const [index, event] of events.entries()) {
-			if (faults.length > MAX_FAULTS) break;
+		for (let index = 0; index < events.length && faults.length <= MAX_FAULTS; index++) {
+			const turn = pause(events.size(index));
+			if (turn) await turn;
 			const pointer = `/events/${index}`;
-			if (isObject(event)) drafts.push(readEvent(event, () => sources[index], pointer, faults));
+			const { value, text: source } = events.read(index);
+			if (isObject(value)) drafts.push(readEvent(value, () => memberSource(source, "data"), pointer, faults));
 			else faults.push({ pointer, detail: "must be an object" });
 		}
 	}

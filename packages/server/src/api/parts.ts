@@ -16,7 +16,14 @@ import type { Metrics } from "./metrics.ts";
 export interface ApiParts {
 	readonly config: Pick<
 		Config,
-		"brand" | "retryDelaysMs" | "maxEventBytes" | "maxUrlLength" | "maxDescriptionLength" | "trustProxy"
+		| "brand"
+		| "retryDelaysMs"
+		| "maxEventBytes"
+		| "maxBatchBytes"
+		| "maxBodyBytesInFlight"
+		| "maxUrlLength"
+		| "maxDescriptionLength"
+		| "trustProxy"
 	>;
 	readonly storage: Storage;
 	readonly engine: Engine;

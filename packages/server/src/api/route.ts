@@ -2,8 +2,10 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import type { AuditNote, Principal } from "../accounts/index.ts";
+import type { Pause } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
 import type { Actor, Role } from "../storage/port.ts";
+import type { BodyList } from "./json-body.ts";
 import type { ProblemKind } from "./problem.ts";
 
 /** Who may call a route. Where a path names a project, whoever has nothing to do with it gets 404. */
@@ -62,6 +64,8 @@ export interface Call<Q, B> {
 	 * done, before the answer goes out.
 	 */
 	audit(note: AuditNote, by?: Actor): void;
+	/** Before each piece of work on a large body: waits for the next turn where this one has done enough. */
+	readonly pause: Pause;
 	/** Whether the caller may still do this: for answers that take long. */
 	isStillAllowed(): Promise<boolean>;
 }
@@ -86,6 +90,8 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly checksOwnBody?: boolean;
 	/** Bytes. */
 	readonly bodyLimit?: number;
+	/** The list that the body may have: a {@link JsonList} for the handler, which then checks the body itself. */
+	readonly list?: BodyList;
 	/** What a schema cannot say of the body; called with whatever fields have the right type. */
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
 	readonly success: Success<R>;

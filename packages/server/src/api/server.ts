@@ -1,10 +1,13 @@
 import cookie from "@fastify/cookie";
 import rateLimit from "@fastify/rate-limit";
-import Fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from "fastify";
 import { type AuditNote, actorOf } from "../accounts/index.ts";
+import { REQUESTS } from "../base/budgets.ts";
+import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
 import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MINUTE } from "./auth.ts";
-import { BODY_LIMIT, checkBody, readJsonBodies } from "./body.ts";
+import { Bodies, releaseBody } from "./bodies.ts";
+import { checkBody, readJsonBodies, turnOf } from "./body.ts";
 import { EVENT_STREAM } from "./changes.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
@@ -34,7 +37,6 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const origin = ids.next("node");
 	const app = Fastify({
 		logger: false,
-		bodyLimit: BODY_LIMIT,
 		requestTimeout: REQUEST_TIMEOUT_MS,
 		keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
 		return503OnClosing: false,
@@ -64,7 +66,13 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 			return !state.isAllowed && state.isExceeded ? Math.max(1, state.ttlInSeconds) : null;
 		},
 	};
-	readJsonBodies(app);
+	const turns = new Turns();
+	const bodies = new Bodies({
+		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
+		inFlight: parts.config.maxBodyBytesInFlight,
+	});
+	metrics.watchBudgets(bodies.budgets);
+	readJsonBodies(app, bodies, turns);
 	const { isPage, sendPage } = await serveDashboard(app, parts.dashboardFolder);
 
 	let closing = false;
@@ -97,7 +105,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, auth, parts));
+	for (const route of routes) app.route(fastifyRoute(route, auth, parts, turns));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -108,7 +116,12 @@ interface Noted {
 	readonly note: AuditNote;
 }
 
-function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger }: ApiParts): RouteOptions {
+function fastifyRoute(
+	route: Route,
+	auth: AuthParts,
+	{ auditLog, changes, logger }: ApiParts,
+	turns: Turns,
+): RouteOptions {
 	const { success } = route;
 
 	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
@@ -124,7 +137,7 @@ function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger
 	return {
 		method: route.method,
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-		...(route.bodyLimit !== undefined && { bodyLimit: route.bodyLimit }),
+		config: { bodyForm: route },
 		async onRequest(request) {
 			await authorize(request, route, auth);
 			const encoding = request.headers["content-encoding"];
@@ -132,30 +145,39 @@ function fastifyRoute(route: Route, auth: AuthParts, { auditLog, changes, logger
 				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");
 		},
 		async handler(request, reply) {
-			checkBody(route, request.body);
-			const query = readQuery(route.query, request.query as Record<string, unknown>);
-			// Whoever checks health or scrapes may add what they like.
-			if (!query.ok && route.access !== "open") throw invalid(query.faults);
-			const { params, body } = request;
-			const notes: Noted[] = [];
-			const answer = await route.handler({
-				params,
-				query: query.ok ? query.value : {},
-				body,
-				request,
-				reply,
-				get principal() {
-					return principalOf(request);
-				},
-				audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
-				isStillAllowed: () => isStillAllowed(request, route, auth),
-			} as never);
-			if (notes.length > 0) await record(notes, request);
-			reply.code(success.status);
-			if (answer instanceof RawAnswer) return reply.headers(answer.headers).type(answer.contentType).send(answer.body);
-			return reply.send(answer);
+			try {
+				return await answer(request, reply);
+			} finally {
+				releaseBody(request);
+			}
 		},
 	};
+
+	async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+		checkBody(route, request.body);
+		const query = readQuery(route.query, request.query as Record<string, unknown>);
+		// Whoever checks health or scrapes may add what they like.
+		if (!query.ok && route.access !== "open") throw invalid(query.faults);
+		const { params, body } = request;
+		const notes: Noted[] = [];
+		const result = await route.handler({
+			params,
+			query: query.ok ? query.value : {},
+			body,
+			request,
+			reply,
+			get principal() {
+				return principalOf(request);
+			},
+			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
+			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes),
+			isStillAllowed: () => isStillAllowed(request, route, auth),
+		} as never);
+		if (notes.length > 0) await record(notes, request);
+		reply.code(success.status);
+		if (result instanceof RawAnswer) return reply.headers(result.headers).type(result.contentType).send(result.body);
+		return reply.send(result);
+	}
 }
 
 /** On every answer; routes for browsers set policies of their own. TLS, and what is promised of it, is the proxy's matter. */

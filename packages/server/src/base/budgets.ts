@@ -18,11 +18,18 @@ export const REQUESTS = {
 	batchEvents: 1_000,
 	/** The body of any other request. */
 	bodyBytes: 64 * KIB,
+	/** What an event or a report may have besides its data, and a batch besides its events, bytes. */
+	envelopeBytes: 16 * KIB,
+	/** A larger body is parsed in slices of about this size, bytes: one slice in a turn of the event loop, projects in turn. */
+	sliceBytes: 64 * KIB,
 	/** Arrays and objects within each other, in any body. */
 	nesting: 64,
 	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */
 	bodyBytesPerProject: 8 * MIB,
 	bodyBytesInFlight: 64 * MIB,
+	/** The same for those who have not said who they are: of one network address, and of all. */
+	bodyBytesPerStranger: 256 * KIB,
+	bodyBytesOfStrangers: 4 * MIB,
 	/** The header of a request must have arrived within this time, milliseconds. */
 	headerMs: 10_000,
 	/** A whole request must have arrived within this time, milliseconds. */

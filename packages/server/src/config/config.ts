@@ -27,6 +27,10 @@ export interface Config {
 	readonly basketIdleMs: number;
 	/** The largest `data` of an event, bytes. */
 	readonly maxEventBytes: number;
+	/** The body of a request that publishes several events, bytes. */
+	readonly maxBatchBytes: number;
+	/** Request bodies that are arriving or being worked on, bytes. */
+	readonly maxBodyBytesInFlight: number;
 	readonly maxWebhooksPerProject: number;
 	/** The longest URL of a webhook, characters. */
 	readonly maxUrlLength: number;

@@ -36,6 +36,8 @@ test("with nothing set, everything is as documented", () => {
 			maxEventBytes: 262_144,
 			maxWebhooksPerProject: 100,
 			maxUrlLength: 2048,
+			maxBatchBytes: 2_097_152,
+			maxBodyBytesInFlight: 67_108_864,
 			maxDescriptionLength: 200,
 			egressAllow: [],
 			egressCa: null,

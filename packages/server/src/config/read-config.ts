@@ -56,6 +56,8 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 			logRetentionMs: values.logRetention!,
 			basketIdleMs: values.basketIdle!,
 			maxEventBytes: values.maxEventBytes!,
+			maxBatchBytes: values.maxBatchBytes!,
+			maxBodyBytesInFlight: values.maxBodyBytesInFlight!,
 			maxWebhooksPerProject: values.maxWebhooks!,
 			maxUrlLength: values.maxUrlLength!,
 			maxDescriptionLength: values.maxDescriptionLength!,

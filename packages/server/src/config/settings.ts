@@ -1,3 +1,4 @@
+import { REQUESTS } from "../base/budgets.ts";
 import * as parse from "./parsers.ts";
 import type { Setting } from "./setting.ts";
 
@@ -143,6 +144,22 @@ export const SETTINGS = {
 		default: "262144",
 		meaning: "The largest data of an event.",
 		parse: parse.whole(1_024, 16_777_216),
+	}),
+	maxBatchBytes: setting({
+		name: "MAX_BATCH_BYTES",
+		group: "Limits",
+		placeholder: "bytes",
+		default: String(REQUESTS.batchBytes),
+		meaning: "The largest body of a request that publishes several events, or reports several orders.",
+		parse: parse.whole(1_024, 16_777_216),
+	}),
+	maxBodyBytesInFlight: setting({
+		name: "MAX_BODY_BYTES_IN_FLIGHT",
+		group: "Limits",
+		placeholder: "bytes",
+		default: String(REQUESTS.bodyBytesInFlight),
+		meaning: "Request bodies that are arriving or being worked on, together. A project may hold an eighth of this.",
+		parse: parse.whole(8_388_608, 1_073_741_824),
 	}),
 	maxWebhooks: setting({
 		name: "MAX_WEBHOOKS",

@@ -1,11 +1,12 @@
 import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { REQUESTS } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import { MAX_WAITING, type WaitEnd } from "../arrivals.ts";
 import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
-import { EVENT_ID } from "../event-form.ts";
+import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
 import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
@@ -14,10 +15,6 @@ import { defineRoute, RawAnswer, type Route } from "../route.ts";
 import { Cursor, Envelope, EventPage, EventTypeName, Limit, NewEvents, PublishedEvents } from "../schemas/index.ts";
 import { formatTime } from "../time.ts";
 
-/** A whole batch, bytes: parsed and copied, it takes several times as much memory for a moment. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-/** What an event's body may hold besides its data, bytes. */
-const ENVELOPE_BYTES = 16 * 1024;
 /** The longest wait for events, seconds: shorter than proxies keep a quiet request. */
 const MAX_WAIT_S = 30;
 /** When to come again with too many calls waiting, seconds. */
@@ -51,6 +48,7 @@ type EventParts = Pick<ApiParts, "storage" | "engine" | "config" | "arrivals" | 
 export function eventRoutes({ storage, engine, config, arrivals, clock }: EventParts): Route[] {
 	const tag = "Events";
 	const path = "/v1/projects/{project_id}/events";
+	const eventBytes = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
 		defineRoute({
 			method: "POST",
@@ -63,14 +61,18 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			access: "project",
 			body: NewEvents,
 			checksOwnBody: true,
-			bodyLimit: Math.max(BATCH_BYTES, config.maxEventBytes + ENVELOPE_BYTES),
+			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
+			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
 			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
 			problems: {
 				conflict: "An id is taken by an event with other content.",
 				"too-many-requests": "More is being published than can be written.",
 			},
-			async handler({ params, request }) {
-				const { batch, publishing } = begin(params.project_id, request);
+			async handler({ params, request, pause }) {
+				const { drafts, batch } = await readNewEvents(request.body, bodyText(request), pause);
+				const publishing = engine.publish(params.project_id, drafts);
+				// Its events are bytes now, and wait for the disk.
+				forgetBody(request);
 				const result = await publishing;
 				if (result.kind !== "published") throw refused(result, batch);
 				const events = result.events.map(presentPublished);
@@ -119,14 +121,6 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			},
 		}),
 	];
-
-	/** Publishes what the request holds, and forgets the request's body: its events are bytes now, and wait for the disk. */
-	function begin(projectId: string, request: FastifyRequest): { batch: boolean; publishing: Promise<PublishResult> } {
-		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
-		const publishing = engine.publish(projectId, drafts);
-		forgetBody(request);
-		return { batch, publishing };
-	}
 
 	/** Returns when there is something behind `from`, the time is over, or the caller has gone. */
 	async function waitFor(

@@ -1,3 +1,4 @@
+import { REQUESTS } from "../../base/budgets.ts";
 import type { BasketInput } from "../../store/index.ts";
 import { REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
 import type { ApiParts } from "../parts.ts";
@@ -5,9 +6,6 @@ import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Basket, BasketContents } from "../schemas/index.ts";
 import { formatTime, formatTimeOrNull } from "../time.ts";
-
-/** What a report may hold besides its items, bytes. */
-const REPORT_BYTES = 16 * 1024;
 
 export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
@@ -24,7 +22,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			access: "project",
 			body: BasketContents,
 			checksOwnBody: true,
-			bodyLimit: config.maxEventBytes + REPORT_BYTES,
+			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
 			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
 			problems: { ...REPORT_PROBLEMS, conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {

@@ -1,20 +1,17 @@
+import { REQUESTS } from "../../base/budgets.ts";
 import type { Fault } from "../../registry/index.ts";
 import type { FactResult, OrderInput } from "../../store/index.ts";
 import { answerFact, formFaults, presentFact, REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
+import { JsonList } from "../json-body.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Fact, MAX_ORDERS, NewOrder, NewOrders, OrderResults } from "../schemas/index.ts";
 
-/** A whole batch, bytes, as for events. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-/** What a report may hold besides its items, bytes. */
-const REPORT_BYTES = 16 * 1024;
-
 export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
 	const path = "/v1/projects/{project_id}/orders";
-	const limit = config.maxEventBytes + REPORT_BYTES;
+	const limit = config.maxEventBytes + REQUESTS.envelopeBytes;
 	return [
 		defineRoute({
 			method: "POST",
@@ -46,12 +43,21 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			access: "project",
 			body: NewOrders,
 			checksOwnBody: true,
-			bodyLimit: Math.max(BATCH_BYTES, limit),
+			bodyLimit: Math.max(config.maxBatchBytes, limit),
+			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
 			success: { status: 200, description: "What became of each order.", schema: OrderResults },
 			problems: { "too-many-requests": `${REPORT_PROBLEMS["too-many-requests"]} No order was recorded.` },
-			async handler({ params: { project_id }, body }) {
-				const orders = readBatch(body);
-				const faults = orders.map((order) => formFaults(NewOrder, order));
+			async handler({ params: { project_id }, body, pause }) {
+				const batch = readBatch(body);
+				const orders: unknown[] = [];
+				const faults: Fault[][] = [];
+				for (let i = 0; i < batch.length; i++) {
+					const turn = pause(batch.size(i));
+					if (turn) await turn;
+					const { value } = batch.read(i);
+					orders.push(value);
+					faults.push(formFaults(NewOrder, value));
+				}
 				const wellFormed = orders.filter((_, i) => faults[i]!.length === 0) as OrderInput[];
 				const results = (await store.orders.recordAll(project_id, wellFormed)).values();
 				return {
@@ -67,14 +73,13 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 
 const malformed = (faults: readonly Fault[]): FactResult => ({ kind: "invalid", faults });
 
-function readBatch(body: unknown): unknown[] {
+function readBatch(body: unknown): JsonList {
 	if (typeof body !== "object" || body === null || Array.isArray(body))
 		throw invalid([{ pointer: "", detail: "must be an object" }]);
 	const { orders, ...others } = body as Record<string, unknown>;
 	if (Object.keys(others).length > 0) throw invalid([{ pointer: "", detail: "must have no members but orders" }]);
-	if (!Array.isArray(orders)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);
-	if (orders.length === 0 || orders.length > MAX_ORDERS)
-		throw invalid([{ pointer: "/orders", detail: `must have 1 to ${MAX_ORDERS} items` }]);
+	if (!(orders instanceof JsonList)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);
+	if (orders.length === 0) throw invalid([{ pointer: "/orders", detail: `must have 1 to ${MAX_ORDERS} items` }]);
 	return orders;
 }
 

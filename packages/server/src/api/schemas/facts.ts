@@ -1,11 +1,12 @@
 import { eventTypeEntry } from "@posthorn/protocol";
 import { Type } from "typebox";
+import { REQUESTS } from "../../base/budgets.ts";
 import { DELIVERABLE_KINDS, ID_LENGTH, OUTCOMES } from "../../store/index.ts";
 import { closed, Time } from "./common.ts";
 import { PublishedEvent } from "./events.ts";
 
 /** Orders of a batch. */
-export const MAX_ORDERS = 1_000;
+export const MAX_ORDERS = REQUESTS.batchEvents;
 
 const factId = (what: string, example: string) =>
 	Type.String({

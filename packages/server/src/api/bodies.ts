@@ -1,0 +1,166 @@
+import type { FastifyRequest } from "fastify";
+import { Budget, type Refusal } from "../base/budget.ts";
+import { REQUESTS } from "../base/budgets.ts";
+import { principalOrNull } from "./auth.ts";
+import { payerOf, strangerName } from "./owner.ts";
+import { Problem } from "./problem.ts";
+
+/** When to come again once a budget of bodies is used up, seconds: bodies are read and worked on within moments. */
+const RETRY_AFTER_S = 1;
+
+export interface BodiesOptions {
+	/** The largest body of any route, bytes: a project may always have one such body in flight. */
+	readonly largest: number;
+	/** All bodies of those who said who they are, bytes. */
+	readonly inFlight: number;
+}
+
+/** What a body holds of a budget, until its handler is done with it. */
+interface Claim {
+	/** Takes more. @throws Problem if the budget gives nothing */
+	take(bytes: number): void;
+	/** Gives everything back; once. */
+	release(): void;
+}
+
+const claims = new WeakMap<FastifyRequest, Claim>();
+
+/** Gives back what the request's body holds of its budget. Does nothing the second time. */
+export function releaseBody(request: FastifyRequest): void {
+	claims.get(request)?.release();
+}
+
+/** Request bodies that arrive or are worked on, each charged to its project before it is read. */
+export class Bodies {
+	readonly #known: Budget;
+	readonly #strangers: Budget;
+
+	constructor({ largest, inFlight }: BodiesOptions) {
+		const share = REQUESTS.bodyBytesPerProject / REQUESTS.bodyBytesInFlight;
+		const perOwner = Math.max(largest, Math.floor(inFlight * share));
+		this.#known = new Budget({ name: "request_body_bytes", limit: Math.max(inFlight, perOwner), perOwner });
+		this.#strangers = new Budget({
+			name: "stranger_body_bytes",
+			limit: REQUESTS.bodyBytesOfStrangers,
+			perOwner: REQUESTS.bodyBytesPerStranger,
+		});
+	}
+
+	get budgets(): readonly Budget[] {
+		return [this.#known, this.#strangers];
+	}
+
+	/**
+	 * The whole body, charged to its owner until {@link releaseBody}.
+	 *
+	 * @param limit of this route, bytes
+	 * @throws Problem 413, 429 or 503 before anything is read that does not fit; 400 if the body breaks off
+	 */
+	async read(request: FastifyRequest, limit: number): Promise<Buffer> {
+		const length = request.headers["content-length"];
+		const declared = length === undefined ? null : Number(length);
+		if (declared !== null && declared > limit) throw tooLarge(limit, declared);
+		const claim = this.#claim(request);
+		claims.set(request, claim);
+		try {
+			if (declared !== null) claim.take(declared);
+			const bytes = await collect(request, (chunk, received) => {
+				if (received > limit) throw tooLarge(limit);
+				if (declared === null) claim.take(chunk);
+			});
+			if (declared !== null && bytes.length !== declared)
+				throw new Problem("malformed-request", "The body is not as long as its Content-Length says.");
+			return bytes;
+		} catch (error) {
+			claim.release();
+			throw error;
+		}
+	}
+
+	#claim(request: FastifyRequest): Claim {
+		const payer = payerOf(request, principalOrNull(request));
+		const budget = payer === null ? this.#strangers : this.#known;
+		const owner = payer ?? strangerName(request);
+		let held = 0;
+		let released = false;
+		return {
+			take(bytes) {
+				const refusal = budget.take(owner, bytes);
+				if (refusal !== null) throw refused(refusal, bytes, budget, budget.heldBy(owner), payer === null);
+				held += bytes;
+			},
+			release() {
+				if (released) return;
+				released = true;
+				budget.give(owner, held);
+			},
+		};
+	}
+}
+
+/** @param onChunk is told of each chunk before it is kept: its length, and all that has come */
+function collect(request: FastifyRequest, onChunk: (bytes: number, received: number) => void): Promise<Buffer> {
+	const { raw } = request;
+	return new Promise((resolve, reject) => {
+		const chunks: Buffer[] = [];
+		let received = 0;
+		const onData = (chunk: Buffer): void => {
+			received += chunk.length;
+			try {
+				onChunk(chunk.length, received);
+			} catch (error) {
+				fail(error);
+				return;
+			}
+			chunks.push(chunk);
+		};
+		const onEnd = (): void => {
+			stop();
+			resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
+		};
+		const brokenOff = (): void =>
+			fail(new Problem("malformed-request", "The connection was closed before the body had come."));
+		const stop = (): void => {
+			raw.off("data", onData).off("end", onEnd).off("error", brokenOff).off("close", brokenOff);
+		};
+		const fail = (error: unknown): void => {
+			stop();
+			// What follows is not read: the connection is closed after the answer.
+			raw.pause();
+			raw.on("error", () => {});
+			reject(error);
+		};
+		raw.on("data", onData).on("end", onEnd).on("error", brokenOff).on("close", brokenOff);
+	});
+}
+
+const n = (bytes: number): string => bytes.toLocaleString("en-US");
+
+function tooLarge(limit: number, declared?: number): Problem {
+	const has = declared === undefined ? `more than ${n(limit)} bytes` : `${n(declared)} bytes`;
+	return new Problem(
+		"too-large",
+		`The body has ${has}; this call takes ${n(limit)} at most. Send less in one request.`,
+	);
+}
+
+function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, stranger: boolean): Problem {
+	const whose = stranger ? "this network address" : "this project";
+	if (refusal === "never")
+		return new Problem(
+			"too-large",
+			`The body has ${n(bytes)} bytes; all bodies of ${whose} that are in flight may have ${n(budget.perOwner)}. Send less in one request.`,
+		);
+	const headers = { "Retry-After": String(RETRY_AFTER_S) };
+	if (refusal === "own")
+		return new Problem(
+			"too-many-requests",
+			`Request bodies of ${whose} hold ${n(held)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.perOwner)}. Send fewer at a time; try again in ${RETRY_AFTER_S} second.`,
+			{ headers },
+		);
+	return new Problem(
+		"unavailable",
+		`All request bodies in flight hold ${n(budget.used)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.limit)}. Try again in ${RETRY_AFTER_S} second.`,
+		{ headers },
+	);
+}

@@ -1,0 +1,123 @@
+import { isUtf8 } from "node:buffer";
+import { REQUESTS } from "../base/budgets.ts";
+import { type ScannedList, type Span, scanJson } from "./json-scan.ts";
+import { invalid, Problem } from "./problem.ts";
+
+/** The list that a route's body may have: its elements are counted before anything is parsed, and parsed one by one. */
+export interface BodyList {
+	readonly member: string;
+	readonly items: number;
+	/** The largest element, bytes; a body without the list may be as large. */
+	readonly itemBytes: number;
+}
+
+export interface JsonBody {
+	/** What JSON.parse makes of it; where it has the route's list, that member is a {@link JsonList}. */
+	readonly value: unknown;
+	/** The text that `value` was parsed from; without the list's elements. */
+	readonly text: string;
+}
+
+/** Elements of a list that are not parsed yet. */
+export class JsonList {
+	readonly #member: string;
+	readonly #bytes: Buffer;
+	readonly #items: readonly Span[];
+
+	constructor(member: string, bytes: Buffer, items: readonly Span[]) {
+		this.#member = member;
+		this.#bytes = bytes;
+		this.#items = items;
+	}
+
+	get length(): number {
+		return this.#items.length;
+	}
+
+	/** The size of an element, bytes. */
+	size(index: number): number {
+		const { start, end } = this.#items[index]!;
+		return end - start;
+	}
+
+	/** Parses one element. @throws Problem 400 if it is not JSON */
+	read(index: number): JsonBody {
+		const { start, end } = this.#items[index]!;
+		const text = this.#bytes.toString("utf8", start, end);
+		return { value: parse(text, ` (in element ${index} of "${this.#member}")`), text };
+	}
+}
+
+/**
+ * The body as JSON. Keys such as `__proto__` are names like any other, since JSON.parse makes them plain members and
+ * nothing here copies members from one object to another.
+ *
+ * @throws Problem 400 if it is not JSON in UTF-8; 413 or 422 if it is too large, deep or long, before it is parsed
+ */
+export function parseBody(given: Buffer, list?: BodyList): JsonBody {
+	if (!isUtf8(given)) throw new Problem("malformed-request", "The body is not valid UTF-8.");
+	const bytes = given[0] === 0xef && given[1] === 0xbb && given[2] === 0xbf ? given.subarray(3) : given;
+	const scan = scanJson(bytes, { nesting: REQUESTS.nesting, ...(list && { list }) });
+	switch (scan.kind) {
+		case "deep":
+			throw invalid([
+				{ pointer: "", detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${scan.at}` },
+			]);
+		case "long":
+			throw invalid([{ pointer: `/${list!.member}`, detail: `must have at most ${list!.items} items` }]);
+		case "broken":
+			throw new Problem(
+				"malformed-request",
+				`The body is not valid JSON: "${list!.member}" must be there once, as a list that is closed by a bracket (byte ${scan.at}).`,
+			);
+		case "fits":
+			if (list && scan.list) return withList(bytes, list, scan.list);
+			if (list && bytes.length > list.itemBytes) throw singleTooLarge(bytes.length, list);
+			return wholeBody(bytes);
+	}
+}
+
+function wholeBody(bytes: Buffer): JsonBody {
+	const text = bytes.toString("utf8");
+	return { value: parse(text), text };
+}
+
+/** The whole is valid JSON if each element is, and what is around the list. */
+function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items }: ScannedList): JsonBody {
+	const around = bytes.length - (span.end - span.start);
+	if (around > REQUESTS.bodyBytes)
+		throw invalid([{ pointer: "", detail: `must have at most ${REQUESTS.bodyBytes} bytes besides "${member}"` }]);
+	const large = items.findIndex(({ start, end }) => end - start > itemBytes);
+	if (large !== -1) throw itemTooLarge(items[large]!, `/${member}/${large}`, itemBytes);
+	const text = `${bytes.toString("utf8", 0, span.start)}[]${bytes.toString("utf8", span.end)}`;
+	const value = parse(text) as Record<string, unknown>;
+	value[member] = new JsonList(member, bytes, items);
+	return { value, text };
+}
+
+const n = (count: number): string => count.toLocaleString("en-US");
+
+function itemTooLarge({ start, end }: Span, pointer: string, limit: number): Problem {
+	return new Problem("too-large", `An element of the list has ${n(end - start)} bytes; ${n(limit)} are allowed.`, {
+		errors: [{ pointer, detail: `must have at most ${limit} bytes` }],
+	});
+}
+
+function singleTooLarge(bytes: number, { member, itemBytes }: BodyList): Problem {
+	return new Problem(
+		"too-large",
+		`The body has ${n(bytes)} bytes and no list "${member}"; without one, this call takes ${n(itemBytes)} at most.`,
+	);
+}
+
+function parse(text: string, where = ""): unknown {
+	try {
+		return JSON.parse(text);
+	} catch (error) {
+		if (!(error instanceof SyntaxError)) throw error;
+		throw new Problem(
+			"malformed-request",
+			`The body is not valid JSON${where}: ${error.message.slice(0, 200).toWellFormed()}.`,
+		);
+	}
+}

@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { REQUESTS } from "../base/budgets.ts";
+import { TestApi } from "./api.fixture.ts";
+
+let api: TestApi;
+let project: string;
+let key: string;
+beforeAll(async () => {
+	api = await TestApi.start();
+	project = await api.project();
+	key = await api.keyOf(project);
+});
+afterAll(() => api.close());
+
+/** Publishes while it counts how much text was parsed: in all, and at most in one turn of the event loop. */
+async function publishCounted(text: string) {
+	const parse = vi.spyOn(JSON, "parse");
+	let most = 0;
+	let all = 0;
+	let over = false;
+	const counting = (async () => {
+		while (!over) {
+			const bytes = parse.mock.calls.reduce((sum, [given]) => sum + given.length, 0);
+			parse.mockClear();
+			most = Math.max(most, bytes);
+			all += bytes;
+			await nextTurn();
+		}
+	})();
+	const response = await api.app.inject({
+		method: "POST",
+		url: `${project}/events`,
+		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+		payload: text,
+	});
+	over = true;
+	await counting;
+	parse.mockRestore();
+	return {
+		status: response.statusCode,
+		json: response.json() as { errors?: unknown[]; events?: unknown[] },
+		most,
+		all,
+	};
+}
+
+// A batch of 5.6 million empty objects took the event loop for seconds and 400 MB before it was refused.
+test("a batch of too many elements is refused without being parsed", async () => {
+	for (const element of ["{}", "[]", "0", '"x"']) {
+		const count = Math.floor((REQUESTS.batchBytes - 20) / (element.length + 1));
+		const text = `{"events":[${`${element},`.repeat(count - 1)}${element}]}`;
+		const { status, json, all } = await publishCounted(text);
+		expect([status, all]).toEqual([422, 0]);
+		expect(json.errors).toEqual([{ pointer: "/events", detail: "must have at most 1000 items" }]);
+	}
+});
+
+test("a large batch is parsed in slices, and others run in between", async () => {
+	const event = (i: number) => `{"type":"delivery.success","data":{"n":${i},"a":[${"[],".repeat(600)}0]}}`;
+	const text = `{"events":[${Array.from({ length: 1_000 }, (_, i) => event(i)).join(",")}]}`;
+	expect(text.length).toBeGreaterThan(REQUESTS.batchBytes * 0.85);
+	const { status, json, most, all } = await publishCounted(text);
+	expect([status, json.events?.length]).toEqual([202, 1_000]);
+	expect(all).toBeGreaterThan(text.length * 0.99);
+	expect(most).toBeLessThan(2 * REQUESTS.sliceBytes);
+});
+
+test("a batch of which one element is not JSON is malformed, and nothing is written", async () => {
+	project = await api.project();
+	const before = 0;
+	const event = '{"type":"delivery.success","data":{}}';
+	for (const [element, detail] of [
+		["{]", 'in element 1 of "events"'],
+		["", 'in element 1 of "events"'],
+		[`${event} ${event}`, 'in element 1 of "events"'],
+	] as const) {
+		const { status, json } = await api.call("POST", `${project}/events`, { raw: `{"events":[${event},${element}]}` });
+		expect(status).toBe(400);
+		expect(json.detail).toContain(detail);
+	}
+	for (const raw of [`{"events":[${event}`, `{"events":[${event}},"a":0}`, `{"events":[],"events":[${event}]}`]) {
+		const { status, json } = await api.call("POST", `${project}/events`, { raw });
+		expect([status, json.type]).toEqual([400, "/problems/malformed-request"]);
+	}
+	const { json } = await api.call("GET", `${project}/events?after=${before}`);
+	expect(json.last_seq).toBe(before);
+});
+
+test("what is no batch may be no larger than an event, and a batch's frame is bounded", async () => {
+	const path = `${project}/events`;
+	const junk = `"${"x".repeat(REQUESTS.batchBytes / 2)}"`;
+	const single = await api.call("POST", path, { raw: `{"type":${junk},"data":{}}` });
+	expect(single.status).toBe(413);
+	expect(single.json.detail).toMatch(/^The body has 1,048,\d\d\d bytes and no list "events"; without one/);
+	const frame = await api.call("POST", path, { raw: `{"events":[0],"more":${junk}}` });
+	expect([frame.status, frame.json.errors[0]?.detail]).toEqual([422, 'must have at most 65536 bytes besides "events"']);
+	const item = await api.call("POST", path, { raw: `{"events":[0,{"type":${junk}}]}` });
+	expect([item.status, item.json.errors[0]?.pointer]).toEqual([413, "/events/1"]);
+});
+
+test("a batch of orders is bounded in the same way", async () => {
+	const order = (i: number) => ({
+		order_id: `o${i}`,
+		customer_email: "a@example.com",
+		amount_cents: 1,
+		currency: "EUR",
+		items: [{}],
+	});
+	const path = `${project}/orders/batch`;
+	const fits = await api.call("POST", path, { body: { orders: [order(1), { ...order(2), currency: "eur" }] } });
+	expect(fits.status).toBe(200);
+	const long = await api.call("POST", path, { raw: `{"orders":[${"0,".repeat(1_000)}0]}` });
+	expect([long.status, long.json.errors[0]?.pointer]).toEqual([422, "/orders"]);
+});

@@ -1,0 +1,65 @@
+/** Asks whether to wait before so many bytes are worked on: null if not. */
+export type Pause = (bytes: number) => Promise<void> | null;
+
+/**
+ * Shares the event loop among owners with much to compute. Each waits for its turn before each slice of its work; one slice
+ * runs in a turn of the loop, owners in turn, so that whatever else is due runs in between.
+ */
+export class Turns {
+	/** By owner, those who wait; the owner that comes next is first. */
+	readonly #waiting = new Map<string, (() => void)[]>();
+	readonly #later: (run: () => void) => void;
+	#due = false;
+
+	/** @param later calls back once in a later turn of the event loop */
+	constructor(later: (run: () => void) => void = setImmediate) {
+		this.#later = later;
+	}
+
+	/** Slices that wait. */
+	get waiting(): number {
+		let waiting = 0;
+		for (const queue of this.#waiting.values()) waiting += queue.length;
+		return waiting;
+	}
+
+	/** Resolves when it is the owner's turn for one slice of work. */
+	take(owner: string): Promise<void> {
+		return new Promise((resolve) => {
+			const queue = this.#waiting.get(owner);
+			if (queue) queue.push(resolve);
+			else this.#waiting.set(owner, [resolve]);
+			this.#arm();
+		});
+	}
+
+	/**
+	 * Work of one owner that goes on in slices: call what this returns before each piece. Null where the piece still fits
+	 * into the slice; else a promise for the next turn.
+	 */
+	slices(owner: string, sliceBytes: number): Pause {
+		let worked = 0;
+		return (bytes) => {
+			worked += bytes;
+			if (worked <= sliceBytes) return null;
+			worked = bytes;
+			return this.take(owner);
+		};
+	}
+
+	#arm(): void {
+		if (this.#due || this.#waiting.size === 0) return;
+		this.#due = true;
+		this.#later(() => {
+			this.#due = false;
+			const [first] = this.#waiting;
+			if (!first) return;
+			const [owner, queue] = first;
+			this.#waiting.delete(owner);
+			const resolve = queue.shift()!;
+			if (queue.length > 0) this.#waiting.set(owner, queue);
+			this.#arm();
+			resolve();
+		});
+	}
+}
