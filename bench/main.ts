@@ -3,6 +3,7 @@
  * can send at all; its latency and its memory. Options in options.ts, what comes out in results.ts.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import { measureAgainst } from "./against.ts";
 import { measureFacts } from "./facts.ts";
 import { measureLatency } from "./latency.ts";
 import { Limit } from "./limit.ts";
@@ -80,6 +81,9 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 			...(parts.has("facts") ? { facts: await measureFacts(workspace, service, engines, progress) } : {}),
 			...(parts.has("neighbours")
 				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }
+				: {}),
+			...(options.against !== null
+				? { against: await measureAgainst(options.against, engines, options.rounds, seconds, progress) }
 				: {}),
 			machine: describeMachine(),
 		};

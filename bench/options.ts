@@ -15,6 +15,8 @@ Usage: npm run bench -- [options]
   --nodes          only two nodes on PostgreSQL beside one, each with the same share of a core
   --neighbours     only a quiet project's latency beside each of a dozen hostile neighbours
   --neighbour NAME only the neighbours with NAME in their description
+  --against DIR    only throughput and CPU over those of another checkout, which is set up in DIR, in turns
+  --rounds N       how many turns --against takes (default 7)
   --facts          only store facts beside a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
   --database NAME  sqlite (unless said), or postgres: both, one after the other
@@ -27,6 +29,7 @@ Progress goes to standard error. Exits with 1 if any delivery was missing or out
 
 const MAX_WEBHOOKS = 10_000;
 const MAX_FANOUT = 100;
+const MAX_ROUNDS = 100;
 const MAX_SECONDS = 120;
 const FULL_SECONDS = 12;
 const QUICK_SECONDS = 2;
@@ -34,7 +37,7 @@ const QUICK_SECONDS = 2;
 export type Engine = "sqlite" | "postgres";
 
 /** What can be measured alone. */
-const ALONE = ["log", "pending", "nodes", "facts", "neighbours"] as const;
+const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "against"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 
 export interface Options {
@@ -45,6 +48,9 @@ export interface Options {
 	readonly seconds: number;
 	readonly shapes: readonly { readonly webhooks: number; readonly fanout: number }[];
 	readonly profileFolder: string | null;
+	/** Another checkout to compare with; null for none. */
+	readonly against: string | null;
+	readonly rounds: number;
 	/** Part of the descriptions of the neighbours that count; null for all. */
 	readonly neighbour: string | null;
 }
@@ -70,6 +76,8 @@ export function readOptions(args: readonly string[]): Options {
 		shapes,
 		profileFolder: values.profile === undefined ? null : resolve(values.profile),
 		neighbour: values.neighbour ?? null,
+		against: values.against === undefined ? null : resolve(values.against),
+		rounds: readList("rounds", values.rounds ?? "7", MAX_ROUNDS)[0]!,
 	};
 }
 
@@ -91,6 +99,8 @@ function parse(args: readonly string[]) {
 				facts: flag,
 				neighbours: flag,
 				neighbour: text,
+				against: text,
+				rounds: text,
 				all: flag,
 				database: text,
 				profile: text,
@@ -104,7 +114,7 @@ function parse(args: readonly string[]) {
 }
 
 function readParts(values: ReturnType<typeof parse>): ReadonlySet<Part> {
-	if (values.all) return new Set(["deliveries", "memory", ...ALONE]);
+	if (values.all) return new Set(["deliveries", "memory", ...ALONE.filter((part) => part !== "against")]);
 	const alone = ALONE.filter((part) => values[part] || (part === "neighbours" && values.neighbour !== undefined));
 	if (alone.length > 0) return new Set(values.memory ? ["deliveries", "memory", ...alone] : alone);
 	return new Set(values.memory ? ["deliveries", "memory"] : ["deliveries"]);

@@ -1,9 +1,10 @@
 import pc from "picocolors";
-import type { Facts, LogPages, NeighbourRun, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
+import type { Against, Facts, LogPages, NeighbourRun, Nodes, Pending, Results, ThroughputRun } from "./results.ts";
 
 /** The results as a text for people. */
 export function formatReport(results: Results): string {
-	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, neighbours, machine } = results;
+	const { limit_per_s, runs, latency_ms, memory_mb, log_pages, pending, nodes, facts, neighbours, against, machine } =
+		results;
 	const parts = [
 		`${machine.cpus} × ${machine.cpu}, ${machine.memory_gb} GB, ${machine.platform}, Node ${machine.node}`,
 	];
@@ -49,6 +50,10 @@ export function formatReport(results: Results): string {
 		parts.push(table(NEIGHBOUR_COLUMNS, neighbours));
 		for (const { neighbour, refusals } of neighbours)
 			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
+	}
+	if (against !== undefined) {
+		parts.push(`This checkout over the other one, ${against.rounds} rounds in turns:`);
+		parts.push(table(AGAINST_COLUMNS, against.engines));
 	}
 	return `${parts.join("\n\n")}\n`;
 }
@@ -105,6 +110,14 @@ const NEIGHBOUR_COLUMNS: readonly Column<NeighbourRun>[] = [
 	{ title: "missing", cell: ({ beside, neighbour_missing }) => count(beside.missing + (neighbour_missing ?? 0)) },
 	{ title: "memory", cell: ({ resident_mb }) => (resident_mb === null ? "?" : `${resident_mb} MB`) },
 	{ title: "", cell: ({ within }) => (within ? pc.green("✓") : pc.red("✗")) },
+];
+
+const AGAINST_COLUMNS: readonly Column<Against["engines"][number]>[] = [
+	{ title: "engine", cell: ({ engine }) => engine },
+	{ title: "deliveries/s", cell: (one) => one.per_s_median.toFixed(2) },
+	{ title: "each round", cell: (one) => one.per_s.map((ratio) => ratio.toFixed(2)).join(" ") },
+	{ title: "CPU per delivery", cell: (one) => one.cpu_us_median.toFixed(2) },
+	{ title: "each round", cell: (one) => one.cpu_us.map((ratio) => ratio.toFixed(2)).join(" ") },
 ];
 
 function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {

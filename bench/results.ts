@@ -10,6 +10,7 @@ export interface Results {
 	readonly nodes?: Nodes;
 	readonly facts?: Facts;
 	readonly neighbours?: readonly NeighbourRun[];
+	readonly against?: Against;
 	readonly machine: Machine;
 }
 
@@ -118,6 +119,19 @@ export interface NeighbourRun {
 	readonly resident_mb: number | null;
 	/** Whether p99 is at most three times what it was alone, or 50 ms, nothing was missing, and memory within what is documented. */
 	readonly within: boolean;
+}
+
+/** This checkout beside another one, in turns: its deliveries a second and its CPU per delivery over the other's. */
+export interface Against {
+	readonly rounds: number;
+	readonly engines: {
+		readonly engine: "sqlite" | "postgres";
+		/** Of each round. */
+		readonly per_s: readonly number[];
+		readonly cpu_us: readonly number[];
+		readonly per_s_median: number;
+		readonly cpu_us_median: number;
+	}[];
 }
 
 export interface Machine {
