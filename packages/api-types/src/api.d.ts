@@ -2295,10 +2295,10 @@ export interface components {
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
             /**
-             * @description `replay`: the first attempt of a replay. `retry`: any other, test events included.
+             * @description `requested`: the first attempt of a test event or of a single replay. `replay`: the first attempt of a replay in bulk. `retry`: any other.
              * @enum {string}
              */
-            readonly queue: "retry" | "replay";
+            readonly queue: "retry" | "replay" | "requested";
             /** @description Its number in its series. */
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */

@@ -127,6 +127,7 @@ async function build(
 	});
 	undo.push(() => engine.stop());
 	metrics.watchNode(() => engine.node);
+	metrics.watchBudgets(engine.budgets);
 	const elsewhere = new Elsewhere({ storage, arrivals, changes, clock, logger });
 	undo.push(() => elsewhere.stop());
 	elsewhere.start();

@@ -5,7 +5,7 @@ import type { Clock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
-import { type RunningEngine, startEngine } from "../src/engine/index.ts";
+import { type EngineOptions, type RunningEngine, startEngine } from "../src/engine/index.ts";
 import type { Answered, FailureReason, Unanswered } from "../src/engine/send/outcome.ts";
 import type { Sender, Shipment } from "../src/engine/send/sender.ts";
 import type { NewAttempt, Storage } from "../src/storage/port.ts";
@@ -72,7 +72,14 @@ export interface RigDatabase {
 }
 
 /** Starts an engine on an empty database. `wrap` stands between the two. */
-export type StartRig = (wrap?: (storage: Storage) => Storage, leaseTermMs?: number) => Promise<EngineRig>;
+export type StartRig = (
+	wrap?: (storage: Storage) => Storage,
+	leaseTermMs?: number,
+	bounds?: Bounds,
+) => Promise<EngineRig>;
+
+/** Smaller than a real node's. */
+export type Bounds = Partial<Pick<EngineOptions, "sendsInFlight">>;
 
 /** A real engine on a real database, with a scripted network and a virtual clock. */
 export class EngineRig {
@@ -88,30 +95,34 @@ export class EngineRig {
 	readonly #database: RigDatabase;
 	readonly #wrap: (storage: Storage) => Storage;
 	readonly #leaseTermMs: number;
+	readonly #bounds: Bounds;
 
-	private constructor(database: RigDatabase, wrap: (storage: Storage) => Storage, leaseTermMs: number) {
+	private constructor(database: RigDatabase, wrap: (storage: Storage) => Storage, leaseTermMs: number, bounds: Bounds) {
 		this.ids = new IdSource(this.clock);
 		this.sender = new ScriptedSender(this.clock);
 		this.#database = database;
 		this.#wrap = wrap;
 		this.#leaseTermMs = leaseTermMs;
+		this.#bounds = bounds;
 	}
 
 	static async start(
 		database: RigDatabase,
 		wrap: (storage: Storage) => Storage = (s) => s,
 		leaseTermMs = LEASE_TERM_MS,
+		bounds: Bounds = {},
 	): Promise<EngineRig> {
-		const rig = new EngineRig(database, wrap, leaseTermMs);
+		const rig = new EngineRig(database, wrap, leaseTermMs, bounds);
 		await rig.open();
-		rig.projectId = rig.ids.next("project");
-		await rig.storage.createProject({
-			id: rig.projectId,
-			name: "A store",
-			apps: ["developer"],
-			createdAt: rig.clock.now(),
-		});
+		rig.projectId = await rig.project();
 		return rig;
+	}
+
+	/** Makes another project. Everything else here is about {@link projectId}, unless told. */
+	async project(): Promise<string> {
+		const id = this.ids.next("project");
+		await this.storage.createProject({ id, name: "A store", apps: ["developer"], createdAt: this.clock.now() });
+		return id;
 	}
 
 	async open(): Promise<void> {
@@ -127,6 +138,7 @@ export class EngineRig {
 			retryDelaysMs: SPEC_DELAYS_MS,
 			logRetentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,
+			...this.#bounds,
 			observer: {
 				attempted: (_projectId, eventId, attempt) => {
 					this.settled.push({ ...attempt, eventId });
@@ -147,9 +159,9 @@ export class EngineRig {
 	}
 
 	/** Changes the project's webhooks. Where others may work it, that takes a moment, so the clock goes on by as much. */
-	async change<T>(change: () => Promise<T>): Promise<T> {
+	async change<T>(change: () => Promise<T>, projectId = this.projectId): Promise<T> {
 		let isOver = false;
-		const changed = this.engine.change(this.projectId, change);
+		const changed = this.engine.change(projectId, change);
 		const over = (): void => {
 			isOver = true;
 		};
@@ -175,8 +187,13 @@ export class EngineRig {
 	}
 
 	/** Resolves when the receivers were sent `count` requests, answered or not. */
-	async sentCount(count: number): Promise<void> {
-		while (this.sender.sent.length < count) await new Promise((resolve) => setImmediate(resolve));
+	sentCount(count: number): Promise<void> {
+		return this.sentWhen((sent) => sent.length >= count);
+	}
+
+	/** Resolves when what the receivers were sent is as it is waited for. The clock stands still. */
+	async sentWhen(ready: (sent: ScriptedSender["sent"]) => boolean): Promise<void> {
+		while (!ready(this.sender.sent)) await new Promise((resolve) => setImmediate(resolve));
 	}
 
 	check(): void {
@@ -192,25 +209,20 @@ export class EngineRig {
 
 	async webhook(
 		name: string,
-		options: { events?: readonly string[]; maxInFlight?: number } = {},
+		options: { events?: readonly string[]; maxInFlight?: number; projectId?: string } = {},
 	): Promise<{ id: string; url: string }> {
+		const { projectId = this.projectId } = options;
 		const id = this.ids.next("webhook");
 		const url = `https://${name}.example/`;
-		await this.change(() =>
-			this.storage.createWebhook(
-				{
-					id,
-					projectId: this.projectId,
-					url,
-					description: name,
-					events: options.events ?? ALL_TYPES,
-					maxInFlight: options.maxInFlight ?? 1,
-					createdAt: this.clock.now(),
-					sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
-				},
-				100,
-			),
-		);
+		const webhook = {
+			...{ id, projectId, url },
+			description: name,
+			events: options.events ?? ALL_TYPES,
+			maxInFlight: options.maxInFlight ?? 1,
+			createdAt: this.clock.now(),
+			sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
+		};
+		await this.change(() => this.storage.createWebhook(webhook, 100), projectId);
 		return { id, url };
 	}
 
@@ -222,9 +234,9 @@ export class EngineRig {
 	}
 
 	/** Publishes `count` events in one call. */
-	async publishAll(count: number, type = "delivery.success"): Promise<string[]> {
+	async publishAll(count: number, type = "delivery.success", projectId = this.projectId): Promise<string[]> {
 		const drafts = Array.from({ length: count }, (_, n) => ({ type, data: JSON.stringify({ n }) }));
-		const result = await this.engine.publish(this.projectId, drafts);
+		const result = await this.engine.publish(projectId, drafts);
 		if (result.kind !== "published") throw new Error(`not published: ${JSON.stringify(result)}`);
 		return result.events.map((event) => event.id);
 	}

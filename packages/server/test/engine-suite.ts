@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { describeAlarms } from "./engine-alarms.ts";
 import { describeChanges } from "./engine-changes.ts";
+import { describeFairness } from "./engine-fairness.ts";
 import { describeFaults } from "./engine-faults.ts";
 import { describeHandover } from "./engine-handover.ts";
 import { describeLanes } from "./engine-lanes.ts";
@@ -13,7 +14,8 @@ import { describeWithholding } from "./engine-withholding.ts";
 
 /** What the engine does, whichever database it stands on. */
 export function describeEngine(database: string, create: () => Promise<RigDatabase>): void {
-	const start: StartRig = async (wrap, leaseTermMs) => EngineRig.start(await create(), wrap, leaseTermMs);
+	const start: StartRig = async (wrap, leaseTermMs, bounds) =>
+		EngineRig.start(await create(), wrap, leaseTermMs, bounds);
 	describe(`the engine on ${database}`, () => {
 		describeSeries(start);
 		describeLanes(start);
@@ -25,5 +27,6 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeHandover(start);
 		describeWithholding(start);
 		describeRewound(start);
+		describeFairness(start);
 	});
 }

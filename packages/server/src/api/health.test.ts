@@ -172,6 +172,6 @@ test("what waits for its next attempt is told, soonest first, with when that is"
 	await patient.attempted(5);
 	await patient.call("PATCH", webhook, { body: { status: "paused" } });
 	expect((await patient.call("POST", `${webhook}/deliveries/${replayable}/replay`)).status).toBe(202);
-	expect((await waiting())[0]).toMatchObject({ event_id: replayable, queue: "replay", attempt: 1, replay: 1 });
+	expect((await waiting())[0]).toMatchObject({ event_id: replayable, queue: "requested", attempt: 1, replay: 1 });
 	await patient.close();
 });

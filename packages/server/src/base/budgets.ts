@@ -63,10 +63,19 @@ export const RECEIVERS = {
 
 /** What may be on its way to receivers. */
 export const SENDS = {
-	/** Request bodies in flight of the node, and those that it has prepared. */
+	/**
+	 * Request bodies in flight of the node, and those that waiting attempts are reading. The send that reaches the limit
+	 * goes beyond it, by one body. Until the receiver has read a request, Node and TLS each hold a copy of it as well: the
+	 * memory is up to three times this.
+	 */
 	bytesInFlight: 64 * MIB,
+	/** A project that has nothing in flight sends a body of at most this size, even when the bytes are used up. */
+	smallBodyBytes: 4 * KIB,
 	/** Sends in flight of the node, each with a socket. Fewer where the limit on open files is lower. */
 	inFlight: 8_192,
+	/** Of those: set aside for test events and single replays, for the node and for one project. */
+	requestedInFlight: 128,
+	requestedPerProject: 4,
 	/** Connections to receivers that are kept open between sends. */
 	idleConnections: 1_024,
 } as const;

@@ -12,7 +12,7 @@ import { WindowBudget } from "./lanes/window-budget.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
-import { createSlots } from "./send/slots.ts";
+import { createSlots, type Slots } from "./send/slots.ts";
 import { Settler } from "./settle/settler.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
@@ -47,6 +47,8 @@ export interface EngineObserver {
 export interface RunningEngine extends Engine {
 	/** This node among others, now. */
 	readonly node: NodeState;
+	/** What sends in flight may take, and do: for metrics. */
+	readonly budgets: Slots["budgets"];
 	/** One pass of the retention sweep, now. */
 	sweep(): Promise<void>;
 	/** Starts nothing more, finishes and settles what is under way, gives every lease back. Storage stays open. */
@@ -57,11 +59,19 @@ export interface RunningEngine extends Engine {
 export function startEngine(options: EngineOptions): RunningEngine {
 	const { storage, sender, clock, ids, seal, logger, observer } = options;
 	const settler = new Settler(storage, clock, logger);
+	const sends = options.sendsInFlight ?? SENDS.inFlight;
+	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
+	const slots = createSlots({
+		clock,
+		totalInFlight: sends - requestedInFlight,
+		requestedInFlight,
+		largestBody: options.maxEventBytes,
+	});
 	const directory = new Directory(
 		{
 			storage,
 			sender,
-			slots: createSlots({ clock, totalInFlight: options.sendsInFlight ?? SENDS.inFlight }),
+			slots,
 			settler,
 			budget: new WindowBudget(),
 			clock,
@@ -98,6 +108,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		get node() {
 			return directory.state;
 		},
+		budgets: slots.budgets,
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),

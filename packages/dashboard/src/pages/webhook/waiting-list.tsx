@@ -15,6 +15,11 @@ interface WaitingListProps {
 	nameOf?: (webhookId: string) => string;
 }
 
+const LABEL = { retry: "Retry", replay: "Replay", requested: "On request" } as const satisfies Record<
+	Waiting["queue"],
+	string
+>;
+
 /** Retries and replays by the time at which they are due. */
 export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
 	const plan = useSession();
@@ -23,11 +28,7 @@ export function WaitingList({ projectId, waiting, nameOf }: WaitingListProps) {
 			{waiting.map(({ webhook_id, event_id, event_type, queue, attempt, due_at }) => (
 				<li key={`${webhook_id} ${event_id}`} className={classes.row}>
 					<span className={classes.what}>
-						<Outcome
-							kind={queue === "replay" && attempt === 1 ? "waiting" : "retrying"}
-							plain
-							label={queue === "replay" ? "Replay" : "Retry"}
-						/>
+						<Outcome kind={queue === "retry" ? "retrying" : "waiting"} plain label={LABEL[queue]} />
 						<Code>{event_type}</Code>
 						{nameOf === undefined ? null : (
 							<Anchor

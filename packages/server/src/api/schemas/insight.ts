@@ -80,9 +80,10 @@ export const WaitingAttempt = Type.Object(
 		webhook_id: id("wh", "webhook"),
 		event_id: EventId,
 		event_type: EventTypeName,
-		queue: Type.Enum(["retry", "replay"], {
+		queue: Type.Enum(["retry", "replay", "requested"], {
 			type: "string",
-			description: "`replay`: the first attempt of a replay. `retry`: any other, test events included.",
+			description:
+				"`requested`: the first attempt of a test event or of a single replay. `replay`: the first attempt of a replay in bulk. `retry`: any other.",
 		}),
 		attempt: Type.Integer({ minimum: 1, description: "Its number in its series." }),
 		replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),

@@ -265,6 +265,7 @@ export class Actor {
 				this.#lastActive = this.#context.clock.now();
 				if (message.outcome.kind === "withheld") this.#finisher.withheld(message.flight);
 				else this.#finisher.ended(message.flight, message.outcome);
+				this.#starter.ended(message.flight);
 				this.#mark(message.flight.lane);
 				break;
 			case "committed":
@@ -274,6 +275,7 @@ export class Actor {
 					break;
 				}
 				this.#finisher.committed(message);
+				this.#starter.committed(message.flight);
 				if (message.flight.retry || message.consequence.schedule) this.#mark(message.flight.lane);
 				break;
 			case "cursor_committed":

@@ -55,7 +55,7 @@ export class Finisher {
 		}
 		const { schedule } = consequence;
 		// One that was read before this answer came may be under way already.
-		if (schedule && !lane.isUnderWay(schedule)) lane.retries.add(schedule);
+		if (schedule && !lane.isUnderWay(schedule)) lane.queue("retry").add(schedule);
 		this.#work.context.onAttempt(this.#work.projectId, event.id, consequence.attempt);
 	}
 

@@ -9,6 +9,8 @@ import type { ProjectWork } from "./project-work.ts";
 export class Room {
 	readonly #work: ProjectWork;
 	readonly #starved = new Set<Lane>();
+	/** Lanes that found none of the slots free that are set aside for what people asked for. */
+	readonly #requesting = new Set<Lane>();
 	#waiting = false;
 	/** A slot that was kept for the next starved lane when it became free. */
 	#granted: Slot | null = null;
@@ -18,17 +20,38 @@ export class Room {
 		this.#work = work;
 	}
 
-	/** A slot to send with; when there is none, the lane is fed as soon as there is. */
-	slotFor(lane: Lane): Slot | null {
+	/**
+	 * A slot to send with; if there is none, the lane is fed as soon as there is.
+	 *
+	 * @param bytes the body, where that is known: otherwise the slot must be told later
+	 */
+	slotFor(lane: Lane, bytes?: number): Slot | null {
 		const granted = this.#granted;
 		if (granted) {
 			this.#granted = null;
+			if (bytes !== undefined) granted.holds(bytes);
 			return granted;
 		}
 		const { settler, slots } = this.#work.context;
-		const slot = settler.hasRoom ? slots.tryAcquire(this.#work.projectId) : null;
+		const slot = settler.hasRoom ? slots.tryAcquire(this.#work.projectId, bytes) : null;
 		if (!slot) this.wait(lane);
 		return slot;
+	}
+
+	/** A slot set aside for what a person asked for; if there is none, the lane is looked at when one of the project's ends. */
+	requestedSlotFor(lane: Lane): Slot | null {
+		const { settler, slots } = this.#work.context;
+		const slot = settler.hasRoom ? slots.tryAcquireRequested(this.#work.projectId) : null;
+		if (!slot) this.#requesting.add(lane);
+		return slot;
+	}
+
+	/** One of the slots that are set aside was released. @returns lanes that found none */
+	requestedFreed(): readonly Lane[] {
+		if (this.#requesting.size === 0) return [];
+		const lanes = [...this.#requesting];
+		this.#requesting.clear();
+		return lanes;
 	}
 
 	/** The lane could go on, but not now. */
@@ -37,7 +60,7 @@ export class Room {
 		if (this.#waiting) return;
 		this.#waiting = true;
 		const { settler, slots } = this.#work.context;
-		if (settler.hasRoom) slots.onFree(this.#onFreed);
+		if (settler.hasRoom) slots.onFree(this.#work.projectId, this.#onFreed);
 		else settler.onRoom(this.#onFreed);
 	}
 
@@ -56,11 +79,13 @@ export class Room {
 
 	forget(lane: Lane): void {
 		this.#starved.delete(lane);
+		this.#requesting.delete(lane);
 	}
 
 	end(): void {
 		this.#over = true;
 		this.#starved.clear();
+		this.#requesting.clear();
 		this.#work.context.slots.forget(this.#onFreed);
 	}
 

@@ -1,6 +1,6 @@
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
 import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
-import type { Lane } from "../lanes/lane.ts";
+import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import { ANY_READ } from "../lanes/log-reader.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
@@ -9,17 +9,31 @@ import type { Wanted } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 import { Room } from "./room.ts";
 
-/** Deliveries that one lane closes in one turn without a request, before others get theirs. */
-const CLOSE_AT_ONCE = 200;
+/** Deliveries of a project that are closed without a request and not committed yet: what a backlog of them may hold up. */
+const CLOSING_AT_ONCE = 200;
 /** A cursor that only passed over events is committed when it is this far ahead of storage. */
 const MAX_LAG = 2_000;
 
-/** Starts what lanes may start: due retries, replays, and first attempts in log order. */
+/** What a lane starts, and in which order: a class each turn. */
+const CLASSES = ["requested", "first", "retry", "replay"] as const;
+
+/** What came of a turn. */
+type Turn = "started" | "nothing" | "no_room";
+
+/**
+ * Starts what lanes may start: first attempts in log order, due retries, replays, and what a person asked for.
+ *
+ * The classes of a lane take turns, so that where slots are scarce none of them keeps the others out. What a person asked
+ * for first gets the slots that are set aside for it.
+ */
 export class Starter {
 	readonly #work: ProjectWork;
 	readonly #room: Room;
 	readonly #commitCursor: (lane: Lane) => void;
 	#wanted: Wanted[] = [];
+	/** Events that were closed without an attempt, not committed yet, and lanes that wait until fewer are. */
+	#closing = 0;
+	readonly #waitingToClose = new Set<Lane>();
 
 	constructor(work: ProjectWork, commitCursor: (lane: Lane) => void) {
 		this.#work = work;
@@ -32,11 +46,26 @@ export class Starter {
 		if (lane.gone || !this.#work.mayStart) return;
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
-			this.#pumpQueue(lane, "retry", now);
-			this.#pumpQueue(lane, "replay", now);
-		} else if (lane.sweepingQueues) this.#expireQueued(lane, now);
-		if (lane.active || lane.sweeping) this.#pumpLog(lane);
+			this.#startRequested(lane, now);
+			this.#takeTurns(lane, now);
+			for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(now)) this.#loadQueue(lane, name);
+		} else {
+			if (lane.sweepingQueues) this.#expireQueued(lane, now);
+			if (lane.sweeping) while (this.#startFirst(lane) === "started");
+		}
+		if (lane.lag >= MAX_LAG) this.#commitCursor(lane);
 		this.#setAlarm(lane, now);
+	}
+
+	#takeTurns(lane: Lane, now: number): void {
+		for (let idle = 0; idle < CLASSES.length; ) {
+			const name = CLASSES[lane.turn]!;
+			const turn = name === "first" ? this.#startFirst(lane) : this.#startQueued(lane, name, now);
+			// It keeps its turn: the next slot is for this class.
+			if (turn === "no_room") return;
+			lane.turn = (lane.turn + 1) % CLASSES.length;
+			idle = turn === "started" ? 0 : idle + 1;
+		}
 	}
 
 	/** There is room again. */
@@ -65,12 +94,14 @@ export class Starter {
 			const event = bySeq.get(retry.seq);
 			const closing = event && this.#closingReason(lane, retry, event);
 			if (event && this.#work.mayStart && (lane.active || (closing === "expired" && !lane.gone))) {
+				slot.holds(event.body.length);
 				const flight = this.#flight(lane, event, retry, slot);
 				if (closing) this.#close(flight, closing);
 				else this.#launch(flight);
 				continue;
 			}
 			slot.release();
+			if (slot.requested) this.#lookAtRequesting();
 			lane.queuedEnded(retry);
 			if (events && !event) {
 				// A bug, or a damaged database. Left as under way, so that it is not looked at again and again.
@@ -83,10 +114,33 @@ export class Starter {
 		}
 	}
 
+	/** The outcome of an attempt is on its way to be committed, its slot free again. */
+	ended({ slot }: Flight): void {
+		if (slot?.requested) this.#lookAtRequesting();
+	}
+
+	/** An outcome is committed. */
+	committed({ slot }: Flight): void {
+		if (slot) return;
+		this.#closing -= 1;
+		if (this.#waitingToClose.size === 0) return;
+		for (const lane of this.#waitingToClose) this.#look(lane);
+		this.#waitingToClose.clear();
+	}
+
+	#lookAtRequesting(): void {
+		for (const lane of this.#room.requestedFreed()) this.#look(lane);
+	}
+
+	#look(lane: Lane): void {
+		this.#work.post({ kind: "look", lane });
+	}
+
 	/** The webhook is gone. */
 	forget(lane: Lane): void {
 		lane.alarm?.timer.cancel();
 		this.#room.forget(lane);
+		this.#waitingToClose.delete(lane);
 	}
 
 	end(): void {
@@ -96,36 +150,43 @@ export class Starter {
 
 	// ── first attempts ──
 
-	#pumpLog(lane: Lane): void {
-		const { clock, retentionMs, settler } = this.#work.context;
-		const expiredBefore = clock.now() - retentionMs;
-		for (let closed = 0; lane.mayStartFirst; ) {
+	#startFirst(lane: Lane): Turn {
+		const { clock, retentionMs } = this.#work.context;
+		while (lane.mayStartFirst) {
 			const event = lane.peekEvent();
 			if (!event) {
 				if (this.#feed(lane)) continue;
 				break;
 			}
-			if (event.publishedAt <= expiredBefore) {
-				if (closed === CLOSE_AT_ONCE || !settler.hasRoom) {
-					this.#room.wait(lane);
-					return;
-				}
-				closed += 1;
-				lane.takeEvent(event);
-				this.#close(this.#flight(lane, event, null, null), "expired");
-				continue;
-			}
+			if (event.publishedAt <= clock.now() - retentionMs) return this.#closeFirst(lane, event);
 			lane.sweeping = false;
 			if (!lane.active) {
 				lane.chunk = undefined; // it may be paused for days
-				return;
+				break;
 			}
-			const slot = this.#room.slotFor(lane);
-			if (!slot) return;
+			const slot = this.#room.slotFor(lane, event.body.length);
+			if (!slot) return "no_room";
 			lane.takeEvent(event);
 			this.#launch(this.#flight(lane, event, null, slot));
+			return "started";
 		}
-		if (lane.lag >= MAX_LAG) this.#commitCursor(lane);
+		return "nothing";
+	}
+
+	/** Closes an event whose retention has ended. A few at a time, each with its commit: others have outcomes to commit, too. */
+	#closeFirst(lane: Lane, event: LogEvent): Turn {
+		if (!this.#work.context.settler.hasRoom) {
+			this.#room.wait(lane);
+			return "nothing";
+		}
+		if (this.#closing >= CLOSING_AT_ONCE) {
+			this.#waitingToClose.add(lane);
+			return "nothing";
+		}
+		this.#closing += 1;
+		lane.takeEvent(event);
+		this.#close(this.#flight(lane, event, null, null), "expired");
+		return "started";
 	}
 
 	/** Gives the lane the chunk that it goes on with. False when there is none to go on with now. */
@@ -147,28 +208,42 @@ export class Starter {
 
 	// ── retries and replays ──
 
-	#pumpQueue(lane: Lane, name: QueueName, now: number): void {
-		const queue = lane.queue(name);
-		while (lane.mayStartQueued(name)) {
-			const retry = queue.peek();
-			if (!retry || retry.dueAt > now) break;
-			const slot = this.#room.slotFor(lane);
+	/** Starts the next attempt of this queue if it was due by `now`. */
+	#startQueued(lane: Lane, name: QueueName, now: number): Turn {
+		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(now)) return "nothing";
+		const slot = this.#room.slotFor(lane);
+		if (!slot) return "no_room";
+		this.#take(lane, name, slot);
+		return "started";
+	}
+
+	/** Starts what a person asked for, with the slots that are set aside for it. What finds none takes turns with the rest. */
+	#startRequested(lane: Lane, now: number): void {
+		while (lane.queue("requested").hasDue(now)) {
+			const slot = this.#room.requestedSlotFor(lane);
 			if (!slot) return;
-			queue.shift();
-			lane.queuedStarted(retry);
-			this.#work.open.begin();
-			this.#wanted.push({ lane, retry, slot });
+			this.#take(lane, "requested", slot);
 		}
-		if (queue.wantsLoad(now)) this.#loadQueue(lane, name);
+	}
+
+	#take(lane: Lane, name: QueueName, slot: Slot): void {
+		const retry = lane.queue(name).shift()!;
+		lane.queuedStarted(retry);
+		this.#work.open.begin();
+		this.#wanted.push({ lane, retry, slot });
 	}
 
 	/** Takes up what has waited in a paused lane since before the retention began: it is closed. */
 	#expireQueued(lane: Lane, now: number): void {
 		const overdue = now - this.#work.context.retentionMs;
-		this.#pumpQueue(lane, "retry", overdue);
-		this.#pumpQueue(lane, "replay", overdue);
-		const isOver = (name: QueueName) => (lane.queue(name).nextDueAt ?? Number.POSITIVE_INFINITY) > overdue;
-		if (!isOver("retry") || !isOver("replay")) return;
+		let isOver = true;
+		for (const name of QUEUE_NAMES) {
+			while (this.#startQueued(lane, name, overdue) === "started");
+			const queue = lane.queue(name);
+			if (queue.wantsLoad(overdue)) this.#loadQueue(lane, name);
+			if ((queue.nextDueAt ?? Number.POSITIVE_INFINITY) <= overdue) isOver = false;
+		}
+		if (!isOver) return;
 		lane.sweepingQueues = false;
 		lane.invalidateRetries(); // it may be paused for days
 	}

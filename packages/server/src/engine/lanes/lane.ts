@@ -6,8 +6,10 @@ import type { Chunk } from "./chunk.ts";
 import { ANY_READ } from "./log-reader.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
-/** Retries of one webhook under way at once, beside its lane: enough for a receiver that times out each time. */
+/** Retries of one webhook in flight at once, beside its lane, or `maxInFlight` where that is more. */
 const RETRIES_IN_FLIGHT = 16;
+/** All queues. What a person asked for comes first. */
+export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 /** With more than one in flight, events settled beyond the oldest one under way, at most. Kept in the lane's row. */
 const MAX_AHEAD = 256;
 
@@ -28,8 +30,13 @@ export class Lane {
 	readonly webhookId: string;
 	/** What the sender reads at the last moment: changed in place, so that rotation and edits hold at once. */
 	readonly target: { -readonly [K in keyof Target]: Target[K] };
-	readonly retries = new RetryQueue();
-	readonly replays = new RetryQueue();
+	readonly #queues: Readonly<Record<QueueName, RetryQueue>> = {
+		retry: new RetryQueue(),
+		replay: new RetryQueue(),
+		requested: new RetryQueue(),
+	};
+	/** Whose turn it is to start next: an index into the starter's classes. */
+	turn = 0;
 	/** The owner deleted the webhook: nothing starts any more, and what is under way is settled for good. */
 	gone = false;
 	/** Looking for events whose retention has ended, also while paused. */
@@ -56,8 +63,7 @@ export class Lane {
 	#index = 0;
 	/** The series of retries and replays from their start until their outcome is committed, by their event. */
 	readonly #underWay = new Map<number, number>();
-	#retriesSending = 0;
-	#replaysSending = 0;
+	readonly #queuedSending: Record<QueueName, number> = { retry: 0, replay: 0, requested: 0 };
 
 	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
 		this.webhookId = state.webhookId;
@@ -123,8 +129,7 @@ export class Lane {
 
 	/** Retries or replays were stored by others. */
 	invalidateRetries(): void {
-		this.retries.invalidate();
-		this.replays.invalidate();
+		for (const queue of Object.values(this.#queues)) queue.invalidate();
 	}
 
 	// ── first attempts ──
@@ -204,19 +209,23 @@ export class Lane {
 	// ── retries and replays ──
 
 	queue(name: QueueName): RetryQueue {
-		return name === "retry" ? this.retries : this.replays;
+		return this.#queues[name];
 	}
 
+	/** Within the webhook's own limits. Those for what a person asked for do not apply to slots that are set aside for it. */
 	mayStartQueued(name: QueueName): boolean {
-		return name === "retry" ? this.#retriesSending < RETRIES_IN_FLIGHT : this.#replaysSending < this.#state.maxInFlight;
+		const { maxInFlight } = this.#state;
+		return this.#queuedSending[name] < (name === "retry" ? Math.max(RETRIES_IN_FLIGHT, maxInFlight) : maxInFlight);
 	}
 
 	/** When something of its queues is due that may be started then, or null. */
 	get nextDueAt(): number | null {
-		const retry = this.mayStartQueued("retry") ? this.retries.nextDueAt : null;
-		const replay = this.mayStartQueued("replay") ? this.replays.nextDueAt : null;
-		if (retry === null) return replay;
-		return replay === null ? retry : Math.min(retry, replay);
+		let next: number | null = null;
+		for (const name of QUEUE_NAMES) {
+			const due = this.mayStartQueued(name) ? this.#queues[name].nextDueAt : null;
+			if (due !== null && (next === null || due < next)) next = due;
+		}
+		return next;
 	}
 
 	get queuedUnderWay(): number {
@@ -229,13 +238,11 @@ export class Lane {
 
 	queuedStarted(retry: Retry): void {
 		this.#underWay.set(retry.seq, retry.replay);
-		if (retry.queue === "retry") this.#retriesSending += 1;
-		else this.#replaysSending += 1;
+		this.#queuedSending[retry.queue] += 1;
 	}
 
 	queuedEnded(retry: Retry): void {
-		if (retry.queue === "retry") this.#retriesSending -= 1;
-		else this.#replaysSending -= 1;
+		this.#queuedSending[retry.queue] -= 1;
 	}
 
 	/** A newer series of the same delivery may be under way already. */

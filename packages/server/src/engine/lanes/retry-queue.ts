@@ -23,13 +23,14 @@ export class RetryQueue {
 	readonly #changed = new Map<number, { readonly replay: number; readonly next: Retry | null }>();
 	#outdated = false;
 
-	/** The next attempt and its time, if it is known here. */
-	peek(): Retry | undefined {
-		return this.#head[0];
-	}
-
+	/** Takes the next attempt, if it is known here. */
 	shift(): Retry | undefined {
 		return this.#head.shift();
+	}
+
+	/** Whether the next attempt is known here and due by `now`. */
+	hasDue(now: number): boolean {
+		return (this.#head[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now;
 	}
 
 	/** When something is due, as far as is known: milliseconds since the epoch; null when nothing waits. */

@@ -76,7 +76,7 @@ test("whoever waits is woken when sends have become old, though none of them end
 	const slots = createSlots({ clock, fastInFlight: 2, fastForMs: 250, totalInFlight: 100 });
 	acquire(slots, "hanging", 2);
 	const got: (Slot | null)[] = [];
-	slots.onFree(() => got.push(slots.tryAcquire("other")));
+	slots.onFree("other", () => got.push(slots.tryAcquire("other")));
 	clock.advance(249);
 	expect(got).toEqual([]);
 	clock.advance(1);
@@ -108,10 +108,10 @@ test("those who wait are called in turn, once, and only while there is room", ()
 		slots.tryAcquire(name);
 	};
 	const x = waiter("x");
-	slots.onFree(x);
-	slots.onFree(waiter("y"));
-	slots.onFree(waiter("z"));
-	slots.onFree(x);
+	slots.onFree("x", x);
+	slots.onFree("y", waiter("y"));
+	slots.onFree("z", waiter("z"));
+	slots.onFree("x", x);
 	first!.release();
 	expect(order).toEqual(["x"]);
 	second!.release();
@@ -126,35 +126,105 @@ test("much room at once is shared in rounds among those who want more", () => {
 	const greedy = (name: string) => {
 		const wake = () => {
 			if (slots.tryAcquire(name) !== null) order.push(name);
-			slots.onFree(wake);
+			slots.onFree(name, wake);
 		};
 		return wake;
 	};
-	slots.onFree(greedy("a"));
-	slots.onFree(greedy("b"));
+	slots.onFree("a", greedy("a"));
+	slots.onFree("b", greedy("b"));
 	clock.advance(250);
 	expect(order).toEqual(["a", "b", "a", "b", "a", "b"]);
 });
 
-test("a waiter over its project's share steps aside for the others and is called again later", () => {
-	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 4 });
-	const held = acquire(slots, "a", 2);
-	const b = slots.tryAcquire("b")!;
-	const other = slots.tryAcquire("c")!;
+test("a project over its share keeps its turn, uncalled, until it may hold more", () => {
+	const slots = createSlots({ clock: new ManualClock(), fastInFlight: 1_000, totalInFlight: 5 });
+	const [held] = acquire(slots, "a", 2);
+	const others = ["b", "c", "d"].map((project) => slots.tryAcquire(project)!);
 	const calls: string[] = [];
-	slots.onFree(() => {
-		calls.push("a");
-		if (slots.tryAcquire("a") === null) slots.onFree(() => calls.push("a again"));
+	slots.onFree("a", () => calls.push("a"));
+	slots.onFree("e", () => calls.push("e"));
+	others[0]!.release();
+	expect(calls).toEqual(["e"]);
+	others[1]!.release();
+	// Two of five are free, and it holds two.
+	expect(calls).toEqual(["e"]);
+	held!.release();
+	expect(calls).toEqual(["e", "a"]);
+});
+
+test("of the bytes, too, a project holds no more than are left free, and one body may go beyond the limit", () => {
+	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	const used = () => slots.budgets.find(({ name }) => name === "sending_bytes")!.used;
+	const take = (project: string) => slots.tryAcquire(project, 10_000);
+	for (let n = 0; n < 5; n++) expect(take("greedy")).not.toBeNull();
+	expect(take("greedy")).toBeNull();
+	expect(slots.tryAcquire("greedy", 1)).toBeNull();
+	const large = slots.tryAcquire("other", 200_000)!;
+	expect(used()).toBe(250_000);
+	expect(take("third")).toBeNull();
+	large.holds(10_000);
+	expect(take("third")).not.toBeNull();
+	expect(used()).toBe(70_000);
+});
+
+test("a project that holds nothing sends a small body even when the bytes are used up", () => {
+	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	slots.tryAcquire("greedy", 100_000);
+	expect(slots.tryAcquire("quiet", 4_097)).toBeNull();
+	expect(slots.tryAcquire("quiet", 4_096)).not.toBeNull();
+	expect(slots.tryAcquire("quiet", 1)).toBeNull();
+	expect(slots.tryAcquire("greedy", 1)).toBeNull();
+});
+
+test("until a body's size is known it counts as the largest, and whoever waits is called once it is known", () => {
+	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000, largestBody: 100_000 });
+	const slot = slots.tryAcquire("a")!;
+	let calls = 0;
+	slots.onFree("b", () => {
+		calls += 1;
 	});
-	slots.onFree(() => {
-		calls.push("d");
-		slots.tryAcquire("d");
+	expect(slots.tryAcquire("b")).toBeNull();
+	slot.holds(10);
+	expect(calls).toBe(1);
+	expect(slots.tryAcquire("b")).not.toBeNull();
+});
+
+test("what people asked for has slots of its own: four a project, however much is in flight", () => {
+	const slots = createSlots({
+		...{ clock: new ManualClock(), fastInFlight: 3, totalInFlight: 3, bytesInFlight: 10, largestBody: 10 },
+		requestedInFlight: 6,
 	});
-	other.release();
-	expect(calls).toEqual(["a", "d"]);
-	b.release();
-	expect(calls).toEqual(["a", "d", "a again"]);
-	expect(held).toHaveLength(2);
+	acquire(slots, "greedy", 3);
+	const taken = Array.from({ length: 5 }, () => slots.tryAcquireRequested("a"));
+	expect(taken.map((slot) => slot?.requested)).toEqual([true, true, true, true, undefined]);
+	expect(slots.tryAcquireRequested("b")).not.toBeNull();
+	expect(slots.tryAcquireRequested("c")).not.toBeNull();
+	expect(slots.tryAcquireRequested("d")).toBeNull();
+	taken[0]!.release();
+	taken[0]!.release();
+	expect(slots.tryAcquireRequested("d")).not.toBeNull();
+	expect(slots.inFlight).toBe(1 + 6);
+});
+
+test("a project that asks without end gets one slot a round, as does one that asks once", () => {
+	const projects = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { minLength: 1, maxLength: 30 });
+	fc.assert(
+		fc.property(projects, fc.integer({ min: 1, max: 10 }), (names, room) => {
+			const slots = createSlots({ clock: new ManualClock(), fastInFlight: room, totalInFlight: 10_000 });
+			const held = acquire(slots, "first", room);
+			const order: number[] = [];
+			for (const name of names) {
+				const wake = () => {
+					held.push(slots.tryAcquire(`p${name}`)!);
+					order.push(name);
+					slots.onFree(`p${name}`, wake);
+				};
+				slots.onFree(`p${name}`, wake);
+			}
+			while (order.length < names.length * 3) held.shift()!.release();
+			for (const [i, name] of order.entries()) expect(name).toBe(names[i % names.length]);
+		}),
+	);
 });
 
 test("a callback taken back is not called, and releasing twice frees once", () => {
@@ -164,7 +234,7 @@ test("a callback taken back is not called, and releasing twice frees once", () =
 	const callback = () => {
 		called++;
 	};
-	slots.onFree(callback);
+	slots.onFree("b", callback);
 	slots.forget(callback);
 	slot.release();
 	slot.release();
@@ -178,35 +248,69 @@ test("no timer runs while nobody waits", () => {
 	slots.tryAcquire("a");
 	slots.tryAcquire("a");
 	expect(clock.timers).toBe(0);
-	slots.onFree(() => undefined);
+	slots.onFree("b", () => undefined);
 	expect(clock.timers).toBe(1);
 });
 
 test("whatever is taken, kept and given back: no bound is passed, counts are true, and all is free in the end", () => {
 	const step = fc.oneof(
-		fc.record({ take: fc.integer({ min: 0, max: 4 }) }),
+		fc.record({ take: fc.integer({ min: 0, max: 4 }), bytes: fc.integer({ min: 0, max: 9_000 }) }),
+		fc.record({ take: fc.integer({ min: 0, max: 4 }), bytes: fc.integer({ min: 0, max: 9_000 }) }),
+		fc.record({ request: fc.integer({ min: 0, max: 4 }) }),
+		fc.record({ resize: fc.nat(), bytes: fc.integer({ min: 0, max: 9_000 }) }),
 		fc.record({ give: fc.nat() }),
 		fc.record({ wait: fc.integer({ min: 0, max: 300 }) }),
 	);
+	const reached = { sends: 0, fast: 0, bytes: 0, requested: 0 };
 	fc.assert(
-		fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+		fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
 			const clock = new ManualClock();
-			const slots = createSlots({ clock, fastInFlight: 5, fastForMs: 250, totalInFlight: 20 });
-			const held: { slot: Slot; at: number }[] = [];
+			const bounds = { fastInFlight: 8, fastForMs: 250, totalInFlight: 20, bytesInFlight: 90_000, largestBody: 9_000 };
+			const slots = createSlots({ clock, ...bounds, requestedInFlight: 6 });
+			const budget = (name: string) => slots.budgets.find((each) => each.name === name)!;
+			const held: { slot: Slot; project: number; bytes: number; at: number }[] = [];
+			const of = (project: number) => held.filter((each) => each.project === project && !each.slot.requested);
+			const sum = (some: typeof held) => some.reduce((total, { bytes }) => total + bytes, 0);
 			for (const step of steps) {
 				if ("take" in step) {
-					const slot = slots.tryAcquire(`p${step.take}`);
-					if (slot !== null) held.push({ slot, at: clock.now() });
+					const mine = of(step.take);
+					const free = 20 - held.filter(({ slot }) => !slot.requested).length;
+					const freeBytes = 90_000 - sum(held);
+					const slot = slots.tryAcquire(`p${step.take}`, step.bytes);
+					const fits = mine.length < free && sum(mine) < freeBytes;
+					const small = mine.length === 0 && free > 0 && step.bytes <= 4_096;
+					if (slot !== null || slots.fast < 8) expect(slot !== null).toBe(fits || small);
+					if (slot !== null) held.push({ slot, project: step.take, bytes: step.bytes, at: clock.now() });
+				} else if ("request" in step) {
+					const slot = slots.tryAcquireRequested(`p${step.request}`);
+					if (slot !== null) held.push({ slot, project: step.request, bytes: 9_000, at: clock.now() });
+				} else if ("resize" in step) {
+					const one = held[step.resize % Math.max(1, held.length)];
+					one?.slot.holds(step.bytes);
+					if (one) one.bytes = step.bytes;
 				} else if ("give" in step) {
 					if (held.length > 0) held.splice(step.give % held.length, 1)[0]!.slot.release();
 				} else clock.advance(step.wait);
+				const requested = held.filter(({ slot }) => slot.requested).length;
 				expect(slots.inFlight).toBe(held.length);
-				expect(slots.inFlight).toBeLessThanOrEqual(20);
+				expect(budget("sends").used).toBe(held.length - requested);
+				expect(budget("sends").used).toBeLessThanOrEqual(20);
+				expect(budget("requested_sends").used).toBe(requested);
+				expect(budget("sending_bytes").used).toBe(sum(held));
 				expect(held.filter(({ at }) => clock.now() - at < 250).length).toBeLessThanOrEqual(slots.fast);
-				expect(slots.fast).toBeLessThanOrEqual(5);
+				reached.sends = Math.max(reached.sends, held.length - requested);
+				reached.fast = Math.max(reached.fast, slots.fast - requested);
+				reached.bytes = Math.max(reached.bytes, sum(held));
+				reached.requested = Math.max(reached.requested, requested);
 			}
 			for (const { slot } of held) slot.release();
-			expect([slots.inFlight, slots.fast]).toEqual([0, 0]);
+			expect([slots.inFlight, slots.fast, budget("sending_bytes").used]).toEqual([0, 0, 0]);
 		}),
+		{ numRuns: 60 },
 	);
+	// The bounds were reached, or nothing was tested.
+	expect(reached.requested).toBe(6);
+	expect(reached.fast).toBe(8);
+	expect(reached.bytes).toBeGreaterThan(80_000);
+	expect(reached.sends).toBeGreaterThanOrEqual(15);
 });

@@ -55,7 +55,7 @@ export function describeHealth(harness: StorageHarness): void {
 			expect(await world.storage.readHealth(project)).toEqual(wanted);
 		});
 
-		test("what waits is counted, with the next time of both queues; deleted webhooks and other projects are left out", async () => {
+		test("what waits is counted, with the next time of all queues; deleted webhooks and other projects are left out", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [webhook, gone] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const foreign = await world.webhook(other, ["a"]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Retry } from "../port.ts";
+import { QUEUES } from "../shared/attempt-codes.ts";
 import type { StorageHarness } from "./harness.ts";
 import { ALL, plain, START, World } from "./world.ts";
 
@@ -211,7 +212,7 @@ export function describeSettle(harness: StorageHarness): void {
 			const place = { webhook: fc.integer({ min: 0, max: 1 }), seq: fc.integer({ min: 1, max: 12 }) };
 			const waiting = fc.record({
 				...place,
-				queue: fc.constantFrom("retry" as const, "replay" as const),
+				queue: fc.constantFrom(...QUEUES),
 				replay: fc.integer({ min: 0, max: 2 }),
 				attempt: fc.integer({ min: 1, max: 8 }),
 				dueAt: fc.integer({ min: START, max: START + 3 }),
@@ -263,7 +264,7 @@ export function describeSettle(harness: StorageHarness): void {
 						}
 						for (const [i, webhookId] of webhooks.entries()) {
 							expect(await world.lane(project, webhookId)).toMatchObject(lanes[i]!);
-							for (const queue of ["retry", "replay"] as const) {
+							for (const queue of QUEUES) {
 								const wanted = [...table.values()]
 									.filter((one) => one.webhookId === webhookId && one.queue === queue)
 									.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Retry } from "../port.ts";
+import { QUEUES } from "../shared/attempt-codes.ts";
 import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
@@ -22,7 +23,7 @@ export function describeWaiting(harness: StorageHarness): void {
 				events.map(
 					({ seq }): Retry => ({
 						...{ webhookId, seq, replay: seq % 3, attempt: 1 + (seq % 2) },
-						queue: seq % 3 === 0 ? "retry" : "replay",
+						queue: QUEUES[seq % QUEUES.length]!,
 						dueAt: START + ((seq * 5 + w * 3) % 17) * SECOND,
 					}),
 				),

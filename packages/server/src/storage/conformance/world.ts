@@ -16,6 +16,7 @@ import type {
 	Webhook,
 	WebhookPatch,
 } from "../port.ts";
+import { QUEUES } from "../shared/attempt-codes.ts";
 import type { StorageHarness } from "./harness.ts";
 
 export const START = Date.UTC(2026, 10, 21);
@@ -161,8 +162,9 @@ export class World {
 	}
 
 	async queues(projectId: string, webhookId: string): Promise<Retry[]> {
-		const retries = await this.storage.readRetries(projectId, webhookId, "retry", 10_000);
-		return [...retries, ...(await this.storage.readRetries(projectId, webhookId, "replay", 10_000))];
+		const all: Retry[] = [];
+		for (const queue of QUEUES) all.push(...(await this.storage.readRetries(projectId, webhookId, queue, 10_000)));
+		return all;
 	}
 
 	log(projectId: string): Promise<LogEvent[]> {

@@ -30,10 +30,12 @@ export interface LaneState {
 
 /** Which queue of a lane a waiting attempt stands in. */
 export type RetryQueue =
-	/** Next attempts of failed deliveries, and test events: by time. */
+	/** Next attempts of failed deliveries: by time. */
 	| "retry"
-	/** First attempts of replays: by time, then in the order of the log. */
-	| "replay";
+	/** First attempts of replays in bulk: by time, then in the order of the log. */
+	| "replay"
+	/** First attempts of what a person asked for: a test event, or one delivery replayed by itself. */
+	| "requested";
 
 /** A delivery's next attempt, waiting for its time. A delivery has at most one. */
 export interface Retry {

@@ -13,7 +13,7 @@ const nextOf = (queue: number) => `
 
 const WEBHOOKS = sql(`
 	SELECT w.id, l.retries_waiting, l.dead_letters,
-		least(${nextOf(QUEUE_CODE.retry)}, ${nextOf(QUEUE_CODE.replay)}) AS next_at
+		least(${Object.values(QUEUE_CODE).map(nextOf).join(", ")}) AS next_at
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
 

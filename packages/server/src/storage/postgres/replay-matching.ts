@@ -73,7 +73,7 @@ export async function replayMatching(
 			replay: replay + 1,
 			wasDead: status === STATUS_CODE.failed,
 		}));
-		await beginSeries(c, project, series, at);
+		await beginSeries(c, project, "replay", series, at);
 	}
 	return { count: chosen.length, next };
 }

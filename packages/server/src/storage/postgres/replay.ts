@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult } from "../port.ts";
+import type { ReplayFilter, ReplayResult, RetryQueue } from "../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
@@ -40,7 +40,7 @@ export async function appendTestEvent(
 	const type = typeCode(c.names, event.type);
 	await Promise.all([
 		c.run(ADD_TEST, project, seq, event.id, type, event.createdAt, now, event.body),
-		queue(c, project, [{ webhook, seq, replay: 0, wasDead: false }], "retry", now),
+		queue(c, project, [{ webhook, seq, replay: 0, wasDead: false }], "requested", now),
 		ringForChange(c, project),
 	]);
 	return "queued";
@@ -62,7 +62,8 @@ export async function replayDelivery(
 	if (event === null || standing === null) return { kind: "no_delivery" };
 	if (standing.kind !== "over") return { kind: "attempting" };
 	const replay = standing.replay + 1;
-	await beginSeries(c, project, [{ webhook, seq: event.seq, replay, wasDead: standing.status === "failed" }], at);
+	const wasDead = standing.status === "failed";
+	await beginSeries(c, project, "requested", [{ webhook, seq: event.seq, replay, wasDead }], at);
 	return { kind: "queued", replay };
 }
 
@@ -114,7 +115,7 @@ export async function replayFailed(
 	const over = failed.filter((row) => row.over);
 	if (over.length > 0) {
 		const series = over.map(({ seq, replay }) => ({ webhook, seq, replay: replay + 1, wasDead: true }));
-		await beginSeries(c, project, series, at);
+		await beginSeries(c, project, "replay", series, at);
 	}
 	const last = failed.at(-1);
 	return { count: over.length, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
@@ -134,10 +135,11 @@ export interface NewSeries {
 export async function beginSeries(
 	c: Session,
 	projectNo: number,
+	name: RetryQueue,
 	series: readonly NewSeries[],
 	at: number,
 ): Promise<void> {
-	await Promise.all([queue(c, projectNo, series, "replay", at), ringForChange(c, projectNo)]);
+	await Promise.all([queue(c, projectNo, series, name, at), ringForChange(c, projectNo)]);
 }
 
 const QUEUE = sql(`
@@ -156,7 +158,7 @@ async function queue(
 	c: Session,
 	projectNo: number,
 	series: readonly NewSeries[],
-	name: keyof typeof QUEUE_CODE,
+	name: RetryQueue,
 	dueAt: number,
 ): Promise<void> {
 	await c.run(

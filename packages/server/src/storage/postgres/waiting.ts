@@ -5,6 +5,8 @@ import { withoutNul } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
+const CODES = Object.values(QUEUE_CODE);
+
 /** The first of each queue, and the first of those. */
 const LIST = sql(`
 	SELECT r.webhook_id, r.queue, r.attempt, r.replay, r.due_at, r.seq, e.id AS event_id,
@@ -12,7 +14,7 @@ const LIST = sql(`
 	FROM (
 		SELECT w.id AS webhook_id, q.queue, r.attempt, r.replay, r.due_at, r.seq
 		FROM posthorn.webhooks w
-			CROSS JOIN (VALUES (${QUEUE_CODE.retry}::smallint), (${QUEUE_CODE.replay}::smallint)) AS q (queue)
+			CROSS JOIN (VALUES ${CODES.map((code) => `(${code}::smallint)`).join(", ")}) AS q (queue)
 			CROSS JOIN LATERAL (
 				SELECT attempt, replay, due_at, seq FROM posthorn.retries
 				WHERE project_no = $1 AND webhook_no = w.no AND queue = q.queue ORDER BY due_at, seq LIMIT $3

@@ -35,7 +35,7 @@ export function replayMatching(
 	if (project === null) return { count: 0, next: null };
 	const { chosen, next } = choose(c, project, selection, at, limit, after);
 	for (const { webhook, seq, replay, status } of chosen) {
-		beginSeries(c, project, webhook, seq, replay + 1, at);
+		beginSeries(c, project, webhook, "replay", seq, replay + 1, at);
 		addToCounters(c, webhook, 1, status === "failed" ? -1 : 0);
 	}
 	if (chosen.length > 0) ringForChange(c, project);

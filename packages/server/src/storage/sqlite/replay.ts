@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult } from "../port.ts";
+import type { ReplayFilter, ReplayResult, RetryQueue } from "../port.ts";
 import { STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
@@ -30,7 +30,7 @@ export function appendTestEvent(
 		now,
 		event.body,
 	);
-	const waiting = putRetry(c, project, webhook, { seq, queue: "retry", replay: 0, attempt: 1, dueAt: now });
+	const waiting = putRetry(c, project, webhook, { seq, queue: "requested", replay: 0, attempt: 1, dueAt: now });
 	addToCounters(c, webhook, waiting, 0);
 	ringForChange(c, project);
 	return "queued";
@@ -50,7 +50,7 @@ export function replayDelivery(
 	const standing = standingOf(c, project, webhook, event);
 	if (standing === null) return { kind: "no_delivery" };
 	if (standing.kind !== "over") return { kind: "attempting" };
-	beginSeries(c, project, webhook, event.seq, standing.replay + 1, at);
+	beginSeries(c, project, webhook, "requested", event.seq, standing.replay + 1, at);
 	addToCounters(c, webhook, 1, standing.status === "failed" ? -1 : 0);
 	ringForChange(c, project);
 	return { kind: "queued", replay: standing.replay + 1 };
@@ -74,7 +74,7 @@ export function replayFailed(
 	for (const { seq, replay, attempt } of failed) {
 		const newest = newestAttempt(c, project, webhook, seq);
 		if (newest?.replay !== replay || newest.attempt !== attempt || isQueued(c, project, webhook, seq)) continue;
-		beginSeries(c, project, webhook, seq, replay + 1, at);
+		beginSeries(c, project, webhook, "replay", seq, replay + 1, at);
 		count++;
 	}
 	if (count > 0) {
@@ -117,11 +117,12 @@ export function beginSeries(
 	c: Connection,
 	projectNo: number,
 	webhookNo: number,
+	queue: RetryQueue,
 	seq: number,
 	replay: number,
 	at: number,
 ) {
-	putRetry(c, projectNo, webhookNo, { seq, queue: "replay", replay, attempt: 1, dueAt: at });
+	putRetry(c, projectNo, webhookNo, { seq, queue, replay, attempt: 1, dueAt: at });
 }
 
 export function liveWebhook(c: Connection, projectNo: number, webhookId: string): number | null {

@@ -1,9 +1,7 @@
 import type { WaitingRetry } from "../port.ts";
-import { QUEUE_CODE } from "../shared/attempt-codes.ts";
+import { QUEUE_CODE, QUEUES } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { liveWebhook } from "./replay.ts";
-
-const QUEUES = ["retry", "replay"] as const;
 
 type Row = Record<string, unknown>;
 const bySchedule = (a: Row, b: Row): number =>

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+
+const TEST_TYPE = "chargeback.created";
+
+/** A receiver that answers nothing until it is told to. */
+class Hanging {
+	#waiting: ((answer: Answer) => void)[] = [];
+	#over = false;
+
+	readonly script = (): Answer | Promise<Answer> =>
+		this.#over ? 200 : new Promise((resolve) => this.#waiting.push(resolve));
+
+	/** Answers what waits, and whatever comes. */
+	end(): void {
+		this.#over = true;
+		for (const resolve of this.#waiting.splice(0)) resolve(200);
+	}
+}
+
+/** Publishes this many events, each of which fails this many times. */
+async function fail(rig: EngineRig, count: number, times = 1): Promise<string[]> {
+	rig.sender.script = () => 500;
+	const ids = await rig.publishAll(count);
+	for (let attempt = 1; attempt <= times; attempt++) {
+		await rig.settledCount(count * attempt);
+		if (attempt < times) rig.clock.advance(SPEC_DELAYS_MS[attempt - 1]!);
+	}
+	return ids;
+}
+
+async function sendTest(rig: EngineRig, webhookId: string, projectId = rig.projectId): Promise<string> {
+	const asked = await rig.engine.sendTest(projectId, webhookId, TEST_TYPE);
+	if (asked.kind !== "queued") throw new Error(`not queued: ${asked.kind}`);
+	return asked.eventId;
+}
+
+const wasSent = (rig: EngineRig, eventId: string): Promise<void> =>
+	rig.sentWhen((sent) => sent.some((request) => request.eventId === eventId));
+
+/** First attempts, retries, replays and what people asked for share what a node may send. */
+export function describeFairness(start: StartRig): void {
+	describe("fairness", () => {
+		test("test events do not wait behind the due retries of their webhook, whose receiver hangs", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("hangs");
+			const hanging = new Hanging();
+			await fail(rig, 600);
+			rig.sender.script = hanging.script;
+			rig.clock.advance(SPEC_DELAYS_MS[0]!);
+			await rig.sentCount(600 + 16);
+			const sent = rig.sender.sent.length;
+			for (let n = 0; n < 4; n++) await wasSent(rig, await sendTest(rig, id));
+			expect(rig.sender.sent).toHaveLength(sent + 4);
+			hanging.end();
+		});
+
+		test("a single replay does not wait behind a replay in bulk", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("replayed");
+			await fail(rig, 40, 8);
+			const hanging = new Hanging();
+			rig.sender.script = hanging.script;
+			expect((await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 39)).count).toBe(39);
+			rig.engine.wake(rig.projectId);
+			const before = 40 * 8;
+			await rig.sentCount(before + 1);
+			const one = rig.settled.at(-1)!.eventId;
+			expect(await rig.storage.replayDelivery(rig.projectId, id, one, rig.clock.now())).toMatchObject({
+				kind: "queued",
+			});
+			rig.engine.wake(rig.projectId);
+			await rig.sentWhen((sent) => sent.slice(before).some(({ eventId }) => eventId === one));
+			expect(rig.sender.to(url).slice(before)).toHaveLength(2);
+			hanging.end();
+			await rig.settledCount(before + 40);
+		});
+
+		test("a test event does not wait for slots that other projects hold", async () => {
+			await using rig = await start(undefined, undefined, { sendsInFlight: 16 });
+			const { id } = await rig.webhook("quiet");
+			const hanging = new Hanging();
+			rig.sender.script = hanging.script;
+			for (let n = 0; n < 5; n++) {
+				const projectId = await rig.project();
+				await rig.webhook(`hangs-${n}`, { projectId, maxInFlight: 20 });
+				await rig.publishAll(20, "delivery.success", projectId);
+			}
+			// Two of the sixteen are set aside.
+			await rig.sentCount(14);
+			await wasSent(rig, await sendTest(rig, id));
+			hanging.end();
+			await rig.settledCount(101);
+		});
+
+		test("where slots are scarce, a webhook that recovered gets new events and retries in turns", async () => {
+			await using rig = await start(undefined, undefined, { sendsInFlight: 1 });
+			await rig.webhook("recovered");
+			const failed = await fail(rig, 20);
+			const hanging = new Hanging();
+			rig.sender.script = hanging.script;
+			rig.clock.advance(SPEC_DELAYS_MS[0]!);
+			await rig.sentCount(21);
+			await rig.publishAll(20);
+			hanging.end();
+			await rig.settledCount(60);
+			let balance = 0;
+			for (const { eventId } of rig.sender.sent.slice(20)) {
+				balance += failed.includes(eventId) ? 1 : -1;
+				expect(Math.abs(balance)).toBeLessThanOrEqual(2);
+			}
+			expect(balance).toBe(0);
+		});
+
+		test("the lanes of a project take turns where slots are scarce", async () => {
+			await using rig = await start(undefined, undefined, { sendsInFlight: 1 });
+			const urls: string[] = [];
+			for (const name of ["a", "b", "c"]) urls.push((await rig.webhook(name, { maxInFlight: 10 })).url);
+			const hanging = new Hanging();
+			rig.sender.script = hanging.script;
+			await rig.publishAll(10);
+			await rig.sentCount(1);
+			hanging.end();
+			await rig.settledCount(30);
+			// The first lane had the first slot, and stands first in line for the next.
+			for (let n = 1; n < 28; n += 3)
+				expect(new Set(rig.sender.sent.slice(n, n + 3).map(({ url }) => url))).toEqual(new Set(urls));
+		});
+
+		test.for([
+			{ maxInFlight: 1, most: 16 },
+			{ maxInFlight: 40, most: 40 },
+		])("with $maxInFlight in flight a webhook has $most retries in flight", async ({ maxInFlight, most }) => {
+			await using rig = await start();
+			const { url } = await rig.webhook("wide", { maxInFlight });
+			await fail(rig, 60);
+			const hanging = new Hanging();
+			rig.sender.script = hanging.script;
+			rig.clock.advance(SPEC_DELAYS_MS[0]!);
+			await rig.sentCount(60 + most);
+			hanging.end();
+			await rig.settledCount(120);
+			expect(rig.sender.mostInFlight.get(url)).toBe(most);
+		});
+
+		test("a backlog of expired events is closed on a quiet node, a few in each commit", async () => {
+			let most = 0;
+			await using rig = await start((storage) => {
+				const settle = storage.settle.bind(storage);
+				storage.settle = (settlements) => {
+					const closed = settlements.flatMap(({ attempts }) => attempts.filter((a) => a.errorCode === "expired"));
+					most = Math.max(most, closed.length);
+					return settle(settlements);
+				};
+				return storage;
+			});
+			const { id, url } = await rig.webhook("away", { maxInFlight: 300 });
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			for (let n = 0; n < 5; n++) await rig.publishAll(1_000);
+			rig.clock.advance(30 * DAY_MS);
+			const [fresh] = await rig.publishAll(1);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.settledCount(5_001);
+			expect(rig.settled.filter(({ errorCode }) => errorCode === "expired")).toHaveLength(5_000);
+			expect(rig.sender.to(url)).toEqual([fresh]);
+			expect(most).toBeLessThanOrEqual(200);
+		});
+	});
+}
