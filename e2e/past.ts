@@ -55,7 +55,7 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 					.filter((webhook) => webhook.events.includes(event.type))
 					.flatMap((webhook) => deliveryOf(webhook, { n: first + i, at, seq: seqs[i]!, type: event.type })),
 			);
-			const lanes = webhooks.map(({ id }) => ({ webhookId: id, cursor: seqs.at(-1)!, ahead: [] }));
+			const lanes = webhooks.map(({ id }) => ({ webhookId: id, position: seqs.at(-1)!, open: [] }));
 			const schedule = attempts
 				.filter(({ nextRetryAt }, i) => nextRetryAt !== null && attempts[i + 1]?.seq !== attempts[i]!.seq)
 				.map(({ webhookId, seq, attempt, nextRetryAt }) => {

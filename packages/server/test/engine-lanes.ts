@@ -65,6 +65,43 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([...ids, last]);
 		});
 
+		// The lane kept what was settled beyond the one that hung, 256 events at most, and then stood still.
+		test("one of 2,000 deliveries hangs, and all the others are delivered before it ends", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("wide", { maxInFlight: 10 });
+			const hang = Promise.withResolvers<number>();
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? hang.promise : 200);
+			const ids: string[] = [];
+			for (let batches = 0; batches < 4; batches++) ids.push(...(await rig.publishAll(500)));
+			await rig.settledCount(1_999);
+			expect(rig.settled.map((attempt) => attempt.eventId).sort()).toEqual(ids.slice(1).sort());
+			expect(rig.sender.to(url)).toEqual(ids);
+			expect((await rig.storage.readBacklogs(rig.projectId, [id])).get(id)?.events).toBe(1);
+			hang.resolve(200);
+			await rig.settledCount(2_000);
+			expect(rig.sender.to(url)).toEqual(ids);
+		});
+
+		test("after a crash the open events go out first and in order, within the width of now, and none that was settled", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("wide", { maxInFlight: 4 });
+			const hang = Promise.withResolvers<number>();
+			// The first four in flight: of these the second and the fourth hang, and so do the last two.
+			rig.sender.script = (_shipment, nth) => ([2, 4, 19, 20].includes(nth) ? hang.promise : 200);
+			const ids = await rig.publishAll(20);
+			await rig.settledCount(16);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { maxInFlight: 1 }));
+			await rig.crash();
+			rig.sender.script = () => 200;
+			rig.sender.forget();
+			await rig.open();
+			const [last] = await rig.publish(1);
+			await rig.settledCount(21);
+			expect(rig.sender.to(url)).toEqual([ids[1], ids[3], ids[18], ids[19], last]);
+			expect(rig.sender.mostInFlight.get(url)).toBe(1);
+			hang.resolve(200);
+		});
+
 		test("a test event goes to its webhook alone, at once, past a lane that is stuck, and is not in the log", async () => {
 			await using rig = await start();
 			const stuck = await rig.webhook("stuck", { events: ["delivery.success"] });

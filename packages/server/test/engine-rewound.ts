@@ -28,7 +28,7 @@ class BackwardStorage {
 /** A log whose end lies before what the engine has seen of it. */
 export function describeRewound(start: StartRig): void {
 	describe("a log that went back", () => {
-		// They were once ignored, and the cursor was committed past them.
+		// They were once ignored, and the position was committed past them.
 		test("events with numbers that were used before are sent", async () => {
 			const storage = new BackwardStorage();
 			await using rig = await start(storage.wrap);

@@ -43,7 +43,7 @@ export class ScriptedSender implements Sender {
 		this.#open.set(url, open);
 		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
 		const answer = await this.script(shipment, this.sent.length);
-		this.#open.set(url, this.#open.get(url)! - 1);
+		this.#open.set(url, (this.#open.get(url) ?? 1) - 1);
 		const times = { startedAt, endedAt: this.#clock.now() };
 		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };
 		return typeof answer === "number"
@@ -52,6 +52,13 @@ export class ScriptedSender implements Sender {
 	}
 
 	async close(): Promise<void> {}
+
+	/** Forgets what was sent so far, and what is still in flight. */
+	forget(): void {
+		this.sent.length = 0;
+		this.#open.clear();
+		this.mostInFlight.clear();
+	}
 
 	/** Ids of the events that were sent to this URL, in the order of their attempts. */
 	to(url: string): string[] {
@@ -151,6 +158,12 @@ export class EngineRig {
 	async close(): Promise<void> {
 		await this.engine.stop();
 		await this.storage.close();
+	}
+
+	/** The node dies: nothing that it does from now on is stored, and others may take what it held. */
+	async crash(): Promise<void> {
+		await this.storage.close();
+		this.clock.advance(this.#leaseTermMs);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

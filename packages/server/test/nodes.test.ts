@@ -109,7 +109,7 @@ test("a log that went back under a node is found when the node next looks, and w
 		DELETE FROM posthorn.attempts WHERE seq > 2;
 		DELETE FROM posthorn.events WHERE seq > 2;
 		UPDATE posthorn.logs SET last_seq = 2;
-		UPDATE posthorn.lanes SET cursor = 2;
+		UPDATE posthorn.lanes SET position = 2;
 		COMMIT`,
 		database.url,
 	);

@@ -75,7 +75,7 @@ export class Actor {
 		});
 		const work = this.#shared(lease);
 		this.#finisher = new Finisher(work);
-		this.#starter = new Starter(work, (lane) => this.#finisher.commitCursor(lane));
+		this.#starter = new Starter(work, (lane) => this.#finisher.commitPosition(lane));
 	}
 
 	get lease(): Lease {
@@ -160,7 +160,7 @@ export class Actor {
 		let wakeAt: number | null = null;
 		for (const lane of this.#lanes.values()) {
 			if (!lane.active) continue;
-			const due = lane.position < this.#reader.lastSeq ? this.#context.clock.now() : lane.nextDueAt;
+			const due = lane.isBehind(this.#reader.lastSeq) ? this.#context.clock.now() : lane.nextDueAt;
 			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
 		}
 		return wakeAt;
@@ -174,7 +174,7 @@ export class Actor {
 	async retire(): Promise<AlarmMark | null> {
 		this.#retiring = true;
 		await this.#becomeQuiet();
-		for (const lane of this.#lanes.values()) if (lane.lag > 0) this.#finisher.commitCursor(lane);
+		for (const lane of this.#lanes.values()) if (lane.lag > 0) this.#finisher.commitPosition(lane);
 		await this.#becomeQuiet();
 		if (this.#over) return null;
 		// What was never loaded was not seen: the alarm stays rung.
@@ -250,6 +250,10 @@ export class Actor {
 			case "window":
 				for (const lane of this.#lanes.values()) if (lane.windowRead(message.key, message.chunk)) this.#dirty.add(lane);
 				break;
+			case "open":
+				this.#starter.openRead(message);
+				this.#mark(message.lane);
+				break;
 			case "queue": {
 				const { lane, name, rows, limit } = message;
 				if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
@@ -278,7 +282,7 @@ export class Actor {
 				this.#starter.committed(message.flight);
 				if (message.flight.retry || message.consequence.schedule) this.#mark(message.flight.lane);
 				break;
-			case "cursor_committed":
+			case "position_committed":
 				this.#open.end();
 				if (message.result !== "settled") this.#lose(message.result);
 				break;
@@ -390,7 +394,7 @@ export class Actor {
 		if (this.#seen === null || this.#open.count > 0 || this.#inbox.length > 0 || this.#holds > 0) return false;
 		for (const lane of this.#lanes.values()) {
 			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
-			if (lane.active && lane.position < this.#reader.lastSeq) return false;
+			if (lane.active && lane.isBehind(this.#reader.lastSeq)) return false;
 		}
 		return true;
 	}

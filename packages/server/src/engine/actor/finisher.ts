@@ -20,14 +20,14 @@ export class Finisher {
 		const consequence = consequenceOf(flight, outcome, context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
-		const { webhookId, cursor } = lane;
+		const { webhookId, progress } = lane;
 		context.settler.add({
 			lease,
 			attempt: consequence.attempt,
 			schedule: consequence.schedule,
 			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
-			lane: retry ? null : { webhookId, cursor, ahead: lane.ahead },
-			done: (result) => post({ kind: "committed", flight, consequence, cursor, result }),
+			lane: retry ? null : progress,
+			done: (result) => post({ kind: "committed", flight, consequence, position: progress.position, result }),
 		});
 	}
 
@@ -45,13 +45,13 @@ export class Finisher {
 	}
 
 	/** Its outcome is committed: only now is the next attempt put into its queue. */
-	committed({ flight, consequence, cursor }: Extract<Message, { kind: "committed" }>): void {
+	committed({ flight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
 		const { lane, retry, event } = flight;
 		if (retry) {
 			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).forget(retry);
 		} else {
-			lane.committed(cursor);
+			lane.committed(position);
 		}
 		const { schedule } = consequence;
 		// One that was read before this answer came may be under way already.
@@ -59,19 +59,19 @@ export class Finisher {
 		this.#work.context.onAttempt(this.#work.projectId, event.id, consequence.attempt);
 	}
 
-	/** Commits where a lane stands that only passed over events. */
-	commitCursor(lane: Lane): void {
+	/** Commits the position of a lane that only passed over events. */
+	commitPosition(lane: Lane): void {
 		const { context, lease, open, post } = this.#work;
-		const { webhookId, cursor, ahead } = lane;
+		const { progress } = lane;
 		open.begin();
-		lane.committed(cursor);
+		lane.committed(progress.position);
 		context.settler.add({
 			lease,
 			attempt: null,
 			schedule: null,
 			unschedule: null,
-			lane: { webhookId, cursor, ahead },
-			done: (result) => post({ kind: "cursor_committed", lane, cursor, result }),
+			lane: progress,
+			done: (result) => post({ kind: "position_committed", result }),
 		});
 	}
 }

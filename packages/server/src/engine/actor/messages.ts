@@ -18,6 +18,13 @@ export type Message =
 	| { readonly kind: "rewound" }
 	/** A window of the log was read; null when the read failed and should be made again. */
 	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
+	/** Open events of a lane were read by number, or null. */
+	| {
+			readonly kind: "open";
+			readonly lane: Lane;
+			readonly seqs: readonly number[];
+			readonly events: readonly LogEvent[] | null;
+	  }
 	/** The head of a retry queue was read, or null. */
 	| {
 			readonly kind: "queue";
@@ -35,10 +42,11 @@ export type Message =
 			readonly kind: "committed";
 			readonly flight: Flight;
 			readonly consequence: Consequence;
-			readonly cursor: number;
+			readonly position: number;
 			readonly result: SettleResult;
 	  }
-	| { readonly kind: "cursor_committed"; readonly lane: Lane; readonly cursor: number; readonly result: SettleResult }
+	/** The position of a lane that only passed over events is committed, or refused. */
+	| { readonly kind: "position_committed"; readonly result: SettleResult }
 	/** Retries or replays of a webhook (of all, if null) were stored by others. */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed, a hold is over. */

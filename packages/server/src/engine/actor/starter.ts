@@ -1,17 +1,17 @@
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
 import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
-import { ANY_READ } from "../lanes/log-reader.ts";
+import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { Flight } from "./flight.ts";
-import type { Wanted } from "./messages.ts";
+import type { Message, Wanted } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 import { Room } from "./room.ts";
 
 /** Deliveries of a project that are closed without a request and not committed yet: what a backlog of them may hold up. */
 const CLOSING_AT_ONCE = 200;
-/** A cursor that only passed over events is committed when it is this far ahead of storage. */
+/** The position of a lane that only passed over events is committed when it is this far ahead of storage. */
 const MAX_LAG = 2_000;
 
 /** What a lane starts, and in which order: a class each turn. */
@@ -29,16 +29,16 @@ type Turn = "started" | "nothing" | "no_room";
 export class Starter {
 	readonly #work: ProjectWork;
 	readonly #room: Room;
-	readonly #commitCursor: (lane: Lane) => void;
+	readonly #commitPosition: (lane: Lane) => void;
 	#wanted: Wanted[] = [];
 	/** Events that were closed without an attempt, not committed yet, and lanes that wait until fewer are. */
 	#closing = 0;
 	readonly #waitingToClose = new Set<Lane>();
 
-	constructor(work: ProjectWork, commitCursor: (lane: Lane) => void) {
+	constructor(work: ProjectWork, commitPosition: (lane: Lane) => void) {
 		this.#work = work;
 		this.#room = new Room(work);
-		this.#commitCursor = commitCursor;
+		this.#commitPosition = commitPosition;
 	}
 
 	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
@@ -53,7 +53,7 @@ export class Starter {
 			if (lane.sweepingQueues) this.#expireQueued(lane, now);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
-		if (lane.lag >= MAX_LAG) this.#commitCursor(lane);
+		if (lane.lag >= MAX_LAG) this.#commitPosition(lane);
 		this.#setAlarm(lane, now);
 	}
 
@@ -161,7 +161,7 @@ export class Starter {
 			if (event.publishedAt <= clock.now() - retentionMs) return this.#closeFirst(lane, event);
 			lane.sweeping = false;
 			if (!lane.active) {
-				lane.chunk = undefined; // it may be paused for days
+				lane.forgetEvents(); // it may be paused for days
 				break;
 			}
 			const slot = this.#room.slotFor(lane, event.body.length);
@@ -189,10 +189,14 @@ export class Starter {
 		return "started";
 	}
 
-	/** Gives the lane the chunk that it goes on with. False when there is none to go on with now. */
+	/** Gives the lane the chunk that it continues with. False when there is none to continue with now. */
 	#feed(lane: Lane): boolean {
 		const { reader } = this.#work;
 		if (lane.awaits !== null) return false;
+		if (lane.unread.length > 0) {
+			this.#readOpen(lane);
+			return false;
+		}
 		if (lane.position >= reader.lastSeq) {
 			lane.sweeping = false;
 			return false;
@@ -204,6 +208,29 @@ export class Starter {
 		}
 		lane.awaits = reader.request(lane) ?? ANY_READ;
 		return false;
+	}
+
+	/** Reads open events of the lane that have to be sent again. */
+	#readOpen(lane: Lane): void {
+		const { context, projectId, post, readFailed } = this.#work;
+		const seqs = lane.unread;
+		lane.awaits = OPEN_READ;
+		context.storage.readEvents(projectId, seqs).then(
+			(events) => post({ kind: "open", lane, seqs, events }),
+			(error) => readFailed(error, () => post({ kind: "open", lane, seqs, events: null })),
+		);
+	}
+
+	/** Open events were read: the lane may continue. */
+	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {
+		lane.awaits = null;
+		if (!events) return;
+		lane.openRead(seqs, events);
+		if (events.length === seqs.length) return;
+		// A bug, or a damaged database.
+		const { context, projectId } = this.#work;
+		const missing = seqs.filter((seq) => !events.some((event) => event.seq === seq));
+		context.logger.error({ projectId, webhookId: lane.webhookId, missing }, "events that were in flight are gone");
 	}
 
 	// ── retries and replays ──

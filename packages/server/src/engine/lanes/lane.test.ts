@@ -1,71 +1,279 @@
 import { signingKey } from "@posthorn/protocol";
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { LaneState, LogEvent } from "../../storage/port.ts";
+import type { LaneProgress, LaneState, LogEvent, Retry } from "../../storage/port.ts";
 import { Chunk } from "./chunk.ts";
 import { Lane } from "./lane.ts";
 
-const TYPE = "purchase.completed";
-/** As many events as may be settled beyond the oldest one under way. */
-const MAX_AHEAD = 256;
+const TYPES = ["a", "b"];
 
-const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+const KEY = signingKey(Buffer.alloc(32));
 
-function lane(state: Partial<LaneState>): Lane {
-	const stored: LaneState = {
+const range = (from: number, to: number): number[] =>
+	Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+
+function stateOf(about: Partial<LaneState>): LaneState {
+	return {
 		webhookId: "wh_1",
 		url: "https://receiver.example/",
 		status: "active",
 		maxInFlight: 5,
 		sealedDigest: new Uint8Array(),
-		subscriptions: new Map([[TYPE, 0]]),
-		cursor: 0,
-		ahead: [],
+		subscriptions: new Map([["a", 0]]),
+		position: 0,
+		open: [],
 		skipThrough: 0,
-		...state,
+		...about,
 	};
-	return new Lane("proj_1", stored, signingKey(Buffer.alloc(32)), 50);
 }
 
-/** The log from its beginning up to `last`. */
-function log(last: number): Chunk {
-	const events = range(1, last).map(
-		(seq): LogEvent => ({ seq, id: `evt_${seq}`, type: TYPE, createdAt: 0, publishedAt: 0, body: Buffer.from("{}") }),
-	);
-	return new Chunk(0, last, events, TYPE);
-}
-
-/** Takes up the next event, if the lane may. @returns its `seq` */
-function start(lane: Lane): number | null {
-	const event = lane.mayStartFirst ? lane.peekEvent() : undefined;
-	if (!event) return null;
-	lane.takeEvent(event);
-	return event.seq;
-}
-
-test("behind an event that hangs only so many others are sent, until it is over", () => {
-	const wide = lane({});
-	wide.use(log(300));
-	expect(start(wide)).toBe(1);
-	const beyond: number[] = [];
-	for (let seq = start(wide); seq !== null; seq = start(wide)) {
-		beyond.push(seq);
-		wide.firstEnded(seq);
-	}
-	expect(beyond).toEqual(range(2, MAX_AHEAD + 1));
-	expect([wide.cursor, wide.ahead.length]).toEqual([0, MAX_AHEAD]);
-	wide.firstEnded(1);
-	expect([wide.cursor, wide.ahead.length]).toEqual([MAX_AHEAD + 1, 0]);
-	expect(start(wide)).toBe(MAX_AHEAD + 2);
+const eventOf = (seq: number, type: string): LogEvent => ({
+	seq,
+	id: `evt_${seq}`,
+	type,
+	createdAt: 0,
+	publishedAt: 0,
+	body: Buffer.from("{}"),
 });
 
-test("after a crash behind an event that hung, it is sent first and the lane goes on", () => {
-	// With as many settled beyond it as may be, the lane once sent nothing more, for ever.
-	const again = lane({ ahead: range(2, MAX_AHEAD + 1) });
-	again.use(log(300));
-	expect(start(again)).toBe(1);
-	expect(start(again)).toBeNull();
-	again.firstEnded(1);
-	expect(start(again)).toBe(MAX_AHEAD + 2);
-	expect([again.cursor, again.ahead]).toEqual([MAX_AHEAD + 1, []]);
-	expect(start(again)).toBe(MAX_AHEAD + 3);
+/** Takes up the next event, if the lane may; reads `window` events of the log at a time. @returns its `seq` */
+function start(lane: Lane, log: readonly LogEvent[], window: number): number | null {
+	while (lane.mayStartFirst) {
+		const event = lane.peekEvent();
+		if (event) {
+			lane.takeEvent(event);
+			return event.seq;
+		}
+		if (lane.unread.length > 0) {
+			const seqs = lane.unread;
+			lane.openRead(
+				seqs,
+				log.filter(({ seq }) => seqs.includes(seq)),
+			);
+		} else if (lane.position < log.length) {
+			const through = Math.min(log.length, lane.position + window);
+			lane.use(new Chunk(lane.position, through, log.slice(lane.position, through), null));
+		} else {
+			return null;
+		}
+	}
+	return null;
+}
+
+/** Storage, the owner and the node around one lane, as plainly as can be. */
+class World {
+	readonly log: LogEvent[] = [];
+	/** What storage holds, with the settings of the owner. */
+	stored = stateOf({});
+	/** Events whose outcome is committed. */
+	readonly logged = new Set<number>();
+	lane = new Lane("proj_1", this.stored, KEY, TYPES.length);
+	inFlight: number[] = [];
+	/** Events that this lane has ended, committed or not. */
+	ended = new Set<number>();
+	/** What was ended and is to be committed, in this order. */
+	uncommitted: { readonly seq: number | null; readonly progress: LaneProgress }[] = [];
+	/** The owner resumed from here; and what the lane has heard of that. */
+	skipped = 0;
+	heardSkipped = 0;
+
+	isWanted(seq: number): boolean {
+		const from = this.stored.subscriptions.get(this.log[seq - 1]!.type);
+		return from !== undefined && seq > from;
+	}
+
+	/** What the lane should start, in order. */
+	get waiting(): number[] {
+		return range(1, this.log.length).filter(
+			(seq) => this.isWanted(seq) && seq > this.heardSkipped && !this.ended.has(seq) && !this.inFlight.includes(seq),
+		);
+	}
+
+	take(window: number): void {
+		const mayStart = this.inFlight.length < this.stored.maxInFlight;
+		expect(this.lane.mayStartFirst).toBe(mayStart);
+		const next = mayStart ? (this.waiting[0] ?? null) : null;
+		expect(start(this.lane, this.log, window)).toBe(next);
+		if (next !== null) this.inFlight.push(next);
+	}
+
+	end(which: number): void {
+		const seq = this.#land(which);
+		if (seq === undefined) return;
+		this.ended.add(seq);
+		this.lane.firstEnded(seq);
+		this.uncommitted.push({ seq, progress: this.lane.progress });
+	}
+
+	putBack(which: number): void {
+		const seq = this.#land(which);
+		if (seq !== undefined) this.lane.putBack(seq);
+	}
+
+	/** As storage does it: what is settled stays settled. */
+	commit(count: number): void {
+		for (const { seq, progress } of this.uncommitted.splice(0, count)) {
+			if (seq !== null) this.logged.add(seq);
+			const { position, open } = this.stored;
+			const stillOpen = open.filter((each) => each > progress.position || progress.open.includes(each));
+			const added = progress.open.filter((each) => each > position);
+			this.set({ position: Math.max(position, progress.position), open: [...stillOpen, ...added] });
+			this.lane.committed(progress.position);
+		}
+	}
+
+	set(about: Partial<LaneState>): void {
+		this.stored = { ...this.stored, ...about };
+	}
+
+	reload(): void {
+		this.lane.reload(this.stored, KEY, TYPES.length);
+		this.heardSkipped = this.skipped;
+	}
+
+	crash(): void {
+		this.lane = new Lane("proj_1", this.stored, KEY, TYPES.length);
+		this.inFlight = [];
+		this.uncommitted = [];
+		this.ended = new Set(this.logged);
+		this.heardSkipped = this.skipped;
+	}
+
+	/** Whoever loads what is stored makes every attempt that is not logged, and no other. */
+	check(): void {
+		const { position, open } = this.stored;
+		expect(open).toEqual([...new Set(open)].sort((a, b) => a - b));
+		for (const seq of range(1, this.log.length)) {
+			const isOpen = seq > position || open.includes(seq);
+			if (this.logged.has(seq)) expect(isOpen).toBe(false);
+			else if (this.isWanted(seq) && seq > this.skipped) expect(isOpen).toBe(true);
+		}
+		expect(this.lane.progress.open.length).toBeLessThanOrEqual(this.mostInFlight);
+	}
+
+	/** The largest `max_in_flight` that there was. */
+	mostInFlight = this.stored.maxInFlight;
+
+	#land(which: number): number | undefined {
+		return this.inFlight.splice(which % Math.max(1, this.inFlight.length), 1)[0];
+	}
+}
+
+const steps = fc.array(
+	fc.oneof(
+		{ weight: 8, arbitrary: fc.record({ kind: fc.constant("take" as const), window: fc.integer({ min: 1, max: 4 }) }) },
+		{ weight: 4, arbitrary: fc.record({ kind: fc.constant("end" as const), which: fc.nat({ max: 9 }) }) },
+		{ weight: 2, arbitrary: fc.record({ kind: fc.constant("putBack" as const), which: fc.nat({ max: 9 }) }) },
+		{
+			weight: 3,
+			arbitrary: fc.record({ kind: fc.constant("commit" as const), count: fc.integer({ min: 1, max: 3 }) }),
+		},
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("position" as const) }) },
+		{
+			weight: 2,
+			arbitrary: fc.record({
+				kind: fc.constant("publish" as const),
+				types: fc.array(fc.constantFrom(...TYPES), { minLength: 1, maxLength: 8, size: "max" }),
+			}),
+		},
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("reload" as const) }) },
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("width" as const), to: fc.integer({ min: 1, max: 6 }) }) },
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("subscribe" as const), types: fc.subarray(TYPES) }) },
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("resume" as const) }) },
+		{ weight: 1, arbitrary: fc.record({ kind: fc.constant("crash" as const) }) },
+	),
+	{ maxLength: 150, size: "max" },
+);
+
+test("whatever happens, each event is taken up in order and once, and what is stored is never past one that is open", () => {
+	fc.assert(
+		fc.property(steps, (series) => {
+			const world = new World();
+			for (const step of series) {
+				if (step.kind === "take") world.take(step.window);
+				else if (step.kind === "end") world.end(step.which);
+				else if (step.kind === "putBack") world.putBack(step.which);
+				else if (step.kind === "commit") world.commit(step.count);
+				else if (step.kind === "position") world.uncommitted.push({ seq: null, progress: world.lane.progress });
+				else if (step.kind === "publish")
+					for (const type of step.types) world.log.push(eventOf(world.log.length + 1, type));
+				else if (step.kind === "reload") world.reload();
+				else if (step.kind === "width") {
+					world.set({ maxInFlight: step.to });
+					world.mostInFlight = Math.max(world.mostInFlight, step.to);
+					world.reload();
+				} else if (step.kind === "subscribe") {
+					const { subscriptions } = world.stored;
+					const from = (type: string) => subscriptions.get(type) ?? world.log.length;
+					world.set({ subscriptions: new Map(step.types.map((type) => [type, from(type)])) });
+					world.reload();
+				} else if (step.kind === "resume") {
+					// The lane hears of it with its next reload.
+					world.skipped = world.log.length;
+					world.set({ position: world.log.length, open: [], skipThrough: world.log.length });
+				} else world.crash();
+				world.check();
+			}
+			// In the end everything that waits is sent, however wide the lane is by now.
+			world.reload();
+			for (let turns = 0; turns <= 2 * world.log.length; turns++) {
+				world.take(3);
+				if (world.inFlight.length >= world.stored.maxInFlight || world.waiting.length === 0) world.end(0);
+				world.commit(1);
+			}
+			expect([world.waiting, world.inFlight]).toEqual([[], []]);
+			expect([...world.ended].sort((a, b) => a - b)).toEqual([...world.logged].sort((a, b) => a - b));
+		}),
+		{ numRuns: 500 },
+	);
+});
+
+test("an event that hangs holds up no other, and what is stored for it does not grow", () => {
+	// At most 256 events were sent beyond one that hung.
+	const log = range(1, 2_000).map((seq) => eventOf(seq, "a"));
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 2 }), KEY, TYPES.length);
+	expect(start(lane, log, 128)).toBe(1);
+	for (const seq of range(2, 2_000)) {
+		expect(start(lane, log, 128)).toBe(seq);
+		lane.firstEnded(seq);
+	}
+	expect(lane.progress).toEqual({ webhookId: "wh_1", position: 2_000, open: [1] });
+	expect(start(lane, log, 128)).toBeNull();
+	lane.firstEnded(1);
+	expect(lane.progress).toEqual({ webhookId: "wh_1", position: 2_000, open: [] });
+});
+
+test("after a crash the open events are sent first, no more at a time than the owner allows by now", () => {
+	const log = range(1, 40).map((seq) => eventOf(seq, "a"));
+	const open = range(1, 30).filter((seq) => seq % 2 === 1);
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 3, position: 30, open }), KEY, TYPES.length);
+	expect(lane.isBehind(30)).toBe(true);
+	const sent: number[] = [];
+	for (let turns = 0; turns < 25; turns++) {
+		const started: number[] = [];
+		for (let seq = start(lane, log, 128); seq !== null; seq = start(lane, log, 128)) started.push(seq);
+		expect(started.length).toBeLessThanOrEqual(3);
+		sent.push(...started);
+		for (const seq of started) lane.firstEnded(seq);
+	}
+	expect(sent).toEqual([...open, ...range(31, 40)]);
+	expect(lane.isBehind(40)).toBe(false);
+});
+
+test("an open event that the log has no more is passed over", () => {
+	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
+	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEY, TYPES.length);
+	const withoutFirst = log.slice(1);
+	lane.openRead([1, 2], withoutFirst);
+	expect(lane.peekEvent()?.seq).toBe(2);
+	expect(lane.progress.open).toEqual([2]);
+});
+
+test("what the owner left out is closed up to the last event of then, and nothing of a replay", () => {
+	const lane = new Lane("proj_1", stateOf({ position: 7, skipThrough: 7 }), KEY, TYPES.length);
+	const reason = (seq: number, replay = 0) => {
+		const retry: Retry = { webhookId: "wh_1", seq, queue: "retry", replay, attempt: 2, dueAt: 0 };
+		return lane.closingReason(retry, eventOf(seq, "a"));
+	};
+	expect([reason(6), reason(7), reason(8), reason(7, 1)]).toEqual(["skipped", "skipped", null, null]);
 });

@@ -1,17 +1,16 @@
 import type { SigningKey } from "@posthorn/protocol";
 import type { Timer } from "../../base/clock.ts";
-import type { LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type { LaneProgress, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Target } from "../send/sender.ts";
 import type { Chunk } from "./chunk.ts";
 import { ANY_READ } from "./log-reader.ts";
+import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
 /** Retries of one webhook in flight at once, beside its lane, or `maxInFlight` where that is more. */
 const RETRIES_IN_FLIGHT = 16;
 /** All queues. What a person asked for comes first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
-/** With more than one in flight, events settled beyond the oldest one under way, at most. Kept in the lane's row. */
-const MAX_AHEAD = 256;
 
 /**
  * One webhook's way through its project's log.
@@ -19,12 +18,13 @@ const MAX_AHEAD = 256;
  * ```
  *   1 2 3 4 5 6 7 8 9 …            the log
  *       ▲   ▲     ▲
- *       │   │     └ position       looked at up to here: settled, under way, or not wanted
- *       │   └ under way            first attempts, `maxInFlight` at most
- *       └ cursor                   everything up to here is settled or not wanted
+ *       open      position         everything up to here was taken up, or is not wanted
  * ```
  *
- * What is settled between cursor and position is `ahead`. A lane is data and small rules; only its actor changes it.
+ * Open are the events up to the position whose first attempt is not settled: those in flight, and those that have to be
+ * sent again, because nothing was sent (the webhook was paused) or the node that sent them died. These go first, in
+ * order; then the lane continues beyond its position. At most `maxInFlight` are in flight, so at most as many are open,
+ * however long one of them takes. A lane is data and small rules; only its actor changes it.
  */
 export class Lane {
 	readonly webhookId: string;
@@ -54,11 +54,9 @@ export class Lane {
 	#typesKey: string | null = null;
 	#types: readonly string[] | undefined;
 	#position: number;
-	#cursor: number;
-	#committedCursor: number;
-	readonly #ahead: Set<number>;
-	/** First attempts under way: the lowest one holds the cursor. */
-	readonly #open = new Set<number>();
+	#committedPosition: number;
+	readonly #open: OpenEvents;
+	/** First attempts in flight: those of open events, and those that the owner has since moved the lane beyond. */
 	#sending = 0;
 	#index = 0;
 	/** The series of retries and replays from their start until their outcome is committed, by their event. */
@@ -69,10 +67,9 @@ export class Lane {
 		this.webhookId = state.webhookId;
 		this.target = { projectId, url: state.url, key, withheld: state.status !== "active" };
 		this.#state = state;
-		this.#position = state.cursor;
-		this.#cursor = state.cursor;
-		this.#committedCursor = state.cursor;
-		this.#ahead = new Set(state.ahead);
+		this.#position = state.position;
+		this.#committedPosition = state.position;
+		this.#open = new OpenEvents(state.open);
 		this.#readTypes(allTypes);
 	}
 
@@ -96,20 +93,22 @@ export class Lane {
 		return this.#types;
 	}
 
-	get cursor(): number {
-		return this.#cursor;
+	/** What is settled with each outcome, so that whoever takes the lane up next knows how far it has come. */
+	get progress(): LaneProgress {
+		return { webhookId: this.webhookId, position: this.#position, open: this.#open.seqs };
 	}
 
-	get ahead(): readonly number[] {
-		return this.#ahead.size === 0 ? [] : [...this.#ahead].sort((a, b) => a - b);
-	}
-
-	/** How far storage's cursor is behind: events that were passed over without an attempt. */
+	/** How far storage's position is behind: events that were passed over without an attempt. */
 	get lag(): number {
-		return this.#cursor - this.#committedCursor;
+		return this.#position - this.#committedPosition;
 	}
 
-	/** The owner's settings as they are now. The lane's own place stands, unless the owner moved it on. */
+	/** Whether first attempts wait in a log that ends at `lastSeq`. */
+	isBehind(lastSeq: number): boolean {
+		return this.#position < lastSeq || this.#open.hasWaiting;
+	}
+
+	/** The owner's settings as they are now. The lane keeps its own progress, unless the owner moved it on. */
 	reload(state: LaneState, key: SigningKey, allTypes: number): void {
 		const resumed = this.#state.status === "paused" && state.status === "active";
 		this.#state = state;
@@ -117,12 +116,9 @@ export class Lane {
 		this.target.key = key;
 		this.target.withheld = !this.active;
 		this.chunk = undefined;
-		if (state.cursor > this.#position) this.#position = state.cursor;
-		if (state.cursor > this.#cursor) {
-			this.#cursor = state.cursor;
-			this.#committedCursor = state.cursor;
-			for (const seq of this.#ahead) if (seq <= state.cursor) this.#ahead.delete(seq);
-		}
+		this.#open.join(state, this.#position);
+		this.#position = Math.max(this.#position, state.position);
+		this.committed(state.position);
 		this.#readTypes(allTypes);
 		if (resumed) this.invalidateRetries();
 	}
@@ -135,16 +131,31 @@ export class Lane {
 	// ── first attempts ──
 
 	get mayStartFirst(): boolean {
-		return this.#sending < this.#state.maxInFlight && (this.#ahead.size < MAX_AHEAD || this.#open.size === 0);
+		return this.#sending < this.#state.maxInFlight;
 	}
 
-	/** The next event that this webhook wants, from the chunk at hand; undefined when the chunk is used up. */
+	/** Open events whose bodies have to be read before the lane can continue, by number: a few at a time. */
+	get unread(): readonly number[] {
+		return this.#open.unread;
+	}
+
+	/** The open events with these numbers were read; those that are missing are not in the log any more. */
+	openRead(seqs: readonly number[], events: readonly LogEvent[]): void {
+		this.#open.read(seqs, events);
+	}
+
+	/** The next event that this webhook wants, from what is at hand; undefined when that is used up. */
 	peekEvent(): LogEvent | undefined {
 		const { chunk } = this;
+		while (this.#open.hasWaiting) {
+			const event = this.#open.peek();
+			if (!event || this.#subscribes(event)) return event;
+			this.#open.settle(event.seq);
+		}
 		if (!chunk) return undefined;
 		for (; this.#index < chunk.events.length; this.#index++) {
 			const event = chunk.events[this.#index]!;
-			if (event.seq > this.#position && this.#wants(event)) return event;
+			if (event.seq > this.#position && this.#subscribes(event)) return event;
 			this.#pass(event.seq);
 		}
 		this.#pass(chunk.through);
@@ -171,28 +182,29 @@ export class Lane {
 
 	/** The event that `peekEvent` gave is taken up. */
 	takeEvent(event: LogEvent): void {
+		this.#sending += 1;
+		this.#open.take(event.seq);
+		if (event.seq <= this.#position) return;
 		this.#position = event.seq;
 		this.#index += 1;
-		this.#open.add(event.seq);
-		this.#sending += 1;
+	}
+
+	/** Lets go of events in memory: the lane may be paused for days. */
+	forgetEvents(): void {
+		this.chunk = undefined;
+		this.#open.forgetEvents();
 	}
 
 	/** Its attempt is over; the next may start, though the outcome is not committed yet. */
 	firstEnded(seq: number): void {
 		this.#sending -= 1;
-		this.#open.delete(seq);
-		if (seq > this.#cursor) this.#ahead.add(seq);
-		this.#advance();
+		this.#open.settle(seq);
 	}
 
-	/** Its attempt was withheld: it waits in its place again. */
+	/** Its attempt was withheld: it waits to be sent again, unless the owner has moved the lane beyond it. */
 	putBack(seq: number): void {
 		this.#sending -= 1;
-		this.#open.delete(seq);
-		if (seq > this.#position) return;
-		// Resumed "from now", the lane may have been moved beyond it meanwhile.
-		this.#position = Math.max(this.#cursor, seq - 1);
-		this.chunk = undefined;
+		this.#open.putBack(seq);
 	}
 
 	/** The webhook was deleted, or this node works it no longer: nothing leaves any more. */
@@ -201,9 +213,9 @@ export class Lane {
 		this.target.withheld = true;
 	}
 
-	/** Storage holds this cursor. */
-	committed(cursor: number): void {
-		this.#committedCursor = Math.max(this.#committedCursor, cursor);
+	/** Storage holds this position. */
+	committed(position: number): void {
+		this.#committedPosition = Math.max(this.#committedPosition, position);
 	}
 
 	// ── retries and replays ──
@@ -262,23 +274,9 @@ export class Lane {
 		return from !== undefined && event.seq > from;
 	}
 
-	#wants(event: LogEvent): boolean {
-		return this.#subscribes(event) && !this.#ahead.has(event.seq) && !this.#open.has(event.seq);
-	}
-
 	/** Nothing up to here is left to look at. */
 	#pass(seq: number): void {
-		if (seq <= this.#position) return;
-		this.#position = seq;
-		this.#advance();
-	}
-
-	#advance(): void {
-		let cursor = this.#position;
-		for (const seq of this.#open) if (seq <= cursor) cursor = seq - 1;
-		if (cursor <= this.#cursor) return;
-		this.#cursor = cursor;
-		if (this.#ahead.size > 0) for (const seq of this.#ahead) if (seq <= cursor) this.#ahead.delete(seq);
+		if (seq > this.#position) this.#position = seq;
 	}
 
 	#readTypes(allTypes: number): void {

@@ -88,3 +88,17 @@ test("an event under a number that was taken by another one is told of, the same
 	expect(log.appended([other, ...events(4)], 0)).toBe(other);
 	expect(log.lastSeq).toBe(4);
 });
+
+test("what is published while a read finds nothing is not taken as looked at", async () => {
+	// An empty window tells only of the log as it was when the read began.
+	const answers: ((events: LogEvent[]) => void)[] = [];
+	const slow = { readLog: () => new Promise<LogEvent[]>((resolve) => answers.push(resolve)) };
+	const read = Promise.withResolvers<Chunk | null>();
+	const log = new LogReader(slow, "prj_1", 3, new WindowBudget(), (_key, chunk) => read.resolve(chunk));
+	log.request({ position: 1, typesKey: "chargeback.created", types: ["chargeback.created"] });
+	log.appended(events(4), Number.NEGATIVE_INFINITY);
+	log.reaches(5);
+	answers[0]!([]);
+	const chunk = await read.promise;
+	expect([chunk?.after, chunk?.through, log.lastSeq]).toEqual([1, 3, 5]);
+});

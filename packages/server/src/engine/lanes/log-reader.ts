@@ -14,6 +14,9 @@ const NEAR_END = 256;
 /** What a lane awaits that found too many reads under way: the end of any of them. */
 export const ANY_READ = "any";
 
+/** What a lane awaits that reads its open events by number. */
+export const OPEN_READ = "open";
+
 /** A lane, as far as reading for it goes. */
 export interface Reading {
 	/** The last `seq` that it has looked at. */

@@ -3,6 +3,7 @@ import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
 	type DeliveryStorage,
+	type LaneProgress,
 	type NewAttempt,
 	type Retry,
 	type Settlement,
@@ -28,7 +29,7 @@ export type SettleResult =
 	/** Storage refuses this project's outcomes for a reason that trying again will not mend. Nothing was written. */
 	| "refused";
 
-/** One change of a lane: an attempt with what follows from it, or just a cursor that moved. */
+/** One change of a lane: an attempt with what follows from it, or just a position that moved. */
 export interface SettleItem {
 	/** The lease that it was made under: one object for an actor's life. */
 	readonly lease: { readonly projectId: string; readonly generation: number };
@@ -37,7 +38,7 @@ export interface SettleItem {
 	readonly schedule: Retry | null;
 	/** The delivery waits no longer. */
 	readonly unschedule: { readonly webhookId: string; readonly seq: number } | null;
-	readonly lane: { readonly webhookId: string; readonly cursor: number; readonly ahead: readonly number[] } | null;
+	readonly lane: LaneProgress | null;
 	/** Called once, after the commit. */
 	readonly done: (result: SettleResult) => void;
 }
@@ -136,12 +137,12 @@ function groupByLease(batch: readonly SettleItem[]): Group[] {
 	return [...groups.values()].map((items) => ({ items, settlement: settlementOf(items) }));
 }
 
-/** A delivery may move twice within a batch, and a lane's cursor many times: the last word counts. */
+/** A delivery may move twice within a batch, and a lane many times: the last word counts. */
 function settlementOf(items: readonly SettleItem[]): Settlement {
 	const attempts: NewAttempt[] = [];
 	const schedule = new Map<string, Retry>();
 	const unschedule = new Map<string, { webhookId: string; seq: number }>();
-	const lanes = new Map<string, NonNullable<SettleItem["lane"]>>();
+	const lanes = new Map<string, LaneProgress>();
 	for (const item of items) {
 		if (item.attempt) attempts.push(item.attempt);
 		if (item.schedule) {

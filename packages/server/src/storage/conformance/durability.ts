@@ -20,7 +20,7 @@ export function describeDurability(harness: StorageHarness): void {
 			await world.settle(lease, {
 				attempts: [world.attempt(webhook, events[1]!, { status: "retrying", nextRetryAt: START + 9 })],
 				schedule: [{ webhookId: webhook, seq: 2, queue: "retry", replay: 0, attempt: 2, dueAt: START + 9 }],
-				lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }],
+				lanes: [{ webhookId: webhook, position: 2, open: [] }],
 			});
 			const look = async () =>
 				plain([

@@ -110,7 +110,7 @@ export function describeHistory(harness: StorageHarness): void {
 					}),
 				),
 			).flat();
-			await world.settle(lease, { attempts: series, lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }] });
+			await world.settle(lease, { attempts: series, lanes: [{ webhookId: webhook, position: 1, open: [] }] });
 			const delivery = await world.storage.getDelivery(project, webhook, event!.id);
 			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 25 });
 			expect(delivery!.attempts.map(({ id }) => id)).toEqual(series.slice(-200).map(({ id }) => id));

@@ -132,16 +132,16 @@ export function describeLeases(harness: StorageHarness): void {
 			const held = await world.lease(project, "node_b");
 			const outcome = {
 				attempts: [world.attempt(webhook, event!)],
-				lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }],
+				lanes: [{ webhookId: webhook, position: 1, open: [] }],
 			};
 			expect(await world.settle(lost, outcome)).toBe("stale");
-			expect((await world.lane(project, webhook)).cursor).toBe(0);
+			expect((await world.lane(project, webhook)).position).toBe(0);
 			await world.storage.releaseLease(lost, null, { lastSeq: 1, revision: 1 });
 			expect(await world.storage.acquireLeases(NODE, 10, [project])).toEqual([]);
 			expect(await world.settle(held, outcome)).toBe("settled");
 			await world.storage.releaseLease(held, null, (await world.storage.loadLanes(project)).seen);
-			expect(await world.settle(held, { lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }] })).toBe("stale");
-			expect((await world.lane(project, webhook)).cursor).toBe(1);
+			expect(await world.settle(held, { lanes: [{ webhookId: webhook, position: 2, open: [] }] })).toBe("stale");
+			expect((await world.lane(project, webhook)).position).toBe(1);
 		});
 	});
 }

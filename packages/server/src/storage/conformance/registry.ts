@@ -130,7 +130,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			await world.publish(project, "a", "b");
 			const webhook = await world.webhook(project, ["a", "b"]);
 			let lane = await world.lane(project, webhook);
-			expect(lane).toMatchObject({ status: "active", maxInFlight: 1, cursor: 2, ahead: [], skipThrough: 0 });
+			expect(lane).toMatchObject({ status: "active", maxInFlight: 1, position: 2, open: [], skipThrough: 0 });
 			expect(Buffer.from(lane.sealedDigest)).toEqual(hashOf(webhook));
 			expect(lane.subscriptions).toEqual(
 				new Map([
@@ -141,7 +141,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			await world.publish(project, "a", "c", "c");
 			await world.storage.updateWebhook(project, webhook, { events: ["a", "c"] });
 			lane = await world.lane(project, webhook);
-			expect(lane.cursor).toBe(2);
+			expect(lane.position).toBe(2);
 			expect([...lane.subscriptions].sort()).toEqual([
 				["a", 2],
 				["c", 5],
@@ -153,16 +153,16 @@ export function describeRegistry(harness: StorageHarness): void {
 			]);
 		});
 
-		test("resuming from the backlog keeps the cursor; from now on moves it to the end, and marks what had waited", async () => {
+		test("resuming from the backlog keeps the lane's progress; from now on moves it to the end and marks the backlog", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"], { status: "paused" });
 			await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
-			await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 1, ahead: [3] }] });
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [2] }] });
 			await world.storage.updateWebhook(project, webhook, { status: "active", from: "backlog" });
-			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 1, ahead: [3], skipThrough: 0 });
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [2], skipThrough: 0 });
 			await world.storage.updateWebhook(project, webhook, { status: "active", from: "now" });
-			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 3, ahead: [], skipThrough: 3 });
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [], skipThrough: 3 });
 		});
 
 		test("every change to a webhook raises the project's revision", async () => {

@@ -49,7 +49,7 @@ export function describeReplay(harness: StorageHarness): void {
 			await world.settle(lease, {
 				attempts: [world.attempt(webhook, event!, { status: "retrying", nextRetryAt: START + 30_000 })],
 				schedule: [{ webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START + 30_000 }],
-				lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }],
+				lanes: [{ webhookId: webhook, position: 1, open: [] }],
 			});
 			expect(await state()).toEqual({ ...attempting, attempt: 2, nextRetryAt: START + 30_000, made: ["0.1"] });
 			await world.finish(lease, webhook, event!, "failed", { attempt: 2 });
@@ -67,11 +67,11 @@ export function describeReplay(harness: StorageHarness): void {
 			const [project, other] = [await world.project(), await world.project()];
 			const [early] = await world.publish(project, "a");
 			const webhook = await world.webhook(project, ["a"]);
-			const [unwanted, skipped, aheadOf] = await world.publish(project, "b", "a", "a");
+			const [unwanted, skipped, later] = await world.publish(project, "b", "a", "a");
 			const lease = await world.lease(project);
-			await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 3, ahead: [4] }] });
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
 			const missing = { ...early!, id: world.id("event") };
-			for (const event of [early!, unwanted!, skipped!, aheadOf!, missing]) {
+			for (const event of [early!, unwanted!, skipped!, later!, missing]) {
 				const replayed = await world.storage.replayDelivery(project, webhook, event.id, START);
 				expect(replayed).toEqual({ kind: "no_delivery" });
 				expect(await world.storage.getDelivery(project, webhook, event.id)).toBeNull();

@@ -66,7 +66,7 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.publish(project, "a");
 			const lease = await world.lease(project);
 			await world.finish(lease, webhook, events[0]!, "delivered", { startedAt: START });
-			await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 4, ahead: [] }] });
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
 			expect(await sweepEvents(START + DAY)).toEqual({ deleted: 2, unattempted: [] });
 			expect(await seqs(project)).toEqual([1, 4]);
 			await sweepAttempts(START + DAY);
@@ -83,18 +83,18 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.publish(quiet, "a");
 			for (const each of [project, quiet]) {
 				const lease = await world.lease(each);
-				if (each === project) await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 1, ahead: [3] }] });
+				if (each === project) await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [1] }] });
 				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(each)).seen);
 			}
 			expect(await world.storage.nextAlarm()).toBeNull();
 			const swept = await sweepEvents(START + DAY);
 			expect(swept.unattempted).toEqual([project]);
 			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: project }]);
-			// The third is settled beyond the cursor: nobody attempts it, but the lane has not passed it yet.
-			expect(await seqs(project)).toEqual([3, 4]);
+			// The second is not wanted and the third is settled, though neither the first nor the fourth is.
+			expect(await seqs(project)).toEqual([1, 4]);
 			expect(await seqs(quiet)).toEqual([]);
 			expect((await world.storage.readBacklogs(project, [webhook])).get(webhook)).toEqual({
-				events: 1,
+				events: 2,
 				oldestAt: START,
 			});
 		});
@@ -109,7 +109,7 @@ export function describeRetention(harness: StorageHarness): void {
 				await world.settle(lease, {
 					attempts: [world.attempt(webhook, event!, { status: "retrying", statusCode: 500, nextRetryAt: dueAt })],
 					schedule: [retry],
-					lanes: [{ webhookId: webhook, cursor: event!.seq, ahead: [] }],
+					lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
 				});
 				await world.storage.updateWebhook(project, webhook, { status: "paused" });
 				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(project)).seen);

@@ -53,12 +53,12 @@ export function describeSettle(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
 			const lease = await world.lease(project);
-			const beyond = { webhookId: webhook, cursor: event!.seq + 1, ahead: [] };
+			const beyond = { webhookId: webhook, position: event!.seq + 1, open: [] };
 			const attempts = [world.attempt(webhook, event!)];
 			expect(await world.settle(lease, { attempts, lanes: [beyond] })).toBe("stale");
-			expect((await world.lane(project, webhook)).cursor).toBe(0);
+			expect((await world.lane(project, webhook)).position).toBe(0);
 			expect((await world.storage.listAttempts(project, {}, ALL)).rows).toEqual([]);
-			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, cursor: event!.seq }] })).toBe("settled");
+			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, position: event!.seq }] })).toBe("settled");
 		});
 
 		test("attempts that are logged together come back each as it went in, whatever they have in common", async () => {
@@ -111,7 +111,7 @@ export function describeSettle(harness: StorageHarness): void {
 				attempts: [world.attempt(webhooks[i]!, event!, { status: "retrying" as const })],
 				schedule: [retry(webhooks[i]!, 1, START)],
 				unschedule: [],
-				lanes: [{ webhookId: webhooks[i]!, cursor: 1, ahead: [] }],
+				lanes: [{ webhookId: webhooks[i]!, position: 1, open: [] }],
 			});
 			const verdicts = await world.storage.settle([
 				settlement(0, leases[0]!.generation + 1),
@@ -121,8 +121,8 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(verdicts).toEqual(["stale", "settled", "stale"]);
 			expect((await world.storage.listAttempts(one, {}, ALL)).rows).toEqual([]);
 			expect(await world.queues(one, webhooks[0]!)).toEqual([]);
-			expect((await world.lane(one, webhooks[0]!)).cursor).toBe(0);
-			expect((await world.lane(two, webhooks[1]!)).cursor).toBe(1);
+			expect((await world.lane(one, webhooks[0]!)).position).toBe(0);
+			expect((await world.lane(two, webhooks[1]!)).position).toBe(1);
 			expect(await world.queues(two, webhooks[1]!)).toEqual([retry(webhooks[1]!, 1, START)]);
 		});
 
@@ -132,21 +132,21 @@ export function describeSettle(harness: StorageHarness): void {
 			const events = await world.publish(project, "a", "a");
 			const lease = await world.lease(project);
 			const first = world.attempt(webhook, events[0]!);
-			const lane = (cursor: number, ahead: number[] = []) => [{ webhookId: webhook, cursor, ahead }];
+			const lane = (position: number) => [{ webhookId: webhook, position, open: [] }];
 			expect(await world.settle(lease, { attempts: [first], lanes: lane(1) })).toBe("settled");
 			const again = [world.attempt(webhook, events[1]!), world.attempt(webhook, events[0]!)];
 			expect(await world.settle(lease, { attempts: again, lanes: lane(2) })).toBe("stale");
 			const { rows } = await world.storage.listAttempts(project, {}, ALL);
 			expect(rows.map(({ id }) => id)).toEqual([first.id]);
-			expect((await world.lane(project, webhook)).cursor).toBe(1);
+			expect((await world.lane(project, webhook)).position).toBe(1);
 		});
 
-		test("nor one that was settled beyond the cursor, nor a retry, nor what a deleted webhook had under way", async () => {
+		test("nor one that was settled while an earlier one was open, nor a retry, nor what a deleted webhook had under way", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [first, second, third] = await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
-			const lanes = [{ webhookId: webhook, cursor: 1, ahead: [3] }];
+			const lanes = [{ webhookId: webhook, position: 3, open: [2] }];
 			const attempts = [world.attempt(webhook, first!), world.attempt(webhook, third!)];
 			const retried = world.attempt(webhook, first!, { attempt: 2 });
 			expect(await world.settle(lease, { attempts, lanes })).toBe("settled");
@@ -163,25 +163,25 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(rows.map(({ id }) => id).sort()).toEqual(logged.sort());
 		});
 
-		test("what was settled beyond a cursor stays settled when the owner has moved the cursor on meanwhile", async () => {
+		test("what was settled stays settled when the owner has moved the lane on meanwhile", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"], { maxInFlight: 3 });
 			const [, second, third, fourth] = await world.publish(project, "a", "a", "a", "a");
 			const lease = await world.lease(project);
 			// The first is still under way when the owner skips what waits; who works the lane has not heard of it yet.
-			const beyond = (...ahead: number[]) => [{ webhookId: webhook, cursor: 0, ahead }];
-			await world.settle(lease, { attempts: [world.attempt(webhook, second!)], lanes: beyond(2) });
+			const at = (position: number, ...open: number[]) => [{ webhookId: webhook, position, open }];
+			await world.settle(lease, { attempts: [world.attempt(webhook, second!)], lanes: at(3, 1, 3) });
 			await world.storage.updateWebhook(project, webhook, { status: "active", from: "now" });
 			const [fifth, sixth] = await world.publish(project, "a", "a");
 			const attempts = [third!, fourth!, sixth!].map((event) => world.attempt(webhook, event));
-			expect(await world.settle(lease, { attempts, lanes: beyond(2, 3, 4, 6) })).toBe("settled");
-			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 4, ahead: [6] });
+			expect(await world.settle(lease, { attempts, lanes: at(6, 1, 5) })).toBe("settled");
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 6, open: [5] });
 			const more = [world.attempt(webhook, fifth!)];
-			expect(await world.settle(lease, { attempts: more, lanes: beyond(2, 3, 4, 5) })).toBe("settled");
-			expect(await world.lane(project, webhook)).toMatchObject({ cursor: 4, ahead: [5, 6] });
+			expect(await world.settle(lease, { attempts: more, lanes: at(6, 1) })).toBe("settled");
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 6, open: [] });
 			const again = [world.attempt(webhook, sixth!)];
 			expect(
-				await world.settle(lease, { attempts: again, lanes: [{ webhookId: webhook, cursor: 6, ahead: [] }] }),
+				await world.settle(lease, { attempts: again, lanes: [{ webhookId: webhook, position: 6, open: [] }] }),
 			).toBe("stale");
 		});
 
@@ -199,7 +199,7 @@ export function describeSettle(harness: StorageHarness): void {
 			const outcome = {
 				attempts: [world.attempt(webhook, events[1]!, { status: "retrying" })],
 				schedule: [retry(webhook, 2, START)],
-				lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }],
+				lanes: [{ webhookId: webhook, position: 2, open: [] }],
 			};
 			expect(await world.settle(lease, outcome)).toBe("settled");
 			expect(await world.queues(project, webhook)).toEqual([]);
@@ -224,8 +224,8 @@ export function describeSettle(harness: StorageHarness): void {
 				lanes: fc.uniqueArray(
 					fc.record({
 						webhook: place.webhook,
-						cursor: fc.integer({ min: 0, max: 12 }),
-						ahead: fc.uniqueArray(fc.integer({ min: 13, max: 20 }), { maxLength: 3 }),
+						position: fc.integer({ min: 0, max: 20 }),
+						open: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { maxLength: 12, size: "max" }),
 					}),
 					{ maxLength: 2, size: "max", selector: ({ webhook }) => webhook },
 				),
@@ -240,7 +240,7 @@ export function describeSettle(harness: StorageHarness): void {
 						// As far as lanes go: none is ever beyond the end of the log.
 						await world.publish(project, ...Array.from({ length: 20 }, () => "a"));
 						const lease = await world.lease(project);
-						const lanes = webhooks.map(() => ({ cursor: 0, ahead: [] as number[] }));
+						const lanes = webhooks.map(() => ({ position: 0, settled: new Set<number>() }));
 						const table = new Map<string, Retry>();
 						const named = <T extends { webhook: number }>({ webhook, ...rest }: T) => ({
 							...rest,
@@ -251,19 +251,22 @@ export function describeSettle(harness: StorageHarness): void {
 							const verdict = await world.settle(lease, {
 								schedule: schedule.map(named),
 								unschedule: dropped.map(named),
-								lanes: moves.map(({ ahead, ...move }) => ({ ...named(move), ahead: ahead.sort((a, b) => a - b) })),
+								lanes: moves.map((move) => ({ ...named(move), open: openOf(move) })),
 							});
 							expect(verdict).toBe("settled");
 							for (const one of dropped) table.delete(keyOf(one));
 							for (const one of schedule) table.set(keyOf(one), named(one));
-							for (const { webhook, cursor, ahead } of moves) {
-								const lane = lanes[webhook]!;
-								const settled = [...new Set([...lane.ahead, ...ahead])].sort((a, b) => a - b);
-								lanes[webhook] = cursor >= lane.cursor ? { cursor, ahead } : { ...lane, ahead: settled };
+							for (const move of moves) {
+								const lane = lanes[move.webhook]!;
+								lane.position = Math.max(lane.position, move.position);
+								for (const seq of upTo(move.position)) if (!move.open.includes(seq)) lane.settled.add(seq);
 							}
 						}
 						for (const [i, webhookId] of webhooks.entries()) {
-							expect(await world.lane(project, webhookId)).toMatchObject(lanes[i]!);
+							expect(await world.lane(project, webhookId)).toMatchObject({
+								position: lanes[i]!.position,
+								open: upTo(lanes[i]!.position).filter((seq) => !lanes[i]!.settled.has(seq)),
+							});
 							for (const queue of QUEUES) {
 								const wanted = [...table.values()]
 									.filter((one) => one.webhookId === webhookId && one.queue === queue)
@@ -278,6 +281,11 @@ export function describeSettle(harness: StorageHarness): void {
 		});
 	});
 }
+
+const upTo = (position: number): number[] => Array.from({ length: position }, (_, i) => i + 1);
+
+const openOf = ({ position, open }: { position: number; open: number[] }): number[] =>
+	open.filter((seq) => seq <= position).sort((a, b) => a - b);
 
 const keyOf = ({ webhook, seq }: { webhook: number; seq: number }): string => `${webhook}/${seq}`;
 

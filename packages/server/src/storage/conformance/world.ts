@@ -148,7 +148,7 @@ export class World {
 		about: Partial<NewAttempt> = {},
 	): Promise<NewAttempt> {
 		const attempt = this.attempt(webhookId, event, { status, ...about });
-		const lanes = event.seq > 0 ? [{ webhookId, cursor: event.seq, ahead: [] }] : [];
+		const lanes = event.seq > 0 ? [{ webhookId, position: event.seq, open: [] }] : [];
 		const unschedule = [{ webhookId, seq: event.seq }];
 		expect(await this.settle(lease, { attempts: [attempt], unschedule, lanes })).toBe("settled");
 		return attempt;

@@ -20,10 +20,10 @@ export interface LaneState {
 	readonly sealedDigest: Uint8Array;
 	/** For each subscribed type the `seq` after which it is wanted. */
 	readonly subscriptions: ReadonlyMap<string, number>;
-	/** Every event up to here is settled or not wanted. */
-	readonly cursor: number;
-	/** Events beyond the cursor that are settled already (with more than one in flight), ascending. */
-	readonly ahead: readonly number[];
+	/** Every event up to here was taken up, or is not wanted. */
+	readonly position: number;
+	/** The events up to `position` whose first attempt is not settled yet, ascending: they were in flight. */
+	readonly open: readonly number[];
 	/** First series (replay 0) of events up to this `seq` are closed instead of retried: the owner resumed from now. */
 	readonly skipThrough: number;
 }
@@ -83,6 +83,9 @@ export interface NewAttempt {
 	readonly sent: { readonly brand: string; readonly timestamp: number; readonly signature: string } | null;
 }
 
+/** How far a lane has come: `position` and `open` of {@link LaneState}. */
+export type LaneProgress = Pick<LaneState, "webhookId" | "position" | "open">;
+
 /** The outcomes of one project that are committed together. */
 export interface Settlement {
 	readonly projectId: string;
@@ -92,8 +95,11 @@ export interface Settlement {
 	readonly schedule: readonly Retry[];
 	/** Deliveries that wait no longer. */
 	readonly unschedule: readonly { readonly webhookId: string; readonly seq: number }[];
-	/** Where lanes stand now. A cursor never moves back; of one that is further on, what is settled beyond it is added. */
-	readonly lanes: readonly { readonly webhookId: string; readonly cursor: number; readonly ahead: readonly number[] }[];
+	/**
+	 * How far lanes have come. What storage holds as settled (up to its position, and not open) stays settled: settling
+	 * adds to that, in whatever order and however often.
+	 */
+	readonly lanes: readonly LaneProgress[];
 }
 
 export type ReplayResult =

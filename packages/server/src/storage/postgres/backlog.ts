@@ -5,42 +5,38 @@ import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 import { firstOfType, lastOfType } from "./type-ranges.ts";
 
-const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.cursor, s.from_seq)");
+const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
 
 /**
- * What waits for its first attempt, for each of `lane` (rows of `lanes`): for each subscribed type the events behind the
- * cursor (and behind the subscription's start), counted as the difference of two numbers; less those beyond the cursor
- * that are settled. A few index probes a type, whatever waits.
+ * What waits for its first attempt, for each of `lane` (rows of `lanes`): its open events, and for each subscribed type
+ * the events beyond its position (and beyond the subscription's start), counted as the difference of two numbers. A few
+ * index probes for each type, however many wait.
  */
 export const BACKLOG = `
-	SELECT coalesce(sum(last.type_seq - first.type_seq + 1), 0)::bigint - (
-			SELECT count(*)
-			FROM unnest(lane.ahead) AS settled (seq)
-				CROSS JOIN LATERAL (
-					SELECT type FROM posthorn.events WHERE project_no = lane.project_no AND seq = settled.seq LIMIT 1
-				) e
-				JOIN posthorn.subscriptions s
-					ON s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no AND s.type = e.type
-			WHERE settled.seq > greatest(lane.cursor, s.from_seq)
-		) AS events,
-		(array_agg(open.published_at ORDER BY open.seq))[1] AS oldest_at
-	FROM posthorn.subscriptions s
+	SELECT coalesce(sum(waits.n), 0)::bigint AS events, (array_agg(e.published_at ORDER BY waits.seq))[1] AS oldest_at
+	FROM (
+		SELECT first.seq, last.type_seq - first.type_seq + 1 AS n
+		FROM posthorn.subscriptions s
+			CROSS JOIN LATERAL (
+				SELECT seq, type_seq FROM posthorn.events ${FIRST} LIMIT 1
+			) first
+			CROSS JOIN LATERAL (
+				SELECT type_seq FROM posthorn.events ${lastOfType("lane.project_no", "s.type")} LIMIT 1
+			) last
+		WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no
+		UNION ALL
+		SELECT open.seq, 1
+		FROM unnest(lane.open) AS open (seq)
+			CROSS JOIN LATERAL (
+				SELECT type FROM posthorn.events WHERE project_no = lane.project_no AND seq = open.seq LIMIT 1
+			) e
+			JOIN posthorn.subscriptions s
+				ON s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no AND s.type = e.type
+		WHERE open.seq > s.from_seq
+	) waits
 		CROSS JOIN LATERAL (
-			SELECT type_seq FROM posthorn.events ${FIRST} LIMIT 1
-		) first
-		CROSS JOIN LATERAL (
-			SELECT type_seq FROM posthorn.events ${lastOfType("lane.project_no", "s.type")} LIMIT 1
-		) last
-		LEFT JOIN LATERAL (
-			SELECT waits.seq, e.published_at
-			FROM (SELECT seq FROM posthorn.events ${FIRST} LIMIT cardinality(lane.ahead) + 1) waits
-				CROSS JOIN LATERAL (
-					SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = waits.seq LIMIT 1
-				) e
-			WHERE NOT waits.seq = ANY (lane.ahead)
-			ORDER BY waits.seq LIMIT 1
-		) open ON true
-	WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no`;
+			SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = waits.seq LIMIT 1
+		) e`;
 
 const READ = sql(`
 	SELECT w.id, waiting.events, waiting.oldest_at

@@ -53,7 +53,7 @@ test("what one node stores for a time to come is due then for every other, howev
 	await world.settle(lease, {
 		attempts: [world.attempt(webhook, event!, { status: "retrying" })],
 		schedule: [{ webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt }],
-		lanes: [{ webhookId: webhook, cursor: event!.seq, ahead: [] }],
+		lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
 	});
 	await world.finish(lease, webhook, failed!, "failed");
 	const replayAt = Date.now() + HOUR + 7 * MINUTE;

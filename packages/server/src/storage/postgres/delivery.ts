@@ -14,7 +14,7 @@ export type Standing =
 
 const STANDING = sql(`
 	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status,
-		$3 > l.cursor AND NOT $3 = ANY (l.ahead) AND EXISTS (
+		($3 > l.position OR $3 = ANY (l.open)) AND EXISTS (
 			SELECT FROM posthorn.subscriptions s
 			WHERE s.project_no = $1 AND s.webhook_no = $2 AND s.type = $4 AND s.from_seq < $3
 		) AS in_lane

@@ -73,7 +73,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 		attempts: [world.attempt(webhook, events[0]!), world.attempt(webhook, events[1]!, { status: "failed" })],
 		schedule: [{ webhookId: webhook, seq: 3, queue: "retry", replay: 0, attempt: 2, dueAt: 5 }],
 		unschedule: [{ webhookId: webhook, seq: 1 }],
-		lanes: [{ webhookId: webhook, cursor: 1, ahead: [3] }],
+		lanes: [{ webhookId: webhook, position: 3, open: [2] }],
 	});
 	await storage.loadLanes(project);
 	await storage.readRetries(project, webhook, "retry", 10);

@@ -90,7 +90,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect(log.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
 		expect(new Set(log.map(({ id }) => id)).size).toBe(events.length);
 		// The lease has outlived the crash.
-		expect(await world.settle(lease, { lanes: [{ webhookId: webhook, cursor: 1, ahead: [] }] })).toBe("settled");
+		expect(await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [] }] })).toBe("settled");
 	});
 
 	test("a settlement that is told again after it was committed is settled once", async () => {
@@ -107,7 +107,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 			],
 			schedule: [{ webhookId: webhook, seq: 2, queue: "retry" as const, replay: 0, attempt: 2, dueAt: 5 }],
 			unschedule: [],
-			lanes: [{ webhookId: webhook, cursor: 2, ahead: [] }],
+			lanes: [{ webhookId: webhook, position: 2, open: [] }],
 		};
 		for (let times = 0; times < 3; times++) {
 			expect(await world.storage.settle([settlement])).toEqual(["settled"]);
@@ -126,7 +126,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const lease = await world.lease(project);
 		for (const event of events) {
 			const attempts = [world.attempt(webhook, event, { status: "failed" })];
-			const about = { attempts, lanes: [{ webhookId: webhook, cursor: event.seq, ahead: [] }] };
+			const about = { attempts, lanes: [{ webhookId: webhook, position: event.seq, open: [] }] };
 			const [verdict] = await Promise.all([insist(() => world.settle(lease, about)), cutConnections()]);
 			expect(verdict).toBe("settled");
 		}
@@ -173,7 +173,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const webhook = await world.webhook(project, ["a"]);
 		const [event] = await world.publish(project, "a");
 		const lease = await world.lease(project);
-		const lanes = [{ webhookId: webhook, cursor: 1, ahead: [] }];
+		const lanes = [{ webhookId: webhook, position: 1, open: [] }];
 		const settle = () => world.settle(lease, { attempts: [world.attempt(webhook, event!)], lanes });
 		await server.execute("ALTER TABLE posthorn.attempt_counts RENAME COLUMN minute TO minutes", url);
 		expect(await codeOf(settle())).toBe("unusable");

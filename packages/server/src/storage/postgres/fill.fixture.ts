@@ -38,7 +38,7 @@ export const FILL = `
 			'', ${START}, CASE WHEN n % 10 = 2 THEN ${START} + ${DAY} END
 		FROM posthorn.projects, generate_series(1, ${WEBHOOKS_OF_BIG}) AS n
 		WHERE projects.id = '${BIG_PROJECT}' OR n BETWEEN 2 AND 9;
-	INSERT INTO posthorn.lanes (project_no, webhook_no, cursor) SELECT project_no, no, ${MANY - 10} FROM posthorn.webhooks
+	INSERT INTO posthorn.lanes (project_no, webhook_no, position) SELECT project_no, no, ${MANY - 10} FROM posthorn.webhooks
 		WHERE deleted_at IS NULL ON CONFLICT DO NOTHING;
 	INSERT INTO posthorn.subscriptions SELECT project_no, no, code, 0 FROM posthorn.webhooks, posthorn.event_types
 		WHERE deleted_at IS NULL ON CONFLICT DO NOTHING;

@@ -6,7 +6,7 @@ import { sql } from "./sql.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
 const LANES = sql(`
-	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.cursor, l.ahead, l.skip_through
+	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
 const SUBSCRIPTIONS = sql(`
@@ -32,8 +32,8 @@ export async function loadLanes(c: Session, projectId: string): Promise<{ lanes:
 			maxInFlight: row.max_in_flight as number,
 			sealedDigest: row.sealed_digest as Uint8Array,
 			subscriptions: new Map((subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq])),
-			cursor: row.cursor as number,
-			ahead: row.ahead as number[],
+			position: row.position as number,
+			open: row.open as number[],
 			skipThrough: row.skip_through as number,
 		}),
 	);

@@ -54,7 +54,7 @@ const isFirst = ({ attempt: { seq, attempt, replay } }: AttemptRow): boolean =>
 const LANES = sql(`
 	SELECT lane.*
 	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no) CROSS JOIN LATERAL (
-		SELECT project_no, webhook_no, cursor, ahead FROM posthorn.lanes
+		SELECT project_no, webhook_no, position, open FROM posthorn.lanes
 		WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
 	) lane`);
 
@@ -62,7 +62,7 @@ const LANES = sql(`
 async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Placed[]> {
 	if (rows.length === 0) return [];
 	const places = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
-	const lanes = await c.rows<{ project_no: number; webhook_no: number; cursor: number; ahead: readonly number[] }>(
+	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
 		LANES,
 		numberArray([...places.values()].map((row) => row.projectNo)),
 		numberArray([...places.values()].map((row) => row.webhookNo)),
@@ -70,7 +70,7 @@ async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Place
 	const known = new Map(lanes.map((lane) => [laneOf(lane.project_no, lane.webhook_no), lane]));
 	return rows.filter(({ projectNo, webhookNo, attempt: { seq } }) => {
 		const lane = known.get(laneOf(projectNo, webhookNo));
-		return lane === undefined || seq <= lane.cursor || lane.ahead.includes(seq);
+		return lane === undefined || (seq <= lane.position && !lane.open.includes(seq));
 	});
 }
 

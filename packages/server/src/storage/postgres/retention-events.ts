@@ -16,7 +16,7 @@ const HOLD_DELIVERIES = sql(`
 	SELECT FROM posthorn.leases WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
 
 const LANES = sql(`
-	SELECT l.project_no, s.type, greatest(l.cursor, s.from_seq) AS after, l.ahead
+	SELECT l.project_no, s.type, s.from_seq, l.position, l.open
 	FROM posthorn.lanes l
 		JOIN posthorn.subscriptions s ON s.project_no = l.project_no AND s.webhook_no = l.webhook_no
 	WHERE l.project_no = ANY ($1::bigint[])`);
@@ -81,9 +81,11 @@ async function deleteUnneeded(c: Session, old: readonly Row[], cutoff: number): 
 	]);
 	const late = new Set(overdue.map(({ project_no }) => project_no));
 	const wanted = Map.groupBy(lanes, ({ project_no, type }) => `${project_no}/${type}`);
-	const wishes = old.map((row) => wishFor(wanted.get(`${row.project_no}/${row.type}`) ?? [], row.seq as number));
-	const unneeded = old.filter((_, i) => wishes[i] === null);
-	const waiting = old.filter((row, i) => wishes[i] === "unattempted" || late.has(row.project_no as number));
+	const unattempted = new Set(
+		old.filter((row) => wanted.get(`${row.project_no}/${row.type}`)?.some((lane) => waitsIn(lane, row.seq as number))),
+	);
+	const unneeded = old.filter((row) => !unattempted.has(row));
+	const waiting = old.filter((row) => unattempted.has(row) || late.has(row.project_no as number));
 	for (const row of waiting) c.changed.add(row.project_no as number);
 	const silent = numberArray([...new Set(waiting.map((row) => row.project_no as number))]);
 	const [deleted] = await Promise.all([
@@ -97,12 +99,9 @@ async function deleteUnneeded(c: Session, old: readonly Row[], cutoff: number): 
 	return { deleted, unattempted: [...new Set(waiting.map((row) => row.project_id as string))] };
 }
 
-/** From where on a lane wants a type, and what it has settled beyond. */
-type Wanted = { project_no: number; type: number; after: number; ahead: number[] };
+/** What a lane has yet to attempt of a type. */
+type Wanted = { project_no: number; type: number; from_seq: number; position: number; open: number[] };
 
-/** Whether a lane has yet to attempt an event, or to pass it (settled already, but beyond its cursor). */
-function wishFor(lanes: readonly Wanted[], seq: number): "unattempted" | "to_pass" | null {
-	const wanting = lanes.filter(({ after }) => seq > after);
-	if (seq < 0 || wanting.length === 0) return null;
-	return wanting.some(({ ahead }) => !ahead.includes(seq)) ? "unattempted" : "to_pass";
-}
+/** Whether a lane has yet to attempt an event. */
+const waitsIn = ({ from_seq, position, open }: Wanted, seq: number): boolean =>
+	seq > 0 && seq > from_seq && (seq > position || open.includes(seq));

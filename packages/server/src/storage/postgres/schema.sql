@@ -502,11 +502,11 @@ CREATE INDEX invitations_by_project ON posthorn.invitations USING btree (project
 CREATE TABLE posthorn.lanes (
 	project_no bigint NOT NULL,
 	webhook_no bigint NOT NULL,
-	cursor bigint NOT NULL,
+	position bigint NOT NULL,
 	skip_through bigint DEFAULT 0 NOT NULL,
 	retries_waiting bigint DEFAULT 0 NOT NULL,
 	dead_letters bigint DEFAULT 0 NOT NULL,
-	ahead bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+	open bigint[] DEFAULT '{}'::bigint[] NOT NULL,
 	CONSTRAINT lanes_pkey PRIMARY KEY (project_no, webhook_no)
 ) WITH (fillfactor=40);
 

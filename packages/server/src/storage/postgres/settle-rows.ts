@@ -1,4 +1,4 @@
-import type { NewAttempt, Retry } from "../port.ts";
+import type { LaneProgress, NewAttempt, Retry } from "../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import { idArray, numberArray, textArray, withoutNul } from "./literals.ts";
 import { pack } from "./packed.ts";
@@ -114,7 +114,7 @@ class TextTable {
 export interface Moves {
 	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
 	readonly unschedule: readonly (Place & { readonly seq: number })[];
-	readonly lanes: readonly (Place & { readonly cursor: number; readonly ahead: readonly number[] })[];
+	readonly lanes: readonly (Place & Omit<LaneProgress, "webhookId">)[];
 	/** A place for each delivery that became a dead letter. */
 	readonly deadLetters: readonly Place[];
 }
@@ -124,7 +124,10 @@ export interface Place {
 	readonly webhookNo: number;
 }
 
-/** Queues, cursors and counters. A deleted webhook has no lane any more: nothing is scheduled for it. */
+/**
+ * Queues, lanes and counters. A deleted webhook has no lane any more: nothing is scheduled for it. What a lane has settled
+ * stays so: the owner may have moved it on meanwhile.
+ */
 const MOVE = sql(`
 	WITH dropped AS (
 		DELETE FROM posthorn.retries
@@ -151,28 +154,26 @@ const MOVE = sql(`
 		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
 		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added
 	), change AS (
-		SELECT project_no, webhook_no, max(cursor) AS cursor, max(ahead) AS ahead,
+		SELECT project_no, webhook_no, coalesce(max(position), 0) AS position,
+			coalesce(max(open), '{}')::bigint[] AS open,
 			sum(retries)::bigint AS retries, sum(dead)::bigint AS dead
 		FROM (
-			SELECT project_no, webhook_no, NULL::bigint AS cursor, NULL::text AS ahead, -1 AS retries, 0 AS dead FROM dropped
+			SELECT project_no, webhook_no, NULL::bigint AS position, NULL::text AS open, -1 AS retries, 0 AS dead FROM dropped
 			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 1, 0 FROM put WHERE added
 			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 0, 1
 			FROM unnest($11::bigint[], $12::bigint[]) AS g (project_no, webhook_no)
-			UNION ALL SELECT project_no, webhook_no, cursor, ahead, 0, 0
-			FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::text[]) AS g (project_no, webhook_no, cursor, ahead)
+			UNION ALL SELECT project_no, webhook_no, position, open, 0, 0
+			FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::text[]) AS g (project_no, webhook_no, position, open)
 		) each
 		GROUP BY project_no, webhook_no
 	)
 	UPDATE posthorn.lanes l SET
-		cursor = greatest(l.cursor, g.cursor),
-		ahead = CASE
-			WHEN g.cursor >= l.cursor THEN g.ahead::bigint[]
-			WHEN g.cursor IS NULL THEN l.ahead
-			-- The owner moved the lane on, and whoever works it has not heard of that yet: what is settled stays so.
-			ELSE ARRAY(
-				SELECT DISTINCT seq FROM unnest(l.ahead || g.ahead::bigint[]) AS seq WHERE seq > l.cursor ORDER BY seq
-			)
-		END,
+		position = greatest(l.position, g.position),
+		open = ARRAY(
+			SELECT seq FROM unnest(l.open) AS seq WHERE seq > g.position OR seq = ANY (g.open)
+			UNION ALL SELECT seq FROM unnest(g.open) AS seq WHERE seq > l.position
+			ORDER BY seq
+		),
 		retries_waiting = greatest(0, l.retries_waiting + g.retries),
 		dead_letters = greatest(0, l.dead_letters + g.dead)
 	FROM change g WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no`);
@@ -195,7 +196,7 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 		numberArray(schedule.map(({ dueAt }) => c.offset.toDatabase(dueAt))),
 		...places(deadLetters),
 		...places(lanes),
-		numberArray(lanes.map(({ cursor }) => cursor)),
-		textArray(lanes.map(({ ahead }) => numberArray(ahead))),
+		numberArray(lanes.map(({ position }) => position)),
+		textArray(lanes.map(({ open }) => numberArray(open))),
 	);
 }

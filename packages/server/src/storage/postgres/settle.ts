@@ -81,15 +81,10 @@ async function resolveOne(c: Session, settlement: Settlement, projectNo: number)
 	}
 	const place = ({ webhookId }: { webhookId: string }) => ({ projectNo, webhookNo: numbers.get(webhookId)! });
 	const attempts = settlement.attempts.map((attempt) => ({ ...place(attempt), attempt }));
-	const lanes = new Map<string, Moves["lanes"][number]>();
-	for (const lane of settlement.lanes) {
-		// Cursors never move back.
-		if (lane.cursor >= (lanes.get(lane.webhookId)?.cursor ?? 0)) lanes.set(lane.webhookId, { ...place(lane), ...lane });
-	}
 	const moves: Moves = {
 		schedule: schedule.map((retry) => ({ ...retry, ...place(retry) })),
 		unschedule: unschedule.map((one) => ({ seq: one.seq, ...place(one) })),
-		lanes: [...lanes.values()],
+		lanes: settlement.lanes.map((lane) => ({ ...place(lane), ...lane })),
 		deadLetters: attempts.filter(({ attempt }) => attempt.status === "failed"),
 	};
 	return { settlement, projectNo, attempts, moves };
@@ -135,7 +130,7 @@ async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verd
 		first += one.attempts.length;
 		const hold = holds.get(one.projectNo);
 		if (hold?.generation !== one.settlement.generation) return "stale";
-		if (one.moves.lanes.some(({ cursor }) => cursor > hold.last_seq)) return "stale";
+		if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";
 		const known = one.attempts.map((_, i) => logged.get(from + i));
 		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";
 		if (known.some((id) => id !== undefined) || repeatsItself(one)) {

@@ -84,3 +84,34 @@ test("what a node settles while the migration begins is counted", async () => {
 	const counted = "SELECT n::integer FROM posthorn.attempt_stats WHERE webhook_no = 1 AND grain = 60000";
 	expect(await server.execute(counted, url)).toEqual([{ n: 3 }]);
 });
+
+test("lanes that had settled events beyond their cursor keep the ones between as open", async () => {
+	const url = await databaseOf(8);
+	// Type 1 is wanted beyond event 2, type 3 beyond event 5; type 2 is not wanted.
+	await server.execute(
+		`INSERT INTO posthorn.lanes (project_no, webhook_no, cursor, ahead)
+			VALUES (7, 1, 1, '{6,9,10}'), (7, 2, 4, '{}'), (8, 3, 0, '{5}')`,
+		url,
+	);
+	await server.execute(
+		`INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
+			VALUES (7, 1, 1, 2), (7, 1, 3, 5), (7, 2, 1, 0)`,
+		url,
+	);
+	await server.execute(
+		`INSERT INTO posthorn.events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+			SELECT 7, seq, 'evt_' || seq, type, 1, 0, 0, ''
+			FROM unnest('{1,1,1,3,2,1,3,2,3,1,1}'::integer[]) WITH ORDINALITY AS event (type, seq)`,
+		url,
+	);
+	await migratePostgres(url);
+	const lanes = await server.execute(
+		"SELECT position::integer, open::text FROM posthorn.lanes ORDER BY project_no, webhook_no",
+		url,
+	);
+	expect(lanes).toEqual([
+		{ position: 10, open: "{3,7}" },
+		{ position: 4, open: "{}" },
+		{ position: 5, open: "{}" },
+	]);
+});

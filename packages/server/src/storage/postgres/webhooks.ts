@@ -16,7 +16,7 @@ const CREATE = sql(`
 		INSERT INTO posthorn.webhooks (project_no, id, url, description, status, max_in_flight, sealed_digest, created_at)
 		VALUES ($1, $2, $3, $4, 'active', $5, $6, $7) RETURNING no
 	), lane AS (
-		INSERT INTO posthorn.lanes (project_no, webhook_no, cursor) SELECT $1, no, $8 FROM made
+		INSERT INTO posthorn.lanes (project_no, webhook_no, position) SELECT $1, no, $8 FROM made
 	)
 	INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
 	SELECT $1, no, type, $8 FROM made CROSS JOIN unnest($9::integer[]) AS type`);
@@ -52,7 +52,7 @@ const SUBSCRIBE = sql(`
 	INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
 	SELECT $1, $2, type, $4 FROM unnest($3::integer[]) AS type ON CONFLICT DO NOTHING`);
 const MOVE_TO_END = sql(`
-	UPDATE posthorn.lanes SET cursor = $3, ahead = '{}', skip_through = $3 WHERE project_no = $1 AND webhook_no = $2`);
+	UPDATE posthorn.lanes SET position = $3, open = '{}', skip_through = $3 WHERE project_no = $1 AND webhook_no = $2`);
 
 export async function updateWebhook(
 	c: Session,

@@ -1,51 +1,42 @@
 import type { Backlog } from "../port.ts";
 import type { Connection } from "./connection.ts";
-import { decodeAhead } from "./lanes.ts";
+import { decodeOpen } from "./lanes.ts";
 
 /**
- * What waits for its first attempt in a lane: for each subscribed type the events behind the cursor (and behind the
- * subscription's start), counted as the difference of two numbers; less those beyond the cursor that are settled. Two
- * index probes a type, whatever waits. Null when there is no such lane.
+ * What waits for its first attempt in a lane: its open events, and for each subscribed type the events beyond its
+ * position (and beyond the subscription's start), counted as the difference of two numbers. Two index probes for each
+ * type, however many wait. Null when there is no such lane.
  */
 export function readBacklog(c: Connection, projectNo: number, webhookNo: number): Backlog | null {
-	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return null;
-	const cursor = lane.cursor as number;
-	const ahead = decodeAhead(lane.ahead);
-	const subscriptions = c
-		.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?")
-		.all(webhookNo)
-		.map((row) => ({ type: row.type as number, after: Math.max(cursor, row.from_seq as number) }));
-
+	const subscriptions = new Map(
+		c
+			.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?")
+			.all(webhookNo)
+			.map((row) => [row.type as number, row.from_seq as number]),
+	);
 	let events = 0;
 	let oldest = Number.POSITIVE_INFINITY;
-	for (const { type, after } of subscriptions) {
+	for (const seq of decodeOpen(lane.open)) {
+		const event = c.sql("SELECT type FROM events WHERE project_no = ? AND seq = ?").get(projectNo, seq);
+		const from = event && subscriptions.get(event.type as number);
+		if (from === undefined || seq <= from) continue;
+		events += 1;
+		oldest = Math.min(oldest, seq);
+	}
+	for (const [type, from] of subscriptions) {
 		const first = c
-			.sql("SELECT type_seq FROM events WHERE project_no = ? AND type = ? AND seq > ? ORDER BY seq LIMIT 1")
-			.get(projectNo, type, after);
+			.sql("SELECT seq, type_seq FROM events WHERE project_no = ? AND type = ? AND seq > ? ORDER BY seq LIMIT 1")
+			.get(projectNo, type, Math.max(lane.position as number, from));
 		if (first === undefined) continue;
 		const last = c
 			.sql("SELECT type_seq FROM events WHERE project_no = ? AND type = ? ORDER BY seq DESC LIMIT 1")
 			.get(projectNo, type)!;
 		events += (last.type_seq as number) - (first.type_seq as number) + 1;
-		oldest = Math.min(oldest, firstOpen(c, projectNo, type, after, ahead));
+		oldest = Math.min(oldest, first.seq as number);
 	}
-	const settled = ahead.filter((seq) => {
-		const event = c.sql("SELECT type FROM events WHERE project_no = ? AND seq = ?").get(projectNo, seq);
-		return subscriptions.some(({ type, after }) => type === event?.type && seq > after);
-	});
-	const oldestAt = oldest === Number.POSITIVE_INFINITY ? null : publishedAt(c, projectNo, oldest);
-	return { events: events - settled.length, oldestAt };
-}
-
-/** The `seq` of the first event of this type that is not settled, or Infinity. */
-function firstOpen(c: Connection, projectNo: number, type: number, after: number, ahead: readonly number[]): number {
-	const rows = c
-		.sql("SELECT seq FROM events WHERE project_no = ? AND type = ? AND seq > ? ORDER BY seq")
-		.iterate(projectNo, type, after);
-	// `ahead` is short, so this stops soon.
-	for (const { seq } of rows) if (!ahead.includes(seq as number)) return seq as number;
-	return Number.POSITIVE_INFINITY;
+	return { events, oldestAt: events === 0 ? null : publishedAt(c, projectNo, oldest) };
 }
 
 function publishedAt(c: Connection, projectNo: number, seq: number): number {

@@ -1,7 +1,7 @@
 import type { AttemptStatus } from "../port.ts";
 import { statusOf } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
-import { decodeAhead } from "./lanes.ts";
+import { decodeOpen } from "./lanes.ts";
 
 /** Where a delivery stands. */
 export type Standing =
@@ -25,7 +25,7 @@ export function findEventPlace(c: Connection, projectNo: number, eventId: string
 
 /** Null when the event was never on its way to this webhook, or the webhook is deleted. */
 export function standingOf(c: Connection, projectNo: number, webhookNo: number, event: EventPlace): Standing | null {
-	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return null;
 	const retry = c
 		.sql("SELECT attempt, replay, due_at FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
@@ -39,7 +39,7 @@ export function standingOf(c: Connection, projectNo: number, webhookNo: number, 
 		};
 	const newest = newestAttempt(c, projectNo, webhookNo, event.seq);
 	if (newest !== null) return { kind: "over", ...newest };
-	const waits = event.seq > (lane.cursor as number) && !decodeAhead(lane.ahead).includes(event.seq);
+	const waits = event.seq > (lane.position as number) || decodeOpen(lane.open).includes(event.seq);
 	return waits && isSubscribed(c, webhookNo, event) ? { kind: "in_lane" } : null;
 }
 

@@ -66,7 +66,7 @@ function runEveryOperation(c: Connection): void {
 	const attempts = [attempt, { ...attempt, id: "att_2", seq: 2 }];
 	const retry = { webhookId: "w", seq: 3, queue: "retry" as const, replay: 0, attempt: 2, dueAt: 5 };
 	const unschedule = [{ webhookId: "w", seq: 1 }];
-	const lanes = [{ webhookId: "w", cursor: 1, ahead: [3] }];
+	const lanes = [{ webhookId: "w", position: 3, open: [2] }];
 	const settlement = { projectId: "p", generation: 2, attempts, schedule: [retry], unschedule, lanes };
 	WRITES.settle(c, packSettlements([settlement, { ...settlement, attempts: [{ ...attempt, seq: 9 }, attempt] }]));
 	const webhooks = ["w", "v"];

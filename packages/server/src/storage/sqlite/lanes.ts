@@ -2,17 +2,16 @@ import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 
-/** How the events beyond a cursor are stored: JSON, NULL for none. */
-export const encodeAhead = (ahead: readonly number[]): string | null =>
-	ahead.length === 0 ? null : JSON.stringify(ahead);
-export const decodeAhead = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
+/** How a lane's open events are stored: JSON, NULL for none. */
+export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
+export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
 
 export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[]; seen: AlarmMark } {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
 	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
 	const rows = c
 		.sql(`
-			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.cursor, l.ahead, l.skip_through
+			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
 			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
 		.all(project.no as number);
@@ -24,8 +23,8 @@ export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[
 			maxInFlight: row.max_in_flight as number,
 			sealedDigest: row.sealed_digest as Uint8Array,
 			subscriptions: readSubscriptions(c, row.no as number),
-			cursor: row.cursor as number,
-			ahead: decodeAhead(row.ahead),
+			position: row.position as number,
+			open: decodeOpen(row.open),
 			skipThrough: row.skip_through as number,
 		}),
 	);

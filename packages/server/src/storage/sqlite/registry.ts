@@ -74,7 +74,7 @@ export function createWebhook(
 			webhook.sealedDigest,
 			webhook.createdAt,
 		);
-	c.sql("INSERT INTO lanes (webhook_no, cursor) VALUES (?, ?)").run(webhookNo, lastSeq);
+	c.sql("INSERT INTO lanes (webhook_no, position) VALUES (?, ?)").run(webhookNo, lastSeq);
 	subscribe(c, Number(webhookNo), webhook.events, lastSeq);
 	ringForChange(c, projectNo);
 	return "created";
@@ -148,7 +148,7 @@ export function updateWebhook(
 		subscribe(c, no, patch.events, lastSeq);
 	}
 	if (patch.from === "now")
-		c.sql("UPDATE lanes SET cursor = ?1, ahead = NULL, skip_through = ?1 WHERE webhook_no = ?2").run(lastSeq, no);
+		c.sql("UPDATE lanes SET position = ?1, open = NULL, skip_through = ?1 WHERE webhook_no = ?2").run(lastSeq, no);
 	ringForChange(c, projectNo);
 	return getWebhook(c, projectId, webhookId);
 }

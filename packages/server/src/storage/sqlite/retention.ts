@@ -3,7 +3,7 @@ import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import { ringForChange } from "./alarm.ts";
 import type { Connection } from "./connection.ts";
 import { isQueued, newestAttempt } from "./delivery.ts";
-import { decodeAhead } from "./lanes.ts";
+import { decodeOpen } from "./lanes.ts";
 import { deleteRetries } from "./registry.ts";
 import { addToCounters } from "./retries.ts";
 import { countThrough, followEnd, sweepStats } from "./stats-roll-up.ts";
@@ -73,9 +73,9 @@ export function sweepEvents(c: Connection, cutoff: number, limit: number, from: 
 		const seq = row.seq as number;
 		const lanes = lanesOf.get(project) ?? readWantedFrom(c, project);
 		lanesOf.set(project, lanes);
-		const wish = wishFor(lanes, row.type as number, seq);
-		if (wish === "unattempted" || isOverdue(c, project, seq, cutoff)) unattempted.add(project);
-		if (wish !== null || isReferredTo(c, project, seq)) continue;
+		const waits = lanes.some((lane) => waitsIn(lane, row.type as number, seq));
+		if (waits || isOverdue(c, project, seq, cutoff)) unattempted.add(project);
+		if (waits || isReferredTo(c, project, seq)) continue;
 		c.sql("DELETE FROM events WHERE no = ?").run(row.no as number);
 		deleted++;
 	}
@@ -89,33 +89,34 @@ export function sweepEvents(c: Connection, cutoff: number, limit: number, from: 
 	};
 }
 
-/** From where on a lane wants each type, and what it has settled beyond. */
+/** What a lane has yet to attempt. */
 interface WantedFrom {
-	readonly after: ReadonlyMap<number, number>;
-	readonly ahead: readonly number[];
+	/** For each type the `seq` after which it is wanted. */
+	readonly types: ReadonlyMap<number, number>;
+	readonly position: number;
+	readonly open: readonly number[];
 }
 
 function readWantedFrom(c: Connection, projectNo: number): WantedFrom[] {
 	const lanes = c
 		.sql(`
-			SELECT w.no, l.cursor, l.ahead FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+			SELECT w.no, l.position, l.open FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
 			WHERE w.project_no = ? AND w.deleted_at IS NULL`)
 		.all(projectNo);
 	return lanes.map((lane) => {
 		const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(lane.no as number);
-		const start = (row: Record<string, unknown>) => Math.max(row.from_seq as number, lane.cursor as number);
 		return {
-			after: new Map(rows.map((row) => [row.type as number, start(row)])),
-			ahead: decodeAhead(lane.ahead),
+			types: new Map(rows.map((row) => [row.type as number, row.from_seq as number])),
+			position: lane.position as number,
+			open: decodeOpen(lane.open),
 		};
 	});
 }
 
-/** Whether a lane has yet to attempt an event, or to pass it (settled already, but beyond its cursor). */
-function wishFor(lanes: readonly WantedFrom[], type: number, seq: number): "unattempted" | "to_pass" | null {
-	const wanting = lanes.filter(({ after }) => seq > (after.get(type) ?? Number.POSITIVE_INFINITY));
-	if (seq < 0 || wanting.length === 0) return null;
-	return wanting.some(({ ahead }) => !ahead.includes(seq)) ? "unattempted" : "to_pass";
+/** Whether a lane has yet to attempt an event. */
+function waitsIn({ types, position, open }: WantedFrom, type: number, seq: number): boolean {
+	const from = types.get(type);
+	return seq > 0 && from !== undefined && seq > from && (seq > position || open.includes(seq));
 }
 
 /** Whether a next attempt of the event has been due for longer than the log is kept: its webhook is paused. */

@@ -21,7 +21,7 @@ type SettlementRow = readonly [
 	attempts: number,
 	schedule: Settlement["schedule"],
 	unschedule: Settlement["unschedule"],
-	lanes: readonly (readonly [webhookId: string, cursor: number, ahead: readonly number[]])[],
+	lanes: readonly (readonly [webhookId: string, position: number, open: readonly number[]])[],
 ];
 
 /** Where each number of an attempt stands in its row; NaN is null. Names are given by their index. */
@@ -68,7 +68,7 @@ const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }:
 	attempts.length,
 	schedule,
 	unschedule,
-	lanes.map(({ webhookId, cursor, ahead }) => [webhookId, cursor, ahead]),
+	lanes.map(({ webhookId, position, open }) => [webhookId, position, open]),
 ];
 
 function writeNumbers(numbers: Float64Array, at: number, attempt: NewAttempt, names: NameTable): void {
@@ -126,7 +126,7 @@ export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
 			attempts: Array.from({ length: count }, (_, place) => new AttemptRow(columns, first + place)),
 			schedule,
 			unschedule,
-			lanes: lanes.map(([webhookId, cursor, ahead]) => ({ webhookId, cursor, ahead })),
+			lanes: lanes.map(([webhookId, position, open]) => ({ webhookId, position, open })),
 		};
 	});
 }

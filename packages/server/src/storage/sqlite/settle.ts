@@ -1,13 +1,13 @@
+import type { LaneProgress } from "../port.ts";
 import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { decodeAhead, encodeAhead } from "./lanes.ts";
+import { decodeOpen, encodeOpen } from "./lanes.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
 import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
 import { countGathered } from "./stats-roll-up.ts";
 
 type Verdict = "settled" | "stale";
-type LaneMove = UnpackedSettlement["lanes"][number];
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
 export function settle(c: Connection, batch: SettleBatch): Verdict[] {
@@ -21,7 +21,7 @@ function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
 	const project = c
 		.sql("SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
 		.get(projectId, generation);
-	if (project === undefined || lanes.some(({ cursor }) => cursor > (project.last_seq as number))) return "stale";
+	if (project === undefined || lanes.some(({ position }) => position > (project.last_seq as number))) return "stale";
 	if (!insertAttempts(c, project.no as number, attempts)) {
 		process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
 		return "stale";
@@ -59,7 +59,7 @@ interface Gain {
 	deadLetters: number;
 }
 
-/** Everything besides the log entries: queues, cursors, counters. */
+/** Everything besides the log entries: queues, lanes, counters. */
 function moveDeliveries(
 	c: Connection,
 	projectNo: number,
@@ -89,15 +89,16 @@ function moveDeliveries(
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
 }
 
-/** A lane that the owner moved on meanwhile stays there, and what is settled beyond it stays so. */
-function moveLane(c: Connection, webhookNo: number, { cursor, ahead }: LaneMove): void {
-	const move = c.sql("UPDATE lanes SET cursor = ?1, ahead = ?2 WHERE webhook_no = ?3 AND cursor <= ?1");
-	if (move.run(cursor, encodeAhead(ahead), webhookNo).changes > 0) return;
-	const lane = c.sql("SELECT cursor, ahead FROM lanes WHERE webhook_no = ?").get(webhookNo);
+/** What was settled stays so: the owner may have moved the lane on meanwhile, or this may have been settled before. */
+function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProgress): void {
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return;
-	const settled = new Set([...decodeAhead(lane.ahead), ...ahead].filter((seq) => seq > (lane.cursor as number)));
-	c.sql("UPDATE lanes SET ahead = ? WHERE webhook_no = ?").run(
-		encodeAhead([...settled].sort((a, b) => a - b)),
+	const reached = lane.position as number;
+	const stillOpen = decodeOpen(lane.open).filter((seq) => seq > position || open.includes(seq));
+	const added = open.filter((seq) => seq > reached);
+	c.sql("UPDATE lanes SET position = ?, open = ? WHERE webhook_no = ?").run(
+		Math.max(reached, position),
+		encodeOpen([...stillOpen, ...added]),
 		webhookNo,
 	);
 }

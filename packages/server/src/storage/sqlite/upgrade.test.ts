@@ -67,6 +67,33 @@ test("a database of the first version is brought up to date, and its attempts ar
 	}
 });
 
+test("lanes that had settled events beyond their cursor keep the ones between as open", async () => {
+	makeFirstVersion(0);
+	const db = new DatabaseSync(path);
+	// Type 1 is wanted beyond event 2, type 3 beyond event 5; type 2 is not wanted.
+	db.exec(`
+		INSERT INTO event_types (code, name) VALUES (2, 'b'), (3, 'c');
+		UPDATE projects SET last_seq = 11;
+		INSERT INTO subscriptions (webhook_no, type, from_seq) VALUES (3, 1, 2), (3, 3, 5);
+		UPDATE lanes SET cursor = 1, ahead = '[6,9,10]';
+		INSERT INTO webhooks (no, id, project_no, url, description, status, max_in_flight, sealed_digest, created_at)
+			VALUES (5, 'wh_plain', 7, '', '', 'active', 1, x'', 0);
+		INSERT INTO subscriptions (webhook_no, type, from_seq) VALUES (5, 1, 0);
+		INSERT INTO lanes (webhook_no, cursor) VALUES (5, 4);`);
+	const insert = db.prepare(`
+		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+		VALUES (7, ?, ?, ?, 1, 0, 0, x'')`);
+	for (const [i, type] of [1, 1, 3, 2, 1, 3, 2, 3, 1, 1].entries()) insert.run(i + 2, `evt_${i + 2}`, type);
+	db.close();
+	const storage = await open();
+	const { lanes } = await storage.loadLanes("proj_x");
+	expect(lanes).toMatchObject([
+		{ webhookId: "wh_live", position: 10, open: [3, 7] },
+		{ webhookId: "wh_plain", position: 4, open: [] },
+	]);
+	await storage.close();
+});
+
 test("an empty database of the first version is brought up to date, too", async () => {
 	makeFirstVersion(0);
 	const storage = await open();

@@ -3,6 +3,14 @@ import * as accounts from "./0002-accounts.ts";
 import * as stats from "./0003-stats.ts";
 import * as facts from "./0004-facts.ts";
 import * as links from "./0005-links.ts";
+import * as openEvents from "./0006-open-events.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
-export const MIGRATIONS: readonly string[] = [initial.sql, accounts.sql, stats.sql, facts.sql, links.sql];
+export const MIGRATIONS: readonly string[] = [
+	initial.sql,
+	accounts.sql,
+	stats.sql,
+	facts.sql,
+	links.sql,
+	openEvents.sql,
+];

@@ -1,0 +1,88 @@
+import type { LaneState, LogEvent } from "../../storage/port.ts";
+
+/** Bodies of open events that are read ahead at once: they may be large, and a lane sends them one after the other. */
+const READ_AT_ONCE = 8;
+
+/**
+ * The open events of one lane: up to its position, and not settled. Each is in flight, or waits to be sent (again).
+ * Those that wait are read by number, for the log around them is settled.
+ */
+export class OpenEvents {
+	/** Ascending: what is added is beyond the lane's position. */
+	readonly #seqs: Set<number>;
+	/** Those that wait, ascending … */
+	#waiting: number[];
+	/** … and the first of them as they were read. */
+	readonly #events = new Map<number, LogEvent>();
+
+	/** @param seqs ascending; all of them wait */
+	constructor(seqs: readonly number[]) {
+		this.#seqs = new Set(seqs);
+		this.#waiting = [...seqs];
+	}
+
+	/** All of them, ascending. */
+	get seqs(): readonly number[] {
+		return this.#seqs.size === 0 ? [] : [...this.#seqs];
+	}
+
+	get hasWaiting(): boolean {
+		return this.#waiting.length > 0;
+	}
+
+	/** What to read next: numbers of events, none if the first one is at hand. */
+	get unread(): readonly number[] {
+		if (this.#waiting.length === 0 || this.peek()) return [];
+		return this.#waiting.slice(0, READ_AT_ONCE);
+	}
+
+	/** These were read. One that is not among `events` is in the log no more, so nothing is left to send. */
+	read(seqs: readonly number[], events: readonly LogEvent[]): void {
+		for (const event of events) if (this.#waiting.includes(event.seq)) this.#events.set(event.seq, event);
+		const found = new Set(events.map(({ seq }) => seq));
+		for (const seq of seqs) if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);
+	}
+
+	/** The first that waits, if it is at hand. */
+	peek(): LogEvent | undefined {
+		return this.#events.get(this.#waiting[0]!);
+	}
+
+	/** In flight from now on: the first that waits, or one that is new, beyond all others. */
+	take(seq: number): void {
+		if (this.#waiting[0] === seq) this.#stopWaiting(seq);
+		else this.#seqs.add(seq);
+	}
+
+	/** Not in flight any more, and not settled: it waits again, if it is still open. */
+	putBack(seq: number): void {
+		if (!this.#seqs.has(seq)) return;
+		const at = this.#waiting.findIndex((waiting) => waiting > seq);
+		this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, seq);
+	}
+
+	/** Settled, or not wanted any more. */
+	settle(seq: number): void {
+		if (this.#seqs.delete(seq)) this.#stopWaiting(seq);
+	}
+
+	/** Storage holds more as settled than a lane at `position`: what is up to its own position, and not open there. */
+	join(stored: Pick<LaneState, "position" | "open">, position: number): void {
+		for (const seq of this.#seqs) if (seq <= stored.position && !stored.open.includes(seq)) this.settle(seq);
+		for (const seq of stored.open) {
+			if (seq <= position) continue;
+			this.#seqs.add(seq);
+			this.#waiting.push(seq);
+		}
+	}
+
+	forgetEvents(): void {
+		this.#events.clear();
+	}
+
+	#stopWaiting(seq: number): void {
+		this.#events.delete(seq);
+		const at = this.#waiting.indexOf(seq);
+		if (at >= 0) this.#waiting.splice(at, 1);
+	}
+}
