@@ -10,6 +10,7 @@ import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts"
 import { Arrivals } from "./api/arrivals.ts";
 import { Elsewhere } from "./api/elsewhere.ts";
 import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
+import { CONNECTIONS } from "./base/budgets.ts";
 import { systemClock } from "./base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
@@ -154,6 +155,7 @@ async function build(
 		webhooks: new Webhooks({ storage, engine, guard, seal, clock, ids, limits: config }),
 		urlCheck: new UrlCheck({ guard, resolver: createResolver({ guard, clock }), clock, limits: config }),
 		apiKeys,
+		connectionLimits: { connections: Math.min(descriptors.api, CONNECTIONS.most) },
 		dashboardFolder: dashboardFolder(),
 		changes,
 		arrivals,

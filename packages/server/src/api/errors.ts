@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
+import { closeAfter } from "./connections.ts";
 import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts";
 
 /** When to come again while storage is away, seconds. */
@@ -19,6 +20,8 @@ export function sendProblem(
 	logger: Logger,
 ): FastifyReply {
 	const problem = problemOf(error);
+	// What has not come yet is not read: Node closes the connection after the answer.
+	if (!request.raw.complete && hasBody(request)) reply.header("Connection", "close");
 	if (problem.statusCode >= 500 && problem !== error)
 		logger.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
 	return reply
@@ -27,6 +30,10 @@ export function sendProblem(
 		.type(PROBLEM_TYPE)
 		.serializer((body: string) => body)
 		.send(JSON.stringify(problem));
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+	return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 function problemOf(error: unknown): Problem {
@@ -61,7 +68,7 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 
 /** Answers bytes that are no HTTP request, on the bare socket. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-	if (error.code === "ECONNRESET" || !socket.writable) {
+	if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0) {
 		socket.destroy();
 		return;
 	}
@@ -70,7 +77,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
 		error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "The request did not come in time." : "This is no valid HTTP request.";
 	const body = JSON.stringify(new Problem(kind, detail));
 	const { status, title } = PROBLEMS[kind];
-	socket.end(
+	closeAfter(
+		socket,
 		`HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 	);
 }

@@ -9,6 +9,7 @@ import type { Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { Changes } from "./changes.ts";
+import type { ConnectionLimits } from "./connections.ts";
 import type { SessionCookie } from "./cookie.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -47,6 +48,8 @@ export interface ApiParts {
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
+	/** Those of base/budgets.ts unless said. */
+	readonly connectionLimits?: Partial<ConnectionLimits>;
 	/** Whether the engine takes work; true unless said. */
 	readonly ready?: () => boolean;
 }

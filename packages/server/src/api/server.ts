@@ -9,6 +9,7 @@ import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MI
 import { Bodies, releaseBody } from "./bodies.ts";
 import { checkBody, readJsonBodies, turnOf } from "./body.ts";
 import { EVENT_STREAM } from "./changes.ts";
+import { Connections } from "./connections.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
 import { allowedMethods } from "./methods.ts";
@@ -20,10 +21,6 @@ import { readQuery } from "./query.ts";
 import { RawAnswer, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
-/** A whole request, its body included, must come within this time. */
-const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than the minute that load balancers commonly keep idle connections, so that it is they who close them. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const MINUTE_MS = 60_000;
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
@@ -35,10 +32,10 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const { metrics, logger, ids } = parts;
 	let requests = 0;
 	const origin = ids.next("node");
+	const connections = new Connections({ ...parts, ...parts.config, ...parts.connectionLimits });
 	const app = Fastify({
 		logger: false,
-		requestTimeout: REQUEST_TIMEOUT_MS,
-		keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+		serverFactory: (handle) => connections.serve(handle),
 		return503OnClosing: false,
 		trustProxy: [...parts.config.trustProxy],
 		genReqId(request) {
@@ -71,7 +68,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
 		inFlight: parts.config.maxBodyBytesInFlight,
 	});
-	metrics.watchBudgets(bodies.budgets);
+	metrics.watchBudgets([...bodies.budgets, connections.budget]);
 	readJsonBodies(app, bodies, turns);
 	const { isPage, sendPage } = await serveDashboard(app, parts.dashboardFolder);
 

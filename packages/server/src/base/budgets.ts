@@ -43,6 +43,25 @@ export const RESPONSES = {
 	bytesInFlight: 64 * MIB,
 	/** A response of which nothing was read for this long is broken off, milliseconds. */
 	stallMs: 30_000,
+	/** So is one that was not read to its end within this time, milliseconds; of a stream, what it had to say by then. */
+	readMs: 55_000,
+} as const;
+
+/** Connections to the API. */
+export const CONNECTIONS = {
+	/** All of them, where the limit on open files allows as many (descriptors.ts). */
+	most: 10_000,
+	/** When there are no more to be had, this part of them is closed: idle ones, of the network address that has most. */
+	freedAtOnce: 1 / 32,
+	/** Requests of one connection that are worked on at a time, and that may wait behind them. One more closes it. */
+	requestsInWork: 4,
+	requestsWaiting: 16,
+	/** How often slow clients are looked for, milliseconds. */
+	checkMs: 2_500,
+	/** An idle connection is closed after this time: longer than the minute after which load balancers close theirs. */
+	idleMs: 75_000,
+	/** A client that is refused has this long to read why before the connection is gone, milliseconds. */
+	lingerMs: 500,
 } as const;
 
 /** What a receiver may make this node do. */

@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { CONNECTIONS } from "../base/budgets.ts";
+import { OPERATOR_KEY, TestApi, type TestApiOptions } from "./api.fixture.ts";
+import { Arrivals } from "./arrivals.ts";
+
+let api: TestApi;
+let port: number;
+const clients: Socket[] = [];
+/** The server's side of each connection, in their order. */
+const accepted: Socket[] = [];
+
+async function start(options: TestApiOptions): Promise<void> {
+	api = await TestApi.start(options);
+	api.app.server.on("connection", (socket: Socket) => accepted.push(socket));
+	await api.app.listen({ port: 0, host: "127.0.0.1" });
+	({ port } = api.app.server.address() as { port: number });
+}
+afterEach(async () => {
+	for (const client of clients.splice(0)) client.destroy();
+	accepted.length = 0;
+	await api.close();
+});
+
+/** A client that never closes its side by itself. */
+async function open(text = "", localAddress = "127.0.0.1"): Promise<Socket> {
+	const client = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
+	client.on("error", () => {});
+	clients.push(client);
+	await once(client, "connect");
+	if (text !== "") client.write(text);
+	return client;
+}
+
+const GET = (path: string): string =>
+	`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OPERATOR_KEY}\r\n\r\n`;
+
+/** What comes until there are so many answers. */
+function answers(client: Socket, count: number): Promise<string> {
+	const { promise, resolve } = Promise.withResolvers<string>();
+	let text = "";
+	client.on("data", (chunk) => {
+		text += String(chunk);
+		if (text.split("HTTP/1.1 ").length > count) resolve(text);
+	});
+	client.once("close", () => resolve(text));
+	return promise;
+}
+
+async function acceptedAll(count: number): Promise<void> {
+	while (accepted.length < count) await once(api.app.server, "connection");
+}
+
+const closed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, "close"));
+
+// They were answered with 408 or 400, and kept for as long as the client liked.
+test("closes what is slow, malformed or half open, though the client does not", async () => {
+	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 400, checkMs: 50 } }) });
+	const post =
+		"POST /v1/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
+	for (const text of ["", "GET /healthz HTTP/1.1\r\nHost: a\r\nX: ", post, "hello\r\n\r\n"]) await open(text);
+	await acceptedAll(4);
+	await Promise.all(accepted.map(closed));
+	expect(api.app.server.listening).toBe(true);
+});
+
+test("a body that is refused is not read, and its connection is closed after the answer", async () => {
+	await start({});
+	const head =
+		"POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50000000\r\n\r\n";
+	const client = await open(head);
+	const answer = answers(client, 1);
+	client.write(Buffer.alloc(50_000_000, 0x20));
+	expect(await answer).toMatch(/^HTTP\/1.1 401 /);
+	await closed(accepted[0]!);
+	// What comes while the key is looked up, and no more.
+	expect(accepted[0]!.bytesRead).toBeLessThan(10_000_000);
+});
+
+test("a stranger who holds all connections loses idle ones to others, who keep theirs", async () => {
+	await start({ parts: () => ({ connectionLimits: { connections: 8 } }) });
+	const mine = await open(GET("/healthz"), "127.0.0.2");
+	expect(await answers(mine, 1)).toContain(" 200 ");
+	const mineAccepted = accepted[0]!;
+	for (let i = 0; i < 20; i++) await open(i % 2 ? "GET / HTTP/1.1\r\nX: " : "", "127.0.0.1");
+	const late = await open(GET("/healthz"), "127.0.0.3");
+	expect(await answers(late, 1)).toContain(" 200 ");
+	expect(accepted.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(8);
+	expect(mineAccepted.destroyed).toBe(false);
+	const { text } = await api.call("GET", "/metrics");
+	expect(text).toContain('posthorn_budget_limit{budget="api_connections"} 8\n');
+	expect(text).toMatch(/posthorn_budget_refusals_total\{budget="api_connections"\} [1-9]/);
+});
+
+test("when every connection has work, a new one is refused, and the work goes on", async () => {
+	const both = Promise.withResolvers<void>();
+	let calls = 0;
+	class Counted extends Arrivals {
+		override wait(...call: Parameters<Arrivals["wait"]>) {
+			if (++calls === 2) both.resolve();
+			return super.wait(...call);
+		}
+	}
+	await start({ arrivals: new Counted(), parts: () => ({ connectionLimits: { connections: 2 } }) });
+	const project = await api.project();
+	const waiting = await Promise.all([1, 2].map(() => open(GET(`${project}/events?wait=30`))));
+	await both.promise;
+	const answered = waiting.map((client) => answers(client, 1));
+	const refused = await open(GET("/healthz"));
+	refused.resume();
+	await Promise.race([once(refused, "end"), closed(refused)]);
+	await api.publish(project);
+	for (const answer of answered) expect(await answer).toContain(" 200 ");
+});
+
+// Each of hundreds of requests in one packet was started in the same turn.
+test("of pipelined requests few start in a turn, and too many close the connection", async () => {
+	let inTurn = 0;
+	let most = 0;
+	let all = 0;
+	await start({
+		parts: () => ({
+			ready() {
+				all++;
+				if (++inTurn === 1)
+					setImmediate(() => {
+						inTurn = 0;
+					});
+				most = Math.max(most, inTurn);
+				return true;
+			},
+		}),
+	});
+	const fits = CONNECTIONS.requestsInWork + CONNECTIONS.requestsWaiting;
+	const polite = await open(GET("/readyz").repeat(fits));
+	const text = await answers(polite, fits);
+	expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(fits);
+	expect(all).toBe(fits);
+	const flood = await open(GET("/readyz").repeat(400));
+	flood.resume();
+	await closed(accepted[1]!);
+	expect(all).toBeLessThanOrEqual(fits + CONNECTIONS.requestsInWork);
+	expect(most).toBeLessThanOrEqual(CONNECTIONS.requestsInWork);
+});
+
+test("a client that does not read is cut off; one that listens to a quiet stream is not", async () => {
+	await start({ parts: () => ({ connectionLimits: { stallMs: 300, readMs: 600, checkMs: 50 } }) });
+	const project = await api.project();
+	const listener = await open(GET(`${project}/changes`));
+	expect(await once(listener, "data")).toHaveLength(1);
+	// More than the buffers between the two hold.
+	const deaf = await open(GET("/docs/reference.js").repeat(CONNECTIONS.requestsInWork));
+	deaf.pause();
+	await acceptedAll(2);
+	await closed(accepted[1]!);
+	expect(accepted[0]!.destroyed).toBe(false);
+});

@@ -1,0 +1,239 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { BlockList, isIPv6, type Socket } from "node:net";
+import { Budget } from "../base/budget.ts";
+import { CONNECTIONS, REQUESTS, RESPONSES } from "../base/budgets.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { networkOf } from "./network.ts";
+
+export interface ConnectionLimits {
+	/** Connections at a time. */
+	readonly connections: number;
+	/** A response of which the client read nothing for this long is broken off, milliseconds. */
+	readonly stallMs: number;
+	/** A response that the client did not read within this time is broken off, milliseconds. */
+	readonly readMs: number;
+	/** How often to look for slow clients, milliseconds. */
+	readonly checkMs: number;
+	/** A header that did not come whole within this time is not waited for, milliseconds. */
+	readonly headerMs: number;
+	/** The same for a whole request. */
+	readonly requestMs: number;
+}
+
+export interface ConnectionsOptions extends Partial<ConnectionLimits> {
+	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
+	/** CIDRs of proxies: they speak for many, so theirs are closed last. */
+	readonly trustProxy: readonly string[];
+}
+
+/** A request that is worked on. */
+interface Work {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	/** When the client was last seen to read, and how far it had read then; null while there is nothing to read. */
+	unread: { readonly since: number; progressAt: number; sent: number } | null;
+}
+
+interface Connection {
+	readonly socket: Socket;
+	readonly network: string;
+	/** When something last happened, by the clock's `elapsed`. */
+	usedAt: number;
+	readonly work: Set<Work>;
+	readonly waiting: (() => void)[];
+}
+
+/** The network name of proxies that are trusted. */
+const PROXY = "proxy";
+
+/**
+ * Connections to the API, so that nobody keeps others out or holds memory for ever:
+ *
+ * - At the bound, idle connections are closed for new ones: those of the network that has most, the longest idle first. A
+ *   connection is idle unless a request that has come whole is being worked on.
+ * - Of the requests that come together on one connection (pipelining), few are worked on at a time, and each later one
+ *   starts in a turn of the event loop of its own.
+ * - A client that does not read its response loses the connection.
+ *
+ * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
+ */
+export class Connections {
+	readonly budget: Budget;
+	readonly #options: ConnectionsOptions;
+	readonly #limits: ConnectionLimits;
+	readonly #open = new Map<Socket, Connection>();
+	readonly #proxies = new BlockList();
+	#check: Timer | null = null;
+
+	constructor(options: ConnectionsOptions) {
+		this.#options = options;
+		this.#limits = {
+			connections: CONNECTIONS.most,
+			stallMs: RESPONSES.stallMs,
+			readMs: RESPONSES.readMs,
+			checkMs: CONNECTIONS.checkMs,
+			headerMs: REQUESTS.headerMs,
+			requestMs: REQUESTS.requestMs,
+			...options,
+		};
+		this.budget = new Budget({ name: "api_connections", limit: this.#limits.connections });
+		for (const cidr of options.trustProxy) {
+			const [address = "", bits] = cidr.split("/");
+			this.#proxies.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
+		}
+	}
+
+	/** A server whose requests go to `handle`. */
+	serve(handle: RequestListener): Server {
+		const { headerMs, requestMs, checkMs } = this.#limits;
+		const options = {
+			headersTimeout: headerMs,
+			requestTimeout: requestMs,
+			connectionsCheckingInterval: checkMs,
+			keepAliveTimeout: CONNECTIONS.idleMs,
+		};
+		return createServer(options, (request, response) => this.#admit(request, response, handle)).on(
+			"connection",
+			(socket: Socket) => this.#opened(socket),
+		);
+	}
+
+	/** Has a request worked on as soon as its connection may. */
+	#admit(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
+		const connection = this.#open.get(request.socket);
+		if (!connection) {
+			handle(request, response);
+			return;
+		}
+		const start = (): void => {
+			const work: Work = { request, response, unread: null };
+			connection.work.add(work);
+			connection.usedAt = this.#options.clock.elapsed();
+			response.once("close", () => {
+				connection.work.delete(work);
+				connection.usedAt = this.#options.clock.elapsed();
+				const next = connection.waiting.shift();
+				if (next) setImmediate(next);
+			});
+			handle(request, response);
+		};
+		if (connection.work.size < CONNECTIONS.requestsInWork && connection.waiting.length === 0) start();
+		else if (connection.waiting.length < CONNECTIONS.requestsWaiting)
+			connection.waiting.push(() => {
+				if (!connection.socket.destroyed) start();
+			});
+		else connection.socket.destroy();
+	}
+
+	#opened(socket: Socket): void {
+		const address = socket.remoteAddress ?? "";
+		const network = this.#isProxy(address) ? PROXY : networkOf(address);
+		if (this.budget.take(network, 1) !== null) {
+			this.#freeSome();
+			if (this.budget.take(network, 1) !== null) {
+				socket.destroy();
+				return;
+			}
+		}
+		this.#open.set(socket, {
+			socket,
+			network,
+			usedAt: this.#options.clock.elapsed(),
+			work: new Set(),
+			waiting: [],
+		});
+		socket.once("close", () => this.#forget(socket));
+		this.#lingerIfRefused(socket);
+		if (this.#check === null) this.#checkLater();
+	}
+
+	/**
+	 * Closing a connection that still has something to say resets it, and the client may lose the answer that says why. So
+	 * where a request was answered before it had come whole, reading stops, and the connection goes a moment later.
+	 */
+	#lingerIfRefused(socket: Socket): void {
+		const destroySoon = socket.destroySoon.bind(socket);
+		socket.destroySoon = () => {
+			const refused = [...(this.#open.get(socket)?.work ?? [])].some(({ request }) => !request.complete);
+			if (!refused) return destroySoon();
+			// Node has just begun to read on, to throw away what comes.
+			setImmediate(() => socket.pause());
+			closeAfter(socket);
+		};
+	}
+
+	#forget(socket: Socket): void {
+		const connection = this.#open.get(socket);
+		if (!connection) return;
+		this.#open.delete(socket);
+		connection.waiting.length = 0;
+		this.budget.give(connection.network, 1);
+	}
+
+	/** Closes idle connections of the network that has most of them; those of proxies only where no others are idle. */
+	#freeSome(): void {
+		const idle = new Map<string, Connection[]>();
+		for (const connection of this.#open.values()) {
+			if ([...connection.work].some(({ request }) => request.complete)) continue;
+			const others = idle.get(connection.network);
+			if (others) others.push(connection);
+			else idle.set(connection.network, [connection]);
+		}
+		const proxies = idle.get(PROXY) ?? [];
+		if (idle.size > 1) idle.delete(PROXY);
+		let most = proxies;
+		let held = 0;
+		for (const [network, connections] of idle) {
+			const all = this.budget.heldBy(network);
+			if (all <= held) continue;
+			most = connections;
+			held = all;
+		}
+		const count = Math.ceil(Math.min(this.#limits.connections * CONNECTIONS.freedAtOnce, most.length / 2));
+		most.sort((a, b) => a.usedAt - b.usedAt);
+		for (const { socket } of most.slice(0, count)) {
+			socket.destroy();
+			this.#forget(socket);
+		}
+	}
+
+	#isProxy(address: string): boolean {
+		const mapped = address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+		return this.#proxies.check(mapped, isIPv6(mapped) ? "ipv6" : "ipv4");
+	}
+
+	#checkLater(): void {
+		this.#check = this.#options.clock.setTimeout(() => {
+			const now = this.#options.clock.elapsed();
+			for (const { socket, work } of this.#open.values())
+				for (const each of work) if (this.#isStalled(each, socket, now)) socket.destroy();
+			this.#check = null;
+			if (this.#open.size > 0) this.#checkLater();
+		}, this.#limits.checkMs);
+	}
+
+	/** Whether the client has long not read what was sent to it. */
+	#isStalled(work: Work, socket: Socket, now: number): boolean {
+		if (!work.response.headersSent || work.response.socket !== socket || socket.writableLength === 0) {
+			work.unread = null;
+			return false;
+		}
+		const sent = socket.bytesWritten - socket.writableLength;
+		const unread = work.unread;
+		if (unread === null) {
+			work.unread = { since: now, progressAt: now, sent };
+			return false;
+		}
+		if (sent > unread.sent) {
+			unread.sent = sent;
+			unread.progressAt = now;
+		}
+		return now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs;
+	}
+}
+
+/** Ends a connection once the client has read why, or has had time to: one that never closes its side would stay. */
+export function closeAfter(socket: Socket, text = ""): void {
+	socket.end(text);
+	setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs).unref();
+}
