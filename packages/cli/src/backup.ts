@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { readConfig } from "@posthorn/server/config";
 import { backupSqlite } from "@posthorn/server/storage/sqlite";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command-error.ts";
 
 /** `posthorn backup FILE`: copies the database into a new file, also while a service works on it. */
 export async function backup(file: string, options: { readonly databaseUrl?: string }): Promise<void> {

@@ -1,14 +1,10 @@
 import { readConfig } from "@posthorn/server/config";
 import { examine, type Finding } from "@posthorn/server/doctor";
-import pc from "picocolors";
+import { UsageError } from "./command-error.ts";
+import { findingLine } from "./finding-line.ts";
 import { flagsOf } from "./flags.ts";
-import { UsageError } from "./usage-error.ts";
 
-const MARKS: Readonly<Record<Finding["state"], string>> = {
-	ok: pc.green("✔"),
-	warning: pc.yellow("!"),
-	fault: pc.red("✘"),
-};
+const CONFIGURATION: Finding = { state: "ok", name: "Configuration", text: "Every setting is acceptable." };
 
 /** Settings by the names of their flags, and what only this command takes. */
 export interface DoctorOptions extends Readonly<Record<string, unknown>> {
@@ -26,11 +22,11 @@ export async function doctor({ reach = [], ...settings }: DoctorOptions): Promis
 	const faults = notUrls.map((text) => `--reach is "${text}"; it must be a URL, such as https://example.com/webhooks.`);
 	if (!result.ok) throw new UsageError([...result.faults, ...faults]);
 	if (faults.length > 0) throw new UsageError(faults);
-	console.log(`${MARKS.ok} ${"Configuration".padEnd(14)} Every setting is acceptable.`);
+	console.log(findingLine(CONFIGURATION));
 	const findings = await examine(
 		result.config,
 		reach.map((text) => new URL(text)),
 	);
-	for (const { state, name, text } of findings) console.log(`${MARKS[state]} ${name.padEnd(14)} ${text}`);
+	for (const finding of findings) console.log(findingLine(finding));
 	if (findings.some(({ state }) => state === "fault")) process.exitCode = 1;
 }

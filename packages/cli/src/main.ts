@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { Command, CommanderError } from "commander";
+import { CommandError } from "./command-error.ts";
 import type { DoctorOptions } from "./doctor.ts";
 import { addSettings, examples } from "./help.ts";
-import { UsageError } from "./usage-error.ts";
 
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
@@ -62,9 +62,9 @@ export async function main(args: readonly string[]): Promise<void> {
 	} catch (error) {
 		if (error instanceof CommanderError) {
 			process.exitCode = error.exitCode === 0 ? 0 : 2;
-		} else if (error instanceof UsageError) {
+		} else if (error instanceof CommandError) {
 			for (const line of error.lines) console.error(line);
-			process.exitCode = 2;
+			process.exitCode = error.exitCode;
 		} else {
 			const { adviceAtStart } = await import("@posthorn/server/start-advice");
 			console.error(adviceAtStart(error as Error));

@@ -1,6 +1,6 @@
 import { readConfig } from "@posthorn/server/config";
 import { migratePostgres } from "@posthorn/server/storage/postgres";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command-error.ts";
 
 /** `posthorn migrate`: brings the schema up to date ahead of an upgrade. Nodes that run go on. */
 export async function migrate(options: { readonly databaseUrl?: string }): Promise<void> {

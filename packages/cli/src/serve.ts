@@ -1,11 +1,13 @@
 import { startService } from "@posthorn/server";
 import { type Config, readConfig, readOrMakeSealKey } from "@posthorn/server/config";
+import { examineNeeds } from "@posthorn/server/doctor";
 import { banner } from "./banner.ts";
+import { StartRefused, UsageError } from "./command-error.ts";
+import { findingLine } from "./finding-line.ts";
 import { flagsOf } from "./flags.ts";
 import { createLogger } from "./logger.ts";
 import { giveMemoryBackWhenQuiet } from "./memory.ts";
 import { listenForStop } from "./stop-signals.ts";
-import { UsageError } from "./usage-error.ts";
 
 const UNEXPECTED = "an unexpected error: the service ends; what was not settled is made again at the next start";
 
@@ -30,6 +32,9 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		process.exit(1);
 	});
 
+	// Before the seal key is created, so that a refused start leaves nothing behind.
+	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
+	if (faults.length > 0) throw new StartRefused(faults.map(findingLine));
 	const seal = sealKeyOf(config);
 	const service = await startService({
 		config,

@@ -17,7 +17,12 @@ export interface Report {
 	/** By what was looked at. */
 	readonly lines: Readonly<Record<string, Line>>;
 	readonly err: string;
+	/** Runs `posthorn serve` with the same settings, expecting it not to start. */
+	readonly serve: () => Promise<{ code: number | null; out: string; err: string }>;
 }
+
+/** A service that starts anyway is killed after this time, milliseconds. */
+const SERVES_MS = 20_000;
 
 const STATES: Readonly<Record<string, State>> = { "✔": "ok", "!": "warning", "✘": "fault" };
 const folders: string[] = [];
@@ -36,10 +41,11 @@ export function run(
 	args: readonly string[],
 	env: Readonly<Record<string, string>>,
 	cwd: string,
+	timeout?: number,
 ): Promise<{ code: number | null; out: string; err: string }> {
 	return new Promise((resolve) => {
 		const clean = { PATH: process.env.PATH, NO_COLOR: "1" };
-		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env } });
+		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env }, timeout, killSignal: "SIGKILL" });
 		let out = "";
 		let err = "";
 		child.stdout.on("data", (text) => (out += text));
@@ -62,7 +68,8 @@ export async function doctor(
 		const [, mark, name, text] = parts;
 		return [name!, { state: STATES[mark!]!, text: text! }] as const;
 	});
-	const report = { code, lines: Object.fromEntries(lines), err };
+	const serve = () => run([...node, COMMAND, "serve"], { POSTHORN_PORT: "0", ...env }, cwd, SERVES_MS);
+	const report = { code, lines: Object.fromEntries(lines), err, serve };
 	expect(Object.keys(report.lines)).toHaveLength(said.length);
 	return report;
 }
@@ -78,11 +85,13 @@ export function expectHealthy(report: Report): void {
 	expect([...faultsOf(report), ...warningsOf(report)]).toEqual([]);
 }
 
-/** This is wrong and nothing else; it is said in one line that says what to do, with 1. */
-export function expectFault(report: Report, name: string, says: RegExp): void {
+/** This is the only fault, reported in one line that says what to do, with exit code 1. `serve` refuses with the same line. */
+export async function expectFault(report: Report, name: string, says: RegExp): Promise<void> {
 	expect(report).toMatchObject({ code: 1, err: "" });
 	expect(faultsOf(report)).toEqual([name]);
 	expect(report.lines[name]!.text).toMatch(says);
+	const line = `✘ ${name.padEnd(14)} ${report.lines[name]!.text}\n`;
+	expect(await report.serve()).toEqual({ code: 1, out: "", err: line });
 }
 
 /** This is worth a look, but the service could run: 0. */

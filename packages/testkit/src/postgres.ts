@@ -9,7 +9,7 @@ import { Client } from "pg";
 import { unusedPort } from "./ports.ts";
 import { npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
 
-export { systemBinaries } from "./postgres-binaries.ts";
+export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries.ts";
 
 const run = promisify(execFile);
 
@@ -251,7 +251,8 @@ async function ownFolder(user: ServerUser): Promise<{ folder: string; undertaker
 	return { folder, undertaker };
 }
 
-async function execute(sql: string, url: string): Promise<Record<string, unknown>[]> {
+/** Runs SQL on a connection of its own. */
+export async function execute(sql: string, url: string): Promise<Record<string, unknown>[]> {
 	const client = new Client({ connectionString: url });
 	await client.connect();
 	try {
@@ -268,7 +269,6 @@ function settingsFor(fsync: boolean): Record<string, string> {
 		max_connections: "200",
 		shared_buffers: "64MB",
 		fsync: onDisk,
-		synchronous_commit: onDisk,
 		full_page_writes: onDisk,
 		logging_collector: "off",
 		log_min_messages: "log",

@@ -1,0 +1,25 @@
+/** Ends the command with this exit code, printing one line per fault. */
+export class CommandError extends Error {
+	readonly lines: readonly string[];
+	readonly exitCode: number;
+
+	constructor(lines: readonly string[], exitCode: number) {
+		super(lines.join("\n"));
+		this.lines = lines;
+		this.exitCode = exitCode;
+	}
+}
+
+/** The command was called wrongly. */
+export class UsageError extends CommandError {
+	constructor(lines: readonly string[]) {
+		super(lines, 2);
+	}
+}
+
+/** The service can't run under the current conditions. */
+export class StartRefused extends CommandError {
+	constructor(lines: readonly string[]) {
+		super(lines, 1);
+	}
+}
