@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Posthorn, type PosthornOptions, unusedPort } from "@posthorn/testkit";
 
 /** How long a call may take until its caller gives up, milliseconds: also on a machine that is busy with other tests. */
 const PATIENCE_MS = 30_000;
@@ -32,10 +32,10 @@ export class SiteNode {
 
 	static async start(
 		settings: Readonly<Record<string, string>>,
-		nodeOptions: readonly string[] = [],
+		options: Pick<PosthornOptions, "nodeOptions" | "cwd"> = {},
 	): Promise<SiteNode> {
 		const port = String(await unusedPort());
-		const service = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: port }, nodeOptions });
+		const service = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: port }, ...options });
 		return new SiteNode(service, settings.POSTHORN_OPERATOR_KEY!);
 	}
 

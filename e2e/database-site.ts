@@ -15,6 +15,8 @@ export interface NodePlan {
 	readonly database: string;
 	/** Options for Node itself. */
 	readonly nodeOptions?: readonly string[];
+	/** Its working directory. */
+	readonly cwd?: string;
 }
 
 export interface SiteOptions {
@@ -112,11 +114,12 @@ export class Site {
 		});
 		if (clock === undefined) throw new Error(`A request to ${request.path} is not rightly signed.`);
 		const { id: eventId } = request.body as { id: string };
-		const before = arrivals.filter((arrival) => arrival.eventId === eventId);
+		const { answer } = this.#options;
+		const before = answer ? arrivals.filter((arrival) => arrival.eventId === eventId) : [];
 		const arrival: Arrival = { eventId, at: request.receivedAt, clock };
 		arrivals.push(arrival);
 		this.#signal.look();
-		const status = (await this.#options.answer?.(arrival, before)) ?? 200;
+		const status = (await answer?.(arrival, before)) ?? 200;
 		arrival.status = status;
 		this.#signal.look();
 		return { status };
@@ -136,9 +139,9 @@ export class Site {
 		}
 	}
 
-	async add({ database, nodeOptions }: NodePlan): Promise<void> {
+	async add({ database, ...options }: NodePlan): Promise<void> {
 		const settings = { ...this.#settings, POSTHORN_DATABASE_URL: database };
-		this.nodes.push(await SiteNode.start(settings, nodeOptions));
+		this.nodes.push(await SiteNode.start(settings, options));
 	}
 
 	/** Stops a node in good order; it is not called any more. @returns its exit code */

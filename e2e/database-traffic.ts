@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { SiteNode } from "./database-node.ts";
 import type { Site } from "./database-site.ts";
 import { purchase } from "./shop.ts";
 import { Signal } from "./signal.ts";
@@ -20,8 +21,20 @@ interface NewEvent {
 export interface TrafficOptions {
 	/** Calls under way at once. */
 	readonly publishers?: number;
+	/** How long a publisher waits after a successful call, milliseconds. */
+	readonly paceMs?: number;
 	/** Bytes added to each event, of a kind that cannot be compressed. */
 	readonly ballast?: number;
+	/** Called for each acknowledged call. */
+	readonly acknowledged?: (call: Acknowledged) => void;
+}
+
+export interface Acknowledged {
+	readonly node: SiteNode;
+	/** When this call was made, and when its events were first offered (`performance.now()`). */
+	readonly calledAt: number;
+	readonly offeredAt: number;
+	readonly ids: readonly string[];
 }
 
 /** What a node answered instead of taking events; status null when it did not answer. */
@@ -87,7 +100,7 @@ export class Traffic {
 			const events = Array.from({ length: 1 + (turn % BATCH) }, () => this.#event());
 			for (const { id } of events) this.offered.get(projectId)!.add(id);
 			await this.#insist(projectId, events, publisher);
-			await new Promise((go) => setTimeout(go, PACE_MS));
+			await new Promise((go) => setTimeout(go, this.#options.paceMs ?? PACE_MS));
 		}
 	}
 
@@ -101,8 +114,9 @@ export class Traffic {
 
 	/** Goes from node to node until one has taken them. */
 	async #insist(projectId: string, events: readonly NewEvent[], first: number): Promise<void> {
+		const offeredAt = performance.now();
 		for (let turn = first; ; turn++) {
-			const refusal = await this.#offer(projectId, events, turn);
+			const refusal = await this.#offer(projectId, events, turn, offeredAt);
 			if (refusal === null) return;
 			this.refusals.push(refusal);
 			this.#signal.look();
@@ -110,17 +124,24 @@ export class Traffic {
 		}
 	}
 
-	async #offer(projectId: string, events: readonly NewEvent[], turn: number): Promise<Refusal | null> {
+	async #offer(
+		projectId: string,
+		events: readonly NewEvent[],
+		turn: number,
+		offeredAt: number,
+	): Promise<Refusal | null> {
+		const calledAt = performance.now();
 		const node = this.#site.nodes[turn % this.#site.nodes.length]!;
 		const answer = await node
 			.call("POST", `/v1/projects/${projectId}/events`, { events }, PATIENCE_MS)
 			.catch((error: Error) => error);
 		if (answer instanceof Error) return { status: null, detail: answer.message };
 		const { status, body } = answer;
-		if (status >= 500) return { status, detail: body.detail };
+		if (status >= 500 || status === 429) return { status, detail: body.detail };
 		if (status !== 202) throw new Error(`Events were answered with ${status}: ${JSON.stringify(body)}`);
 		for (const { id, seq } of body.events) this.acknowledged.get(projectId)!.set(id, seq);
 		this.#total += events.length;
+		this.#options.acknowledged?.({ node, calledAt, offeredAt, ids: events.map(({ id }) => id) });
 		this.#signal.look();
 		return null;
 	}
