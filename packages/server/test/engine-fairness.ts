@@ -18,7 +18,7 @@ class Hanging {
 	}
 }
 
-/** Publishes this many events, each of which fails this many times. */
+/** Publishes this many events, each of which fails this many times. The lease must outlast that. */
 async function fail(rig: EngineRig, count: number, times = 1): Promise<string[]> {
 	rig.sender.script = () => 500;
 	const ids = await rig.publishAll(count);
@@ -42,7 +42,7 @@ const wasSent = (rig: EngineRig, eventId: string): Promise<void> =>
 export function describeFairness(start: StartRig): void {
 	describe("fairness", () => {
 		test("test events do not wait behind the due retries of their webhook, whose receiver hangs", async () => {
-			await using rig = await start();
+			await using rig = await start(undefined, DAY_MS);
 			const { id } = await rig.webhook("hangs");
 			const hanging = new Hanging();
 			await fail(rig, 600);
@@ -56,7 +56,7 @@ export function describeFairness(start: StartRig): void {
 		});
 
 		test("a single replay does not wait behind a replay in bulk", async () => {
-			await using rig = await start();
+			await using rig = await start(undefined, DAY_MS);
 			const { id, url } = await rig.webhook("replayed");
 			await fail(rig, 40, 8);
 			const hanging = new Hanging();
@@ -94,7 +94,7 @@ export function describeFairness(start: StartRig): void {
 		});
 
 		test("where slots are scarce, a webhook that recovered gets new events and retries in turns", async () => {
-			await using rig = await start(undefined, undefined, { sendsInFlight: 1 });
+			await using rig = await start(undefined, DAY_MS, { sendsInFlight: 1 });
 			await rig.webhook("recovered");
 			const failed = await fail(rig, 20);
 			const hanging = new Hanging();
@@ -131,7 +131,7 @@ export function describeFairness(start: StartRig): void {
 			{ maxInFlight: 1, most: 16 },
 			{ maxInFlight: 40, most: 40 },
 		])("with $maxInFlight in flight a webhook has $most retries in flight", async ({ maxInFlight, most }) => {
-			await using rig = await start();
+			await using rig = await start(undefined, DAY_MS);
 			const { url } = await rig.webhook("wide", { maxInFlight });
 			await fail(rig, 60);
 			const hanging = new Hanging();

@@ -10,6 +10,7 @@ import { describeOutages } from "./engine-outages.ts";
 import { describeRewound } from "./engine-rewound.ts";
 import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
+import { describeTurns } from "./engine-turns.ts";
 import { describeWithholding } from "./engine-withholding.ts";
 
 /** What the engine does, whichever database it stands on. */
@@ -28,5 +29,6 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeWithholding(start);
 		describeRewound(start);
 		describeFairness(start);
+		describeTurns(start);
 	});
 }

@@ -106,3 +106,11 @@ export const DESCRIPTORS = {
 	/** The limit where the operating system does not tell. */
 	assumed: 1_024,
 } as const;
+
+/** What a node works at once. */
+export const PROJECTS = {
+	/** Projects in memory. Beyond that they take turns. */
+	active: 10_000,
+	/** A project may work for this long before one that waits gets its place, milliseconds. */
+	quantumMs: 5_000,
+} as const;

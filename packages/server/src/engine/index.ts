@@ -33,6 +33,8 @@ export interface EngineOptions {
 	readonly maxEventBytes: number;
 	/** Sends in flight at most, {@link SENDS.inFlight} unless given. */
 	readonly sendsInFlight?: number | undefined;
+	/** Projects worked at once at most, {@link PROJECTS.active} unless given: beyond that they take turns. */
+	readonly activeProjects?: number | undefined;
 	readonly observer?: EngineObserver;
 }
 
@@ -85,7 +87,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			onLost: (why) => observer?.lost?.(why),
 			onAttempt: (projectId, eventId, attempt) => observer?.attempted?.(projectId, eventId, attempt),
 		},
-		{ holder: ids.next("node") },
+		{ holder: ids.next("node"), activeProjects: options.activeProjects },
 	);
 	function appended(projectId: string, events: readonly LogEvent[]): void {
 		observer?.published?.(projectId, events.length, events);

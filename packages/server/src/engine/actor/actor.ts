@@ -39,6 +39,8 @@ export type LossReason =
 
 export class Actor {
 	readonly projectId: string;
+	/** When this node took the project up, by the clock that is never set. */
+	readonly takenAt: number;
 	readonly #context: ActorContext;
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
 	readonly #inbox: Message[] = [];
@@ -68,6 +70,7 @@ export class Actor {
 		this.#onLost = onLost;
 		this.#lease = lease;
 		this.#asked = asked;
+		this.takenAt = context.clock.elapsed();
 		this.#lastActive = context.clock.now();
 		this.#reader = new LogReader(context.storage, lease.projectId, 0, context.budget, (key, chunk, error) => {
 			if (error) this.#readFailed(error, () => this.#post({ kind: "window", key, chunk: null }));

@@ -20,6 +20,8 @@ const RETRY_MS = 1_000;
 
 export interface DirectoryOptions {
 	readonly holder: string;
+	/** Projects that it works at most. */
+	readonly activeProjects?: number | undefined;
 }
 
 /** A node among others, at a moment. */
@@ -40,7 +42,7 @@ export interface NodeState {
 export class Directory {
 	readonly #context: ActorContext;
 	readonly #options: DirectoryOptions;
-	readonly #roster = new Roster();
+	readonly #roster: Roster;
 	/** How many changes of a project are being stored. */
 	readonly #holds = new Map<string, number>();
 	readonly #taker: LeaseTaker;
@@ -52,6 +54,7 @@ export class Directory {
 		this.#context = context;
 		this.#options = options;
 		const { holder } = options;
+		this.#roster = new Roster(options.activeProjects);
 		const roster = this.#roster;
 		const { neighbours: storage } = context.storage;
 		const neighbours = storage
@@ -69,13 +72,14 @@ export class Directory {
 			roster,
 			fairShare: neighbours && (() => neighbours.fairShare()),
 			onLapsed: (projectId) => this.#lapsed(projectId),
-			onGivenBack: (wakeAt) => this.#taker.givenBack(wakeAt),
+			onGivenBack: (projectId, wakeAt) => this.#taker.givenBack(projectId, wakeAt),
 		});
 		this.#taker = new LeaseTaker(context, {
 			holder,
 			roster,
 			renewOverdue: () => this.#keeper.renewOverdue(),
 			renewShare: () => this.#keeper.renewShare(),
+			makeRoom: (count) => this.#keeper.makeRoom(count),
 			onTaken: (lease, asked) => this.#begin(lease, asked),
 		});
 	}

@@ -2,10 +2,11 @@
  * Renews the leases of this node, all together and three times a term, and gives back what it need not work: projects
  * that have been idle for a while, with their alarms set to their next retries, and what is more than its part.
  */
+import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Actor } from "./actor.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
-import { MAX_ACTORS, type Roster } from "./roster.ts";
+import type { Roster } from "./roster.ts";
 
 /** An actor that had nothing to do for this long, and has nothing due for as long, is given back. */
 const IDLE_MS = 60_000;
@@ -21,7 +22,7 @@ export interface LeaseKeeperOptions {
 	/** A term was over before it was renewed: the project is not worked any more. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A project is not on its way back any more, and has work next at `wakeAt`, or never by itself. */
-	readonly onGivenBack: (wakeAt: number | null) => void;
+	readonly onGivenBack: (projectId: string, wakeAt: number | null) => void;
 }
 
 type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs">;
@@ -57,7 +58,28 @@ export class LeaseKeeper {
 		const { fairShare } = this.#options;
 		// One that leaves has said so already: asking for its share would count it among the nodes again.
 		if (!fairShare || this.#roster.closing) return;
-		this.#roster.share = Math.min(MAX_ACTORS, Math.ceil((await fairShare()) * SHARE_SLACK));
+		this.#roster.share = Math.min(this.#roster.limit, Math.ceil((await fairShare()) * SHARE_SLACK));
+	}
+
+	/**
+	 * Makes room for projects that wait, by giving back others: idle ones first, the least recently active first; then those
+	 * that have worked for their quantum, the longest first.
+	 *
+	 * @param count how many at most
+	 */
+	makeRoom(count: number): void {
+		const { clock } = this.#context;
+		const idle: { actor: Actor; since: number }[] = [];
+		const worked: { actor: Actor; since: number }[] = [];
+		for (const actor of this.#roster.actors.values()) {
+			if (actor.retiring) continue;
+			const since = actor.idleSince;
+			if (since !== null) idle.push({ actor, since });
+			else if (clock.elapsed() - actor.takenAt >= PROJECTS.quantumMs) worked.push({ actor, since: actor.takenAt });
+		}
+		const bySince = (a: { since: number }, b: { since: number }): number => a.since - b.since;
+		const order = [...idle.sort(bySince), ...worked.sort(bySince)];
+		for (const { actor } of order.slice(0, count)) this.#giveBack(actor);
 	}
 
 	/** Gives everything back once it is settled. To be called once the node is closing. */
@@ -163,6 +185,6 @@ export class LeaseKeeper {
 				logger.error({ err: error, projectId }, "a lease could not be given back: it ends with its term");
 			}
 		});
-		this.#options.onGivenBack(wakeAt);
+		this.#options.onGivenBack(projectId, wakeAt);
 	}
 }

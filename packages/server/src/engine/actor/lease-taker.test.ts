@@ -27,6 +27,7 @@ test("a node that has its share asks what it is now before it leaves rung projec
 			renewShare: async () => {
 				roster.share = shares.shift()!;
 			},
+			makeRoom: () => {},
 			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
 		},
 	);

@@ -2,16 +2,23 @@
  * Takes leases of projects that have work. Work is found in two ways: a publish or replay on this node pokes its project
  * at once; and storage is asked for projects whose alarm has rung (at start, when an alarm is due, and, where other nodes
  * share the database, regularly).
+ *
+ * When the node works as many projects as it may, others take turns with them. They wait in the order in which they were
+ * poked; a project that was given back with work left waits behind them. Each place that becomes free goes to them and to
+ * projects with rung alarms in equal parts, as storage knows projects that this node does not. So of N projects that
+ * always have work, a node with L places serves each within 2 · ⌈N / L⌉ turns, of a quantum and a poll each.
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "./context.ts";
-import { MAX_ACTORS, type Roster } from "./roster.ts";
+import type { Roster } from "./roster.ts";
 
 /** Leases taken in one step. */
 const ACQUIRE_AT_ONCE = 200;
 /** Where other nodes publish too, rung alarms are looked for this often. */
 const POLL_MS = 1_000;
+/** Places that are made first when rung alarms wait, as nobody knows how many. While they still do, twice as many each time. */
+const FIRST_PLACES = 8;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
 
@@ -22,6 +29,8 @@ export interface LeaseTakerOptions {
 	readonly renewOverdue: () => Promise<void>;
 	/** Looks anew how many projects are this node's part of all. */
 	readonly renewShare: () => Promise<void>;
+	/** Gives back up to so many projects that others may take turns with. */
+	readonly makeRoom: (count: number) => void;
 	/** A lease was taken that was asked for at `asked`. */
 	readonly onTaken: (lease: Lease, asked: Moment) => void;
 }
@@ -30,7 +39,17 @@ export class LeaseTaker {
 	readonly #context: Pick<ActorContext, "storage" | "clock" | "logger">;
 	readonly #options: LeaseTakerOptions;
 	readonly #roster: Roster;
+	/** In the order of their first poke. */
 	readonly #poked = new Set<string>();
+	/** Projects that were given back while others waited, and when they have work next: poked then. */
+	readonly #later = new Map<string, number>();
+	/** Projects with rung alarms wait for a place. */
+	#rungWait = false;
+	/** And none was to be had: nobody is idle, or has worked for a quantum. */
+	#crowded = false;
+	#places = FIRST_PLACES;
+	/** Who gets the odd one of the places that become free. */
+	#oddForPoked = false;
 	/** Projects that other nodes were found to work, and until when they are not asked for again. */
 	readonly #elsewhere = new Map<string, number>();
 	#taking: Promise<void> | null = null;
@@ -49,7 +68,8 @@ export class LeaseTaker {
 		if (this.#roster.closing) return;
 		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now()) return;
 		this.#poked.add(projectId);
-		this.#take();
+		// Where no place is to be had, the next look brings it up.
+		if (!this.#crowded) this.#take();
 	}
 
 	/** Takes up projects whose alarm has rung. */
@@ -59,8 +79,11 @@ export class LeaseTaker {
 	}
 
 	/** A project that was on its way back is not so any more, and has work next at `wakeAt`. */
-	givenBack(wakeAt: number | null): void {
-		if (this.#hasPoked()) this.#take();
+	givenBack(projectId: string, wakeAt: number | null): void {
+		if (this.#rungWait) {
+			if (wakeAt !== null) this.#later.set(projectId, wakeAt);
+			this.takeRung();
+		} else if (this.#mayTakePoked()) this.#take();
 		else if (wakeAt !== null) this.takeRungBy(wakeAt);
 	}
 
@@ -92,21 +115,17 @@ export class LeaseTaker {
 			})
 			.finally(() => {
 				this.#taking = null;
-				if (this.#hasPoked() || this.#lookForRung) this.#take();
+				if (this.#mayTakePoked() || this.#lookForRung) this.#take();
 			});
 	}
 
 	async #takeAll(): Promise<void> {
-		const { manyNodes } = this.#context.storage.capabilities;
-		for (let wanted = this.#nextPoked(); wanted.length > 0; wanted = this.#nextPoked()) {
-			const taken = await this.#acquire(MAX_ACTORS, wanted);
-			if (manyNodes) this.#noteElsewhere(wanted.filter((projectId) => !taken.has(projectId)));
-		}
+		await this.#acquirePoked();
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
 			await this.#options.renewOverdue();
 			await this.#acquireRung();
-			if (this.#roster.actors.size >= this.#roster.share) {
+			if (this.#roster.room(this.#roster.share) === 0) {
 				// What it takes up at most may be of when there were more nodes: one that leaves hands over what it had at once.
 				await this.#options.renewShare();
 				await this.#acquireRung();
@@ -115,15 +134,30 @@ export class LeaseTaker {
 		await this.#setPoll();
 	}
 
+	async #acquirePoked(): Promise<void> {
+		const { manyNodes } = this.#context.storage.capabilities;
+		this.#pokeDue();
+		const room = this.#roster.room(this.#roster.limit);
+		this.#oddForPoked = !this.#oddForPoked;
+		let left = this.#rungWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
+		while (left > 0) {
+			const wanted = this.#nextPoked(Math.min(ACQUIRE_AT_ONCE, left));
+			if (wanted.length === 0) break;
+			const taken = await this.#acquire(this.#roster.limit, wanted);
+			if (manyNodes) this.#noteElsewhere(wanted.filter((projectId) => !taken.has(projectId)));
+			left = Math.min(left - taken.size, this.#roster.room(this.#roster.limit));
+		}
+	}
+
 	async #acquireRung(): Promise<void> {
 		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
 	}
 
 	/** Poked projects that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */
-	#nextPoked(): string[] {
+	#nextPoked(most: number): string[] {
 		const next: string[] = [];
 		for (const projectId of this.#poked) {
-			if (next.length === ACQUIRE_AT_ONCE) break;
+			if (next.length === most) break;
 			if (!this.#roster.isFree(projectId)) continue;
 			this.#poked.delete(projectId);
 			next.push(projectId);
@@ -131,9 +165,29 @@ export class LeaseTaker {
 		return next;
 	}
 
-	#hasPoked(): boolean {
+	/** Projects that were given back while others waited, and have work again, stand in line behind them. */
+	#pokeDue(): void {
+		const now = this.#context.clock.now();
+		for (const [projectId, at] of this.#later) {
+			if (at > now) continue;
+			this.#later.delete(projectId);
+			this.#poked.add(projectId);
+		}
+	}
+
+	#mayTakePoked(): boolean {
+		if (this.#roster.room(this.#roster.limit) === 0) return false;
 		for (const projectId of this.#poked) if (this.#roster.isFree(projectId)) return true;
 		return false;
+	}
+
+	#countPoked(most: number): number {
+		let count = 0;
+		for (const projectId of this.#poked) {
+			if (count === most) break;
+			if (this.#roster.isFree(projectId)) count += 1;
+		}
+		return count;
 	}
 
 	/** Whoever works them hears of their news by itself. */
@@ -147,7 +201,7 @@ export class LeaseTaker {
 	async #acquire(most: number, projectIds?: readonly string[]): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken } = this.#options;
-		const room = Math.min(ACQUIRE_AT_ONCE, most - this.#roster.actors.size);
+		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
 		if (room <= 0) return new Set();
 		const asked = momentOf(clock);
 		const leases = await storage.acquireLeases(holder, room, projectIds);
@@ -162,7 +216,27 @@ export class LeaseTaker {
 		const now = clock.now();
 		const longest = storage.capabilities.manyNodes ? POLL_MS : LONGEST_WAIT_MS;
 		const due = next ?? Number.POSITIVE_INFINITY;
+		this.#makeRoom(due <= now);
 		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, now + longest));
+	}
+
+	/** Where projects wait for a place, others give theirs up. */
+	#makeRoom(isRung: boolean): void {
+		const { limit } = this.#roster;
+		// Whoever was poked has rung as well.
+		this.#rungWait = isRung && this.#roster.room(limit) === 0;
+		this.#crowded = false;
+		if (!this.#rungWait) {
+			this.#places = FIRST_PLACES;
+			// From here on alarms do.
+			this.#later.clear();
+			return;
+		}
+		const poked = this.#countPoked(ACQUIRE_AT_ONCE);
+		this.#options.makeRoom(poked > 0 ? poked : this.#places);
+		if (poked === 0) this.#places = Math.min(ACQUIRE_AT_ONCE, this.#places * 2);
+		if (this.#roster.room(limit) > 0) this.#lookForRung = true;
+		else this.#crowded = true;
 	}
 
 	#pollAt(at: number): void {

@@ -1,16 +1,32 @@
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Actor } from "./actor.ts";
-
-/** Actors on a node at most; beyond, rung projects wait until idle ones were given back. */
-export const MAX_ACTORS = 10_000;
 
 /** The projects that this node works, an actor for each, and those whose lease is on its way back. */
 export class Roster {
+	/** Projects that this node works at most. Beyond that they take turns. */
+	readonly limit: number;
 	/** As many projects as this node takes up by itself. */
-	share = MAX_ACTORS;
+	share: number;
 	/** The node stops: nothing is taken up any more. */
 	closing = false;
 	readonly #actors = new Map<string, Actor>();
 	readonly #leaving = new Set<string>();
+
+	constructor(limit: number = PROJECTS.active) {
+		this.limit = limit;
+		this.share = limit;
+	}
+
+	/**
+	 * How many more projects may be taken up where `most` may be worked. Those that only finish what is in flight leave room
+	 * for others, as long as they are no more than the limit again.
+	 */
+	room(most: number): number {
+		let retiring = 0;
+		for (const actor of this.#actors.values()) if (actor.retiring) retiring += 1;
+		const { size } = this.#actors;
+		return Math.max(0, Math.min(most - (size - retiring), 2 * this.limit - size));
+	}
 
 	/** By their projects. */
 	get actors(): ReadonlyMap<string, Actor> {
