@@ -38,13 +38,13 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 
 async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: Config): Promise<TLSSocket> {
 	const resolver = createResolver({ guard, clock: systemClock });
-	const dialer = createDialer({ guard, resolver, extraCa: egressCa ?? undefined });
+	const dialer = createDialer({ guard, resolver, clock: systemClock, extraCa: egressCa ?? undefined });
 	const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
 	const dialing = dialer.dial(
 		hostOf(url),
 		Number(url.port || 443),
 		(error, socket) => (socket === null ? reject(error) : resolve(socket)),
-		() => undefined,
+		() => true,
 	);
 	const timer = systemClock.setTimeout(() => {
 		reject(new SendFailure("timeout", "no connection in time"));

@@ -20,7 +20,10 @@ const answer = {
 	status_code: Type.Union([Type.Integer(), Type.Null()]),
 	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
 	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, for people." }),
-	response_ms: Type.Integer({ description: "From the attempt's start until it was answered or given up." }),
+	response_ms: Type.Integer({
+		description:
+			"From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count.",
+	}),
 };
 const outcome = {
 	status: AttemptStatusName,

@@ -419,6 +419,7 @@ export class Actor {
 					actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && isTrusted(actor.#context, actor.#asked)
 				);
 			},
+			mayLeave: () => !this.#over && isTrusted(this.#context, this.#asked),
 			post: (message) => this.#post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};

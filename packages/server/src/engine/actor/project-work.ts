@@ -13,6 +13,8 @@ export interface ProjectWork {
 	readonly lease: { readonly projectId: string; readonly generation: number };
 	/** Whether anything may be started: lanes are loaded and not held, the lease is trusted. */
 	readonly mayStart: boolean;
+	/** Whether a request that was started may still be written: the lease is trusted. */
+	readonly mayLeave: () => boolean;
 	/** Puts a message into the actor's inbox. */
 	post(message: Message): void;
 	/** A read failed: logs it and, after a while, calls `again`. */

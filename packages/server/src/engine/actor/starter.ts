@@ -320,9 +320,10 @@ export class Starter {
 
 	#launch(flight: Flight): void {
 		const { event, lane, slot } = flight;
-		const { context, open, post } = this.#work;
+		const { context, mayLeave, open, post } = this.#work;
+		const { id: eventId, type: eventType, body } = event;
 		open.begin();
-		context.sender.send({ eventId: event.id, eventType: event.type, body: event.body, target: lane.target }).then(
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
 			(error) => {
 				slot?.release();

@@ -1,6 +1,5 @@
-import type { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { Burst } from "./burst.ts";
+import { Burst, type BurstTarget } from "./burst.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { Rig, text } from "./rig.fixture.ts";
 
@@ -8,20 +7,24 @@ const rig = new Rig();
 const turnEnded = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("requests of one turn", () => {
-	/** Stands for a socket: what is written to it is noted, in order. */
-	const socketOf = (log: string[], name: string) =>
-		({ write: (bytes: Buffer) => log.push(`${name} written, ${bytes.length} bytes`) }) as unknown as TLSSocket;
+	/** Stands for a connection: what is written to it is noted, in order. */
+	const connectionOf = (log: string[], name: string): BurstTarget => ({
+		writeNow: (bytes) => log.push(`${name} written, ${bytes.length} bytes`),
+	});
+	const unexpected = (error: unknown): void => {
+		throw error;
+	};
 
 	function add(burst: Burst, log: string[], name: string, bytes: number): void {
 		burst.add(() => {
 			log.push(`${name} ready`);
-			burst.write(socketOf(log, name), Buffer.alloc(bytes));
+			burst.write(connectionOf(log, name), Buffer.alloc(bytes));
 		});
 	}
 
 	test("are all made ready, then all written, in the order in which they were started", async () => {
 		const log: string[] = [];
-		const burst = new Burst();
+		const burst = new Burst(unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 10);
 		expect(log).toEqual([]);
 		await turnEnded();
@@ -31,7 +34,7 @@ describe("requests of one turn", () => {
 
 	test("are written before all are ready where they are large", async () => {
 		const log: string[] = [];
-		const burst = new Burst();
+		const burst = new Burst(unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 600_000);
 		await turnEnded();
 		const written = (name: string) => `${name} written, 600000 bytes`;
@@ -40,7 +43,7 @@ describe("requests of one turn", () => {
 
 	test("leave in a later turn when they are started while others leave", async () => {
 		const log: string[] = [];
-		const burst = new Burst();
+		const burst = new Burst(unexpected);
 		burst.add(() => add(burst, log, "late", 10));
 		await turnEnded();
 		expect(log).toEqual([]);
@@ -50,8 +53,28 @@ describe("requests of one turn", () => {
 
 	test("are written at once on a connection that took longer", () => {
 		const log: string[] = [];
-		new Burst().write(socketOf(log, "a"), Buffer.alloc(10));
+		new Burst(unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
 		expect(log).toEqual(["a written, 10 bytes"]);
+	});
+
+	test("leave although others throw, and what was thrown is told", async () => {
+		const log: string[] = [];
+		const faults: unknown[] = [];
+		const burst = new Burst((error) => faults.push(error));
+		const thrower = (text: string) => () => {
+			throw new Error(text);
+		};
+		burst.add(thrower("start"));
+		add(burst, log, "a", 10);
+		burst.add(() => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)));
+		burst.add(thrower("another start"));
+		add(burst, log, "b", 10);
+		await turnEnded();
+		expect(log).toEqual(["a ready", "b ready", "a written, 10 bytes", "b written, 10 bytes"]);
+		expect(faults).toEqual(["start", "another start", "write"].map((text) => new Error(text)));
+		add(burst, log, "c", 10);
+		await turnEnded();
+		expect(log.slice(4)).toEqual(["c ready", "c written, 10 bytes"]);
 	});
 
 	test("arrive whole, small and large, on new and on kept connections", async () => {

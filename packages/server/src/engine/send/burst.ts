@@ -1,7 +1,10 @@
-import type { TLSSocket } from "node:tls";
-
 /** As much may be prepared before it is written, bytes: a burst needs no more memory than this and one request. */
 const MAX_PREPARED_BYTES = 1_048_576;
+
+/** Where a request is written to. */
+export interface BurstTarget {
+	writeNow(request: Buffer): void;
+}
 
 /**
  * The attempts that were started in one turn of the event loop. They leave together when it ends: first all are made ready
@@ -12,22 +15,28 @@ const MAX_PREPARED_BYTES = 1_048_576;
  */
 export class Burst {
 	#starts: (() => void)[] = [];
-	#prepared: { readonly socket: TLSSocket; readonly request: Buffer }[] = [];
+	#prepared: { readonly to: BurstTarget; readonly request: Buffer }[] = [];
 	#preparedBytes = 0;
+	readonly #onFault: (error: unknown) => void;
 	#leaving = false;
 
-	/** Calls `start` when the turn ends. It may write, and must not throw. */
+	/** @param onFault told what a start or a write threw: neither should, and no other suffers from it */
+	constructor(onFault: (error: unknown) => void) {
+		this.#onFault = onFault;
+	}
+
+	/** Calls `start` when the turn ends. It may write. */
 	add(start: () => void): void {
 		if (this.#starts.push(start) === 1) setImmediate(this.#leave);
 	}
 
-	/** Writes a request at the end of the burst under way, or at once where there is none. */
-	write(socket: TLSSocket, request: Buffer): void {
+	/** Writes a request at the end of the burst under way, or immediately where there is none. */
+	write(to: BurstTarget, request: Buffer): void {
 		if (!this.#leaving) {
-			socket.write(request);
+			to.writeNow(request);
 			return;
 		}
-		this.#prepared.push({ socket, request });
+		this.#prepared.push({ to, request });
 		this.#preparedBytes += request.length;
 		if (this.#preparedBytes >= MAX_PREPARED_BYTES) this.#writePrepared();
 	}
@@ -36,7 +45,7 @@ export class Burst {
 		const starts = this.#starts;
 		this.#starts = [];
 		this.#leaving = true;
-		for (const start of starts) start();
+		for (const start of starts) this.#try(start);
 		this.#leaving = false;
 		this.#writePrepared();
 	};
@@ -45,6 +54,14 @@ export class Burst {
 		const prepared = this.#prepared;
 		this.#prepared = [];
 		this.#preparedBytes = 0;
-		for (const { socket, request } of prepared) socket.write(request);
+		for (const { to, request } of prepared) this.#try(() => to.writeNow(request));
+	}
+
+	#try(step: () => void): void {
+		try {
+			step();
+		} catch (error) {
+			this.#onFault(error);
+		}
 	}
 }

@@ -1,7 +1,8 @@
 import type { TLSSocket } from "node:tls";
-import type { Burst } from "./burst.ts";
+import { RECEIVERS } from "../../base/budgets.ts";
+import type { Burst, BurstTarget } from "./burst.ts";
 import type { Dialer, Dialing } from "./dial.ts";
-import { SendFailure } from "./errors.ts";
+import { asError, SendFailure } from "./errors.ts";
 
 /** How long a connection is kept without a request, milliseconds. Receivers that hint at less are heard (Keep-Alive). */
 const IDLE_MS = 4_000;
@@ -11,8 +12,12 @@ const IDLE_MARGIN_MS = 1_000;
 /**
  * One TLS connection to one origin. It connects when it is first used, carries one request at a time, and is never
  * connected again once it has closed.
+ *
+ * Sockets and timers call it, and nothing would catch what they are thrown: the process would end. So whatever its user
+ * throws is the failure of that use. And it reads no more of a receiver in one turn of the event loop than
+ * {@link RECEIVERS} allows, so that one that floods it cannot hold up the others.
  */
-export class Connection {
+export class Connection implements BurstTarget {
 	readonly place: Place;
 	readonly #dialer: Dialer;
 	readonly #burst: Burst;
@@ -21,6 +26,8 @@ export class Connection {
 	#socket: TLSSocket | null = null;
 	#user: ConnectionUser | null = null;
 	#requests = 0;
+	/** Bytes read since it was taken for an exchange, or since it last paused. */
+	#read = 0;
 	#idleMs = IDLE_MS;
 	#closed = false;
 
@@ -50,13 +57,23 @@ export class Connection {
 	/** Takes it for one exchange: `user.ready()` is called as soon as it is connected, at once where it is already. */
 	use(user: ConnectionUser): void {
 		this.#user = user;
+		this.#read = 0;
 		if (this.#socket !== null) user.ready();
 		else this.#dialing ??= this.#dialer.dial(this.place.hostname, this.place.port, this.#dialed, this.#received);
 	}
 
 	write(request: Buffer): void {
 		this.#requests++;
-		if (this.#socket !== null) this.#burst.write(this.#socket, request);
+		this.#burst.write(this, request);
+	}
+
+	/** Called by the burst. */
+	writeNow(request: Buffer): void {
+		try {
+			this.#socket?.write(request);
+		} catch (error) {
+			this.#fail(asError(error));
+		}
 	}
 
 	/** Ends the use and keeps the connection for the next one, for as long as the receiver says that it keeps it. */
@@ -66,16 +83,20 @@ export class Connection {
 		if (idleMs <= 0) this.destroy();
 		else if (idleMs !== this.#idleMs) {
 			this.#idleMs = idleMs;
-			this.#socket?.setTimeout(idleMs);
+			this.#guarded(() => this.#socket?.setTimeout(idleMs));
 		}
 	}
 
-	/** Closes it at once, whatever is under way; its user is not told. Harmless when repeated. */
+	/** Closes it at once, whatever is under way; its user is not told. Harmless when repeated, never throws. */
 	destroy(): void {
 		this.#user = null;
 		this.#closed = true;
-		this.#dialing?.cancel();
-		this.#socket?.destroy();
+		try {
+			this.#dialing?.cancel();
+			this.#socket?.destroy();
+		} catch {
+			// It is given up, whether or not its socket can be closed.
+		}
 	}
 
 	readonly #dialed = (error: Error | null, socket: TLSSocket | null): void => {
@@ -84,24 +105,50 @@ export class Connection {
 			return;
 		}
 		this.#socket = socket;
-		// Rearmed by whatever is read or written. A request under way has a deadline of its own.
-		socket.setTimeout(this.#idleMs, () => {
-			if (this.#user === null) this.#close();
+		this.#guarded(() => {
+			// Rearmed by whatever is read or written. A request under way has a deadline of its own.
+			socket.setTimeout(this.#idleMs, () => {
+				if (this.#user === null) this.#close();
+			});
+			socket.on("end", () => {
+				if (this.#user === null) this.#close();
+				else this.#guarded(() => this.#user?.ended());
+			});
+			socket.on("error", (reason) => this.#fail(reason));
+			socket.on("close", () => this.#fail(new SendFailure("connection_reset", "the connection was closed")));
+			this.#user?.ready();
 		});
-		socket.on("end", () => {
-			if (this.#user === null) this.#close();
-			else this.#user.ended();
-		});
-		socket.on("error", (reason) => this.#fail(reason));
-		socket.on("close", () => this.#fail(new SendFailure("connection_reset", "the connection was closed")));
-		this.#user?.ready();
 	};
 
-	readonly #received = (bytes: Buffer): void => {
+	readonly #received = (bytes: Buffer): boolean => {
 		// What nobody asked for is nobody's answer, and leaves it open whose the next one would be.
-		if (this.#user === null) this.#close();
-		else this.#user.received(bytes);
+		if (this.#user === null) {
+			this.#close();
+			return false;
+		}
+		try {
+			this.#user.received(bytes);
+		} catch (error) {
+			this.#fail(asError(error));
+		}
+		this.#read += Math.max(bytes.length, RECEIVERS.leastBytesPerRead);
+		if (this.#read < RECEIVERS.readBytesPerTurn) return true;
+		this.#read = 0;
+		setImmediate(this.#readOn);
+		return false;
 	};
+
+	readonly #readOn = (): void => {
+		if (!this.#closed) this.#guarded(() => this.#socket?.resume());
+	};
+
+	#guarded(run: () => void): void {
+		try {
+			run();
+		} catch (error) {
+			this.#fail(asError(error));
+		}
+	}
 
 	#fail(error: Error): void {
 		const user = this.#user;
@@ -126,7 +173,7 @@ export interface Place {
 	readonly port: number;
 }
 
-/** Who uses a connection, from `use` until `rest`, `destroy` or `failed`. */
+/** Who uses a connection, from `use` until `rest`, `destroy` or `failed`. What it throws comes back to it as `failed`. */
 export interface ConnectionUser {
 	/** It is connected: now or never is the time to write. */
 	ready(): void;
@@ -134,6 +181,6 @@ export interface ConnectionUser {
 	received(bytes: Buffer): void;
 	/** The receiver will send nothing more. */
 	ended(): void;
-	/** It closed, or never came about. Called once at most. */
+	/** It closed, or never came about. Called once at most; must not throw. */
 	failed(error: Error): void;
 }

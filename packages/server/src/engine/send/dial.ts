@@ -1,14 +1,19 @@
-import { isIP, type LookupFunction, type TcpNetConnectOpts } from "node:net";
+import { isIP, type TcpNetConnectOpts } from "node:net";
 import {
 	type ConnectionOptions,
+	checkServerIdentity,
 	connect as connectTls,
 	createSecureContext,
 	getCACertificates,
+	type SecureContext,
 	type TLSSocket,
 } from "node:tls";
-import { SendFailure } from "./errors.ts";
+import { RECEIVERS } from "../../base/budgets.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+import { asError, SendFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import type { Resolver } from "./resolver.ts";
+import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
  * Makes TLS connections to receivers, and only to addresses that the guard permits: a name is resolved once, by the
@@ -18,15 +23,19 @@ import type { Resolver } from "./resolver.ts";
 export interface Dialer {
 	/**
 	 * Calls `done` once, with a connected and verified socket or with why there is none; never after `cancel`. What the
-	 * socket reads goes to `received`, and not through the stream.
+	 * socket reads goes to `received`, and not through the stream. Neither may throw.
 	 */
 	dial(hostname: string, port: number, done: Dialed, received: Received): Dialing;
 }
 
 export type Dialed = (error: Error | null, socket: TLSSocket | null) => void;
 
-/** Takes what came. The bytes are overwritten by what comes next, on any connection: keep copies only. */
-export type Received = (bytes: Buffer) => void;
+/**
+ * Takes what came. The bytes are overwritten by what comes next, on any connection: keep copies only.
+ *
+ * @returns whether to continue reading; if not, reading continues with the socket's `resume`
+ */
+export type Received = (bytes: Buffer) => boolean;
 
 /** A connection being made. */
 export interface Dialing {
@@ -39,6 +48,7 @@ export interface Dialing {
 export interface DialerOptions {
 	readonly guard: Pick<Guard, "permits">;
 	readonly resolver: Resolver;
+	readonly clock: Clock;
 	/** PEM with certificate authorities to trust besides the machine's. */
 	readonly extraCa?: string | undefined;
 }
@@ -47,150 +57,204 @@ export interface DialerOptions {
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /**
- * An address that is given up so much later than it should have been, milliseconds, was given up by a process that stood
- * still meanwhile, and that does not know yet whether the address has accepted.
+ * If that time is over so much later than it should be, milliseconds, the process stood still meanwhile. It does not know
+ * yet whether the address has accepted.
  */
 const STOOD_STILL_MS = 250;
-
-/** TLS sessions kept for resumption, one for each host and port (RFC 8446, 2.2), the least recently used dropped first. */
-const MAX_SESSIONS = 1_000;
 
 /** As much as a TLS record holds: what a receiver sent in one piece is mostly read in one. */
 const READ_BYTES = 16_384;
 
 /** `tls.connect` hands these on to `net.connect`; its types do not say so. */
-type TcpOptions = Pick<TcpNetConnectOpts, "autoSelectFamily" | "autoSelectFamilyAttemptTimeout" | "onread">;
+type TcpOptions = Pick<TcpNetConnectOpts, "onread">;
+
+/** What all connections of a dialer share. */
+interface Shared extends DialerOptions {
+	readonly secureContext: SecureContext;
+	readonly sessions: TlsSessions;
+	/** One for all: what was read is taken before anything else is read. */
+	readonly buffer: Buffer;
+}
 
 export function createDialer(options: DialerOptions): Dialer {
-	const { guard, resolver } = options;
 	const ca = [...getCACertificates("default")];
 	if (options.extraCa !== undefined) ca.push(options.extraCa);
-	// Made once: reading some 150 authorities anew for each connection would cost milliseconds.
-	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2" });
-	const sessions = new Map<string, Buffer>();
-	// One for all connections: what was read is taken before anything else is read.
-	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-
-	async function addressesOf(hostname: string): Promise<readonly string[]> {
-		if (isIP(hostname) === 0) return resolver.lookup(hostname);
-		if (guard.permits(hostname)) return [hostname];
-		throw new SendFailure("address_not_public", `requests may not go to ${hostname}`);
-	}
-
-	function connect(
-		hostname: string,
-		port: number,
-		addresses: readonly string[],
-		done: (...dialed: [...Parameters<Dialed>, stoodStill: boolean]) => void,
-		received: Received,
-	): TLSSocket {
-		const place = `${hostname}:${port}`;
-		const session = sessions.get(place);
-		const connection: ConnectionOptions & TcpOptions = {
-			host: hostname,
-			port,
-			// Names are indicated to the server and compared with its certificate; addresses are compared only (RFC 6066, 3).
-			servername: isIP(hostname) === 0 ? hostname : "",
-			lookup: lookupFrom(addresses),
-			autoSelectFamily: true,
-			autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
-			onread: {
-				buffer,
-				callback(length) {
-					received(buffer.subarray(0, length));
-					return true;
-				},
-			},
-			ALPNProtocols: ["http/1.1"],
-			secureContext,
-			// Said outright, since NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
-			rejectUnauthorized: true,
-			...(session === undefined ? null : { session }),
-		};
-		const socket = connectTls(connection);
-		socket.setNoDelay(true);
-		socket.on("session", (fresh: Buffer) => {
-			sessions.delete(place);
-			sessions.set(place, fresh);
-			if (sessions.size > MAX_SESSIONS) sessions.delete(sessions.keys().next().value ?? place);
-		});
-		// The first address is tried before anybody can listen.
-		let triedAt = performance.now();
-		let stoodStill = false;
-		socket.on("connectionAttempt", () => {
-			triedAt = performance.now();
-		});
-		socket.on("connectionAttemptTimeout", () => {
-			stoodStill ||= performance.now() - triedAt > NEXT_ADDRESS_AFTER_MS + STOOD_STILL_MS;
-		});
-		let pending = true;
-		socket.once("secureConnect", () => {
-			pending = false;
-			done(null, socket, stoodStill);
-		});
-		// Stays on for good: whoever takes the socket listens as well, but an error between the two must find a listener.
-		socket.on("error", (error) => {
-			if (!pending) return;
-			pending = false;
-			sessions.delete(place);
-			done(error, null, stoodStill);
-		});
-		return socket;
-	}
-
+	const shared: Shared = {
+		...options,
+		// Made once: reading some 150 authorities anew for each connection would cost milliseconds.
+		secureContext: createSecureContext({ ca, minVersion: "TLSv1.2" }),
+		sessions: new TlsSessions(options.clock),
+		buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+	};
 	return {
 		dial(hostname, port, done, received) {
-			let resolving = true;
-			let cancelled = false;
-			let socket: TLSSocket | null = null;
-			const attempt = (addresses: readonly string[], isFirst: boolean): void => {
-				const end = (error: Error | null, connected: TLSSocket | null, stoodStill: boolean): void => {
-					// Nothing was sent yet, and the receiver is not to blame.
-					if (error && stoodStill && isFirst && !cancelled) attempt(addresses, false);
-					else done(error, connected);
-				};
-				try {
-					socket = connect(hostname, port, addresses, end, received);
-				} catch (error) {
-					// A second try is made from a socket's event, where nobody would catch it.
-					done(error instanceof Error ? error : new Error(String(error)), null);
-				}
-			};
-			const run = async (): Promise<void> => {
-				try {
-					const addresses = await addressesOf(hostname);
-					resolving = false;
-					if (!cancelled) attempt(addresses, true);
-				} catch (error) {
-					resolving = false;
-					if (!cancelled) done(error instanceof Error ? error : new Error(String(error)), null);
-				}
-			};
-			run();
-			return {
-				get resolving() {
-					return resolving;
-				},
-				cancel() {
-					cancelled = true;
-					socket?.destroy();
-				},
-			};
+			const dial = new Dial(shared, hostname, port, done, received);
+			dial.start();
+			return dial;
 		},
 	};
 }
 
 /**
- * What sockets call instead of resolving: gives them the addresses that were judged, and no others. It answers on the next
- * tick, as a real lookup would: an address without a route fails synchronously, which destroys a socket that
- * `tls.connect` is still setting up and nobody listens to yet, and that ends the process.
+ * One connection being made. It tries the addresses one after another, each with a socket of its own, until one accepts;
+ * with that one it stays, whatever becomes of the TLS handshake.
+ *
+ * A socket has a listener for errors from its first moment to its last: an error that nobody listens to ends the process.
+ *
+ *     resolving ──▶ connecting ──▶ handshake ──▶ done: a socket
+ *         │          │  ▲  │           │
+ *         │          └──┘  └───────────┴──▶ done: why there is none
+ *         └──▶ done    next address
  */
-function lookupFrom(addresses: readonly string[]): LookupFunction {
-	const all = addresses.map((address) => ({ address, family: isIP(address) }));
-	return (_hostname, options, callback) => {
-		process.nextTick(() => {
-			if (options.all === true) callback(null, all);
-			else callback(null, all[0]!.address, all[0]!.family);
+class Dial implements Dialing {
+	resolving = true;
+	readonly #shared: Shared;
+	readonly #hostname: string;
+	readonly #port: number;
+	readonly #done: Dialed;
+	readonly #received: Received;
+	#addresses: readonly string[] = [];
+	#tried = 0;
+	readonly #errors: Error[] = [];
+	#socket: TLSSocket | null = null;
+	#accepted = false;
+	#timer: Timer | null = null;
+	#over = false;
+
+	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received) {
+		this.#shared = shared;
+		this.#hostname = hostname;
+		this.#port = port;
+		this.#done = done;
+		this.#received = received;
+	}
+
+	async start(): Promise<void> {
+		try {
+			this.#addresses = await this.#resolve();
+			this.resolving = false;
+		} catch (error) {
+			this.resolving = false;
+			this.#end(asError(error), null);
+		}
+		this.#connectNext();
+	}
+
+	cancel(): void {
+		this.#over = true;
+		this.#timer?.cancel();
+		this.#socket?.destroy();
+	}
+
+	async #resolve(): Promise<readonly string[]> {
+		const { guard, resolver } = this.#shared;
+		if (isIP(this.#hostname) === 0) return resolver.lookup(this.#hostname);
+		if (guard.permits(this.#hostname)) return [this.#hostname];
+		throw new SendFailure("address_not_public", `requests may not go to ${this.#hostname}`);
+	}
+
+	#connectNext(): void {
+		while (!this.#over) {
+			const address = this.#addresses[this.#tried++];
+			if (address === undefined) {
+				this.#end(this.#errors.length === 1 ? this.#errors[0]! : new AggregateError(this.#errors), null);
+				return;
+			}
+			try {
+				this.#connect(address);
+				return;
+			} catch (error) {
+				this.#giveUp(asError(error));
+			}
+		}
+	}
+
+	#connect(address: string): void {
+		const { secureContext, sessions, buffer } = this.#shared;
+		const place = `${this.#hostname}:${this.#port}`;
+		const known = sessions.find(place);
+		let validTo = known?.validTo ?? 0;
+		const options: ConnectionOptions & TcpOptions = {
+			host: address,
+			port: this.#port,
+			// Names are indicated to the server and compared with its certificate; addresses are compared only (RFC 6066, 3).
+			servername: isIP(this.#hostname) === 0 ? this.#hostname : "",
+			onread: { buffer, callback: (length) => this.#received(buffer.subarray(0, length)) },
+			ALPNProtocols: ["http/1.1"],
+			secureContext,
+			// Said outright, since NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
+			rejectUnauthorized: true,
+			// Not called where a session is resumed: its certificate was checked when the session was made.
+			checkServerIdentity: (hostname, certificate) => {
+				validTo = validUntil(certificate);
+				return checkServerIdentity(hostname, certificate);
+			},
+		};
+		const socket = connectTls(options);
+		this.#socket = socket;
+		socket.on("error", (error) => this.#failed(socket, error));
+		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
+		socket.setNoDelay(true);
+		// Not among the options: if it is refused, `tls.connect` throws and leaves a socket behind that nobody listens to.
+		if (known !== undefined && !setSession(socket, known.session)) sessions.drop(place);
+		let received = 0;
+		socket.on("session", (session: Buffer) => {
+			if (++received > RECEIVERS.sessionsPerConnection)
+				socket.destroy(new SendFailure("tls_failed", "the receiver hands out TLS sessions without end"));
+			else sessions.keep(place, { session, validTo });
 		});
-	};
+		socket.once("connect", () => {
+			this.#accepted = true;
+			this.#timer?.cancel();
+		});
+		socket.once("secureConnect", () => this.#end(null, socket));
+		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
+	}
+
+	#limitTime(socket: TLSSocket): void {
+		const { clock } = this.#shared;
+		const since = clock.elapsed();
+		this.#timer = clock.setTimeout(() => {
+			if (clock.elapsed() - since > NEXT_ADDRESS_AFTER_MS + STOOD_STILL_MS) this.#limitTime(socket);
+			else this.#failed(socket, new SendFailure("timeout", "the address did not accept in time"));
+		}, NEXT_ADDRESS_AFTER_MS);
+	}
+
+	#failed(socket: TLSSocket, error: Error): void {
+		if (this.#over || socket !== this.#socket) return;
+		if (this.#accepted) {
+			this.#shared.sessions.drop(`${this.#hostname}:${this.#port}`);
+			this.#end(error, null);
+		} else {
+			this.#giveUp(error);
+			this.#connectNext();
+		}
+	}
+
+	/** The address that is being tried is given up. */
+	#giveUp(error: Error): void {
+		const socket = this.#socket;
+		this.#socket = null;
+		this.#errors.push(error);
+		this.#timer?.cancel();
+		socket?.destroy();
+	}
+
+	#end(error: Error | null, socket: TLSSocket | null): void {
+		if (this.#over) return;
+		this.#over = true;
+		this.#timer?.cancel();
+		if (socket === null) this.#socket?.destroy();
+		this.#done(error, socket);
+	}
+}
+
+function setSession(socket: TLSSocket, session: Buffer): boolean {
+	try {
+		// Node documents the option that calls it, and not the method.
+		(socket as TLSSocket & { setSession(session: Buffer): void }).setSession(session);
+		return true;
+	} catch {
+		return false;
+	}
 }

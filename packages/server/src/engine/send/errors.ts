@@ -89,6 +89,8 @@ export function isConnectionClosed(error: unknown): boolean {
 	return reasonOf(error) === "connection_reset";
 }
 
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 function codeOf(error: Error): string {
 	return "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -10,7 +10,8 @@ import type { Shipment } from "./sender.ts";
  *
  * The request is signed and written in one go, once the connection is ready: with the key and the time of then, so that
  * once a rotation was answered nothing signed with the old secret leaves. If the webhook's URL changed while the
- * connection was made, nothing is written and the exchange ends as `moved`; if it was paused or deleted, as `withheld`.
+ * connection was made, nothing is written and the exchange ends as `moved`; if the webhook was paused or deleted, or this
+ * node no longer holds its project's lease, as `withheld`.
  *
  *     connecting ──▶ written ──▶ answering ──▶ ended: answered
  *        │             │            the status is known: whatever comes now, it counts
@@ -26,7 +27,6 @@ export class Exchange implements ConnectionUser {
 	readonly #reused: boolean;
 	readonly #answer = new AnswerReader();
 	#request: SentRequest | null = null;
-	#awaiting = false;
 	#ended = false;
 
 	constructor(
@@ -67,18 +67,17 @@ export class Exchange implements ConnectionUser {
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
 	}
 
+	/** From the checks to the write nothing else runs, or runs only what writes other requests (see {@link Burst}). */
 	ready(): void {
 		const { target } = this.#shipment;
-		if (target.withheld || target.url !== this.#destination.url) {
-			this.#end({ kind: target.withheld ? "withheld" : "moved" }, true);
-			return;
-		}
-		try {
+		if (target.withheld || !this.#shipment.mayLeave()) {
+			this.#end({ kind: "withheld" }, true);
+		} else if (target.url !== this.#destination.url) {
+			this.#end({ kind: "moved" }, true);
+		} else {
 			const { bytes, sent } = this.#writer(this.#shipment, this.#destination);
-			this.#connection.write(bytes);
 			this.#request = sent;
-		} catch (error) {
-			this.#endFailed(error);
+			this.#connection.write(bytes);
 		}
 	}
 
@@ -96,8 +95,7 @@ export class Exchange implements ConnectionUser {
 				this.#endMalformed();
 				break;
 			case "body":
-				if (!this.#awaiting) this.#owner.bodyAwaited();
-				this.#awaiting = true;
+				this.#owner.awaitsBody();
 				break;
 			case "head":
 				break;
@@ -132,11 +130,13 @@ export class Exchange implements ConnectionUser {
 	}
 
 	#endFailed(error: unknown): void {
+		if (this.#ended) return;
 		const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);
 		this.#end({ kind: "failed", error, stale }, false);
 	}
 
 	#end(end: ExchangeEnd, intact: boolean): void {
+		if (this.#ended) return;
 		this.#ended = true;
 		if (intact) this.#connection.rest(this.#answer.idleSeconds);
 		else this.#connection.destroy();
@@ -145,9 +145,9 @@ export class Exchange implements ConnectionUser {
 }
 
 export interface ExchangeOwner {
-	/** The status line is there, the body not yet all. */
-	bodyAwaited(): void;
-	/** Called once. The connection is closed, or at rest and may be used again. */
+	/** The head was read and something of the body may have been, but not all of it. Called again whenever more was read. */
+	awaitsBody(): void;
+	/** Called once; must not throw. The connection is closed, or at rest and may be used again. */
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void;
 }
 
@@ -168,5 +168,5 @@ export type ExchangeEnd =
 	  }
 	/** The webhook's URL is another by now; nothing was written. */
 	| { readonly kind: "moved" }
-	/** The webhook is paused or deleted by now; nothing was written. */
+	/** The webhook is paused or deleted by now, or the lease is not ours; nothing was written. */
 	| { readonly kind: "withheld" };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
 import { secretDigest } from "@posthorn/protocol";
 import { describe, expect, test } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { answered, header, keyOf, SECRET, shipment, signatureOf } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
@@ -154,6 +155,42 @@ describe("what changes while a request waits to be written", () => {
 		expect(outcome).toMatchObject({ kind: "answered", status: 200, request: { url: rig.receiver.url("/moved") } });
 		expect(slow.requests).toHaveLength(0);
 		expect(rig.receiver.requests).toHaveLength(1);
+	});
+
+	test("nothing leaves once the lease is lost, nor is it signed; the connection is kept", async () => {
+		const { slow, asked } = await slowReceiver();
+		let holdsLease = true;
+		const sent = { ...shipment(slow.url()), mayLeave: () => holdsLease };
+		const sending = rig.sender.send(sent);
+		const proceed = await asked;
+		holdsLease = false;
+		proceed();
+		expect(await sending).toEqual({ kind: "withheld" });
+		expect(await rig.sender.send(sent)).toEqual({ kind: "withheld" });
+		expect(rig.sender.idleConnections).toBe(1);
+		holdsLease = true;
+		expect(text(await rig.sender.send(sent))).toBe("ok");
+		expect(slow.requests).toHaveLength(1);
+		expect(slow.sockets).toHaveLength(1);
+	});
+
+	test("the deadline is the attempt's: a change of URL does not begin it again", async () => {
+		const { slow, asked } = await slowReceiver();
+		const clock = new VirtualClock();
+		const sender = rig.makeSender({ clock, timeoutMs: 10_000 });
+		const sent = shipment(slow.url());
+		const sending = sender.send(sent);
+		const proceed = await asked;
+		await clock.advance(6_000);
+		const arrived = once(rig.receiver, "request");
+		rig.receiver.answer = () => undefined;
+		sent.target.url = rig.receiver.url("/moved");
+		proceed();
+		await arrived;
+		await clock.advance(4_000);
+		const outcome = made(await sending);
+		expect(text(outcome)).toBe("timeout");
+		expect(outcome.endedAt - outcome.startedAt).toBe(10_000);
 	});
 
 	test("a rotation between two requests on one connection holds for the second", async () => {

@@ -3,8 +3,8 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import { Burst } from "./burst.ts";
 import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
-import { createDialer } from "./dial.ts";
-import { reasonOf } from "./errors.ts";
+import { createDialer, type Dialer } from "./dial.ts";
+import { asError, reasonOf } from "./errors.ts";
 import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
 import type { Answered, Unanswered, Withheld } from "./outcome.ts";
@@ -17,6 +17,8 @@ export interface HttpSenderOptions {
 	readonly guard: Guard;
 	/** The machine's name servers unless given. */
 	readonly resolver?: Resolver | undefined;
+	/** Makes the connections; over TLS to what the resolver finds, unless given. */
+	readonly dialer?: Dialer | undefined;
 	/** The word in the header names and the user agent. */
 	readonly brand: string;
 	/** How long an attempt may take from its start to the receiver's status line, DNS and TLS included, milliseconds. */
@@ -38,8 +40,8 @@ type Settings = HttpSenderOptions & { readonly writer: RequestWriter };
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
 	const { clock, guard, brand } = options;
 	const resolver = options.resolver ?? createResolver({ guard, clock });
-	const dialer = createDialer({ guard, resolver, extraCa: options.extraCa });
-	const burst = new Burst();
+	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa });
+	const burst = new Burst(options.onFault);
 	const connections = new Connections(dialer, burst, options.idleConnections ?? SENDS.idleConnections);
 	const settings: Settings = { ...options, writer: createRequestWriter(brand, clock) };
 	return {
@@ -59,6 +61,8 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
  * One attempt: mostly one exchange. Another follows, within the same deadline, where the first was withdrawn because the
  * webhook's URL had changed, and at most once where a kept-alive connection turned out to be closed by the receiver: such
  * a failure says nothing about the receiver, which never saw the request.
+ *
+ * It ends once, whatever is thrown on the way: by its deadline at the latest.
  */
 class Attempt implements ExchangeOwner {
 	readonly #shipment: Shipment;
@@ -68,8 +72,11 @@ class Attempt implements ExchangeOwner {
 	readonly #startedAt: number;
 	#deadline: Timer | null = null;
 	#grace: Timer | null = null;
+	/** When something of an unfinished response was read last; null while there is none. */
+	#readAt: number | null = null;
 	#exchange: Exchange | null = null;
 	#freshOnly = false;
+	#over = false;
 
 	constructor(
 		shipment: Shipment,
@@ -85,30 +92,51 @@ class Attempt implements ExchangeOwner {
 	}
 
 	begin(): void {
-		this.#deadline = this.#options.clock.setTimeout(() => this.#exchange?.cut(), this.#options.timeoutMs);
+		try {
+			this.#deadline = this.#options.clock.setTimeout(this.#cut, this.#options.timeoutMs);
+		} catch (error) {
+			this.#fail(error);
+			return;
+		}
 		this.#try();
 	}
 
-	bodyAwaited(): void {
-		this.#grace = this.#options.clock.setTimeout(() => this.#exchange?.cut(), BODY_GRACE_MS);
+	awaitsBody(): void {
+		this.#readAt = this.#options.clock.now();
+		this.#grace ??= this.#options.clock.setTimeout(this.#cut, BODY_GRACE_MS);
 	}
 
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
-		if (connection.isOpen) this.#connections.release(connection);
-		if (end.kind === "answered") {
-			const { kind, status, body, truncated, request } = end;
-			this.#end({ kind, status, body, truncated, ...this.#times(), request });
-		} else if (end.kind === "withheld") {
-			this.#end(end);
-		} else if (end.kind === "failed" && !(end.stale && !this.#freshOnly)) {
-			this.#fail(end.error);
-		} else {
-			this.#freshOnly ||= end.kind === "failed";
-			this.#try();
+		try {
+			if (connection.isOpen) this.#connections.release(connection);
+			if (end.kind === "answered") {
+				const { kind, status, body, truncated, request } = end;
+				// A body that did not end was waited for in vain: that time is not the receiver's response time.
+				const times = this.#times(truncated ? this.#readAt : null);
+				this.#end({ kind, status, body, truncated, ...times, request });
+			} else if (end.kind === "withheld") {
+				this.#end(end);
+			} else if (end.kind === "failed" && !(end.stale && !this.#freshOnly)) {
+				this.#fail(end.error);
+			} else {
+				this.#freshOnly ||= end.kind === "failed";
+				this.#try();
+			}
+		} catch (error) {
+			this.#fail(error);
 		}
 	}
 
+	readonly #cut = (): void => {
+		try {
+			this.#exchange?.cut();
+		} catch (error) {
+			this.#fail(error);
+		}
+	};
+
 	#try(): void {
+		this.#exchange = null;
 		try {
 			const { brand, writer } = this.#options;
 			const destination = destinationOf(this.#shipment.target, brand);
@@ -116,26 +144,40 @@ class Attempt implements ExchangeOwner {
 			this.#exchange = new Exchange(this.#shipment, destination, connection, writer, this);
 			this.#exchange.begin();
 		} catch (error) {
+			// Closes the connection, if there is one.
+			(this.#exchange as Exchange | null)?.failed(asError(error));
 			this.#fail(error);
 		}
 	}
 
 	#fail(error: unknown): void {
+		if (this.#over) return;
 		const reason = reasonOf(error);
 		const { url = this.#shipment.target.url, request = null } = this.#exchange ?? {};
 		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), url, request });
-		if (reason === null) this.#options.onFault(error);
+		if (reason === null) this.#tell(error);
+	}
+
+	#tell(fault: unknown): void {
+		try {
+			this.#options.onFault(fault);
+		} catch {
+			// What cannot be logged must not become a fault of its own.
+		}
 	}
 
 	#end(outcome: Answered | Unanswered | Withheld): void {
+		if (this.#over) return;
+		this.#over = true;
+		this.#resolve(outcome);
 		this.#deadline?.cancel();
 		this.#grace?.cancel();
-		this.#resolve(outcome);
 	}
 
 	/** A clock that was set back meanwhile must not make an attempt end before it began. */
-	#times(): { startedAt: number; endedAt: number } {
-		return { startedAt: this.#startedAt, endedAt: Math.max(this.#startedAt, this.#options.clock.now()) };
+	#times(endedAt: number | null = null): { startedAt: number; endedAt: number } {
+		const startedAt = this.#startedAt;
+		return { startedAt, endedAt: Math.max(startedAt, endedAt ?? this.#options.clock.now()) };
 	}
 }
 

@@ -38,7 +38,7 @@ export interface NotSent extends Timed {
 	readonly reason: ClosingReason;
 }
 
-/** Nothing was sent: the webhook was paused or deleted while the connection was made. No attempt. */
+/** Nothing was sent: while the connection was made the webhook was paused or deleted, or the lease lost. No attempt. */
 export interface Withheld {
 	readonly kind: "withheld";
 }

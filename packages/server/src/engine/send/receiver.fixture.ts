@@ -133,5 +133,6 @@ export function shipment(
 		eventType: "purchase.completed",
 		body: Buffer.from(body),
 		target: { projectId: "proj_1", url, key: keyOf(SECRET), withheld: false },
+		mayLeave: () => true,
 	};
 }

@@ -9,6 +9,8 @@ export interface Shipment {
 	readonly body: Uint8Array;
 	/** Where to and with which key, read anew at the last moment, so that rotation and edits hold at once. */
 	readonly target: Target;
+	/** Asked right before it is signed and written: whether this node still holds the project's lease. */
+	mayLeave(): boolean;
 }
 
 /** A webhook as the sender sees it. Its fields change when the owner edits the webhook. */

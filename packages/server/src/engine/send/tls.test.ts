@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { connect } from "node:tls";
+import tls, { connect, type DetailedPeerCertificate } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
 import { createHttpSender } from "./http-sender.ts";
 import { answered, Receiver, shipment } from "./receiver.fixture.ts";
 import type { Resolver } from "./resolver.ts";
+import { validUntil } from "./tls-sessions.ts";
 
 const authority = createAuthority();
 const trusted = authority.issue();
@@ -38,7 +39,7 @@ const resolver: Resolver = {
 	},
 };
 
-function makeSender(options: { extraCa?: string; resolver?: Resolver } = {}) {
+function makeSender(options: { extraCa?: string; resolver?: Resolver; clock?: Clock } = {}) {
 	const sender = createHttpSender({
 		clock: systemClock,
 		guard: createGuard({ allow: ["127.0.0.0/8"] }),
@@ -114,14 +115,22 @@ describe("certificates", () => {
 });
 
 describe("handshakes", () => {
-	test("TLS 1.1 is too old", async () => {
-		const receiver = await listen({
-			...trusted,
-			minVersion: "TLSv1",
-			maxVersion: "TLSv1.1",
-			ciphers: "DEFAULT@SECLEVEL=0",
-		});
-		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_failed" });
+	test("TLS 1.1 is too old, even where the process would allow it", async () => {
+		const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
+		const receiver = await listen({ ...trusted, ...old });
+		const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
+		tls.DEFAULT_MIN_VERSION = "TLSv1";
+		tls.DEFAULT_CIPHERS = "DEFAULT@SECLEVEL=0";
+		try {
+			const lenient = connect({ port: receiver.port, host: "127.0.0.1", ca: authority.cert, servername: "localhost" });
+			await once(lenient, "secureConnect");
+			expect(lenient.getProtocol()).toBe("TLSv1.1");
+			lenient.destroy();
+			expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_failed" });
+		} finally {
+			tls.DEFAULT_MIN_VERSION = DEFAULT_MIN_VERSION;
+			tls.DEFAULT_CIPHERS = DEFAULT_CIPHERS;
+		}
 	});
 
 	test("TLS 1.2 is not", async () => {
@@ -162,6 +171,33 @@ describe("handshakes", () => {
 		for (let i = 0; i < 3; i++)
 			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
 		expect(reused).toEqual([false, true, true]);
+	});
+});
+
+describe("a session", () => {
+	test.each(["TLSv1.2", "TLSv1.3"] as const)("is not resumed once a certificate has expired, %s", async (version) => {
+		const receiver = await listen({ ...authority.issue({ validTo: DAY_MS }), maxVersion: version });
+		const reused: boolean[] = [];
+		receiver.answer = (socket, request) => {
+			reused.push(socket.isSessionReused());
+			answered(200, "ok", "connection: close\r\n")(socket, request);
+		};
+		let later = 0;
+		const sender = makeSender({ clock: { ...systemClock, now: () => Date.now() + later } });
+		// The session of the second is that of the first, renewed: it does not live longer for that.
+		for (const ms of [0, DAY_MS - 60_000, DAY_MS + 60_000]) {
+			later = ms;
+			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
+		}
+		expect(reused).toEqual([false, true, false]);
+	});
+
+	test("lives as long as the first of its certificates to expire", () => {
+		const root = { valid_to: "Jan  1 00:00:00 2030 GMT" } as DetailedPeerCertificate;
+		root.issuerCertificate = root;
+		const leaf = { valid_to: "Jan  1 00:00:00 2031 GMT", issuerCertificate: root } as DetailedPeerCertificate;
+		expect(validUntil(leaf)).toBe(Date.parse("2030-01-01T00:00:00Z"));
+		expect(validUntil({ ...root, valid_to: "nonsense" })).toBe(0);
 	});
 });
 

@@ -1,0 +1,232 @@
+import { EventEmitter } from "node:events";
+import { TLSSocket } from "node:tls";
+import fc from "fast-check";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import type { Dialed, Dialer, Received } from "./dial.ts";
+import { answered, shipment } from "./receiver.fixture.ts";
+import { made, Rig, text } from "./rig.fixture.ts";
+
+/**
+ * Sockets, timers and name servers call the sender, and nothing catches what it throws back at them: the process would
+ * end. Vitest fails a run in which that happens, so each of these tests also shows that nothing was left uncaught.
+ */
+const rig = new Rig();
+
+afterEach(() => {
+	vi.restoreAllMocks();
+});
+
+const RESPONSE = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+const BOOM = new Error("boom");
+const boom = (): never => {
+	throw BOOM;
+};
+
+/** What a socket does when it is asked to: as it should, or it throws. */
+type Method = "setTimeout" | "on" | "write" | "destroy" | "resume";
+
+/** A socket of a dialer whose methods throw as the test says. */
+class FaultySocket extends EventEmitter {
+	readonly writable = true;
+	destroyed = false;
+	readonly #faulty: ReadonlySet<Method>;
+
+	constructor(faulty: ReadonlySet<Method>) {
+		super();
+		this.#faulty = faulty;
+		// As the dialer does from a socket's first moment.
+		super.on("error", () => undefined);
+	}
+
+	setTimeout(): void {
+		this.#check("setTimeout");
+	}
+
+	override on(event: string, listener: (...args: unknown[]) => void): this {
+		this.#check("on");
+		return super.on(event, listener);
+	}
+
+	write(): boolean {
+		this.#check("write");
+		this.emit("written");
+		return true;
+	}
+
+	destroy(): void {
+		this.destroyed = true;
+		this.#check("destroy");
+	}
+
+	resume(): void {
+		this.#check("resume");
+	}
+
+	#check(method: Method): void {
+		if (this.#faulty.has(method)) boom();
+	}
+}
+
+/** Dials as the test says, and remembers what it was handed. */
+function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer {
+	return {
+		dial(_hostname, _port, done, received) {
+			dial(done, received);
+			return { resolving: false, cancel: () => undefined };
+		},
+	};
+}
+
+describe("whatever throws, an attempt has an outcome, and the next one is not affected", () => {
+	const method = fc.constantFrom<Method>("setTimeout", "on", "write", "destroy");
+	/** What happens to the connection once it was dialed. */
+	const event = fc.constantFrom("response", "half", "garbage", "error", "end", "close", "timeout", "nothing");
+
+	test("at any point of a connection's life", async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.uniqueArray(method, { maxLength: 4 }),
+				fc.array(event, { maxLength: 4 }),
+				fc.boolean(),
+				async (methods, events, readerThrows) => {
+					const clock = new VirtualClock();
+					const told: unknown[] = [];
+					const dialer = faultyDialer((done, received) => {
+						setImmediate(() => {
+							const socket = new FaultySocket(new Set(methods));
+							done(null, socket as unknown as TLSSocket);
+							for (const each of events) {
+								if (each === "response") received(RESPONSE);
+								else if (each === "half") received(RESPONSE.subarray(0, 20));
+								else if (each === "garbage") received(Buffer.from("garbage"));
+								else if (each === "error") socket.emit("error", BOOM);
+								else socket.emit(each);
+							}
+						});
+					});
+					const push = readerThrows ? vi.spyOn(AnswerReader.prototype, "push").mockImplementation(boom) : null;
+					const sender = rig.makeSender({ dialer, clock, timeoutMs: 100, onFault: (error) => told.push(error) });
+					const outcome = sender.send(shipment("https://faulty.example/"));
+					// Two turns: it is started at the end of this one, and dialed in the next.
+					for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+					await clock.advance(100);
+					expect(["ok", "timeout", "sender_failed", "connection_reset", "malformed_response", ""]).toContain(
+						text(made(await outcome)),
+					);
+					expect(told.every((error) => error === BOOM)).toBe(true);
+					push?.mockRestore();
+				},
+			),
+			{ numRuns: 300 },
+		);
+	});
+
+	test.each<[string, () => Dialer]>([
+		["dialing throws", () => faultyDialer(boom)],
+		["dialing fails at once", () => faultyDialer((done) => done(BOOM, null))],
+		["dialing fails with nothing", () => faultyDialer((done) => setImmediate(done, null, null))],
+	])("%s", async (_, makeDialer) => {
+		const sender = rig.makeSender({ dialer: makeDialer() });
+		expect(made(await sender.send(shipment("https://faulty.example/")))).toMatchObject({ kind: "unanswered" });
+	});
+
+	test("a timer cannot be set", async () => {
+		const sender = rig.makeSender({ clock: { now: () => 0, elapsed: () => 0, setTimeout: boom } });
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
+		expect(rig.faults).toEqual([BOOM]);
+	});
+
+	test("a fault cannot be logged", async () => {
+		const sender = rig.makeSender({ dialer: faultyDialer(boom), onFault: boom });
+		expect(text(await sender.send(shipment("https://faulty.example/")))).toBe("sender_failed");
+	});
+
+	test("the URL cannot be taken apart after it changed", async () => {
+		const sent = shipment(rig.receiver.url());
+		const sending = rig.sender.send(sent);
+		sent.target.url = "http://not.secure/";
+		expect(text(await sending)).toBe("sender_failed");
+		expect(rig.receiver.requests).toHaveLength(0);
+	});
+
+	test("the resolver throws instead of rejecting", async () => {
+		const sender = rig.makeSender({ resolver: { lookup: boom } });
+		expect(text(await sender.send(shipment("https://name.example/")))).toBe("sender_failed");
+	});
+});
+
+describe("with real sockets", () => {
+	test("the reader throws", async () => {
+		vi.spyOn(AnswerReader.prototype, "push").mockImplementationOnce(boom);
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
+		expect(rig.faults).toEqual([BOOM]);
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
+	});
+
+	test("a socket cannot be set up: the next address is tried, and nothing is left open", async () => {
+		vi.spyOn(TLSSocket.prototype, "setNoDelay").mockImplementationOnce(boom);
+		const sender = rig.makeSender({ resolver: { lookup: async () => ["127.0.0.1", "127.0.0.1"] } });
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		vi.spyOn(TLSSocket.prototype, "setNoDelay").mockImplementationOnce(boom);
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
+		await sender.close();
+		await rig.receiver.allClosed();
+	});
+
+	test("a damaged TLS session is dropped, and the handshake made in full", async () => {
+		const resumed: boolean[] = [];
+		rig.receiver.answer = (socket, request) => {
+			resumed.push(socket.isSessionReused());
+			answered(200, "ok", "connection: close\r\n")(socket, request);
+		};
+		await rig.sender.send(shipment(rig.receiver.url()));
+		const prototype = TLSSocket.prototype as unknown as { setSession(session: Buffer): void };
+		const damaged = vi.spyOn(prototype, "setSession").mockImplementationOnce(boom);
+		for (let i = 0; i < 2; i++) expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		expect(damaged).toHaveBeenCalledTimes(2);
+		expect(resumed).toEqual([false, false, true]);
+	});
+});
+
+describe("a receiver that floods its connection", () => {
+	test("is read no further in one turn than its share, and on in the next", async () => {
+		const head = Buffer.from("HTTP/1.1 200 OK\r\nx: y\r\n");
+		const drip = Buffer.from("z: z\r\n");
+		const turns: number[] = [];
+		const { promise: dialed, resolve: onDialed } = Promise.withResolvers<Received>();
+		const socket = Object.assign(new FaultySocket(new Set()), { resume: () => turns.push(turns.length) });
+		const dialer = faultyDialer((done, received) => {
+			done(null, socket as unknown as TLSSocket);
+			onDialed(received);
+		});
+		const sending = rig.makeSender({ dialer }).send(shipment("https://flood.example/"));
+		const receive = await dialed;
+		expect(receive(head)).toBe(true);
+		let reads = 1;
+		while (receive(drip)) reads++;
+		// Each read counts as 256 bytes at least, of the 64 KiB that one connection may have in a turn.
+		expect(reads).toBe(255);
+		expect(turns).toHaveLength(0);
+		await new Promise((resolve) => setImmediate(resolve));
+		expect(turns).toHaveLength(1);
+		expect(receive(Buffer.from("content-length: 2\r\n\r\nok"))).toBe(true);
+		expect(text(await sending)).toBe("ok");
+	});
+
+	test("is read to the end of its response, however often that pauses", async () => {
+		const resumed = vi.spyOn(TLSSocket.prototype, "resume");
+		const response = `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(2_000)}content-length: 2\r\n\r\nok`;
+		rig.receiver.answer = (socket) => {
+			// Each byte a TLS record of its own.
+			const write = (at: number): void => {
+				if (at < response.length) socket.write(response[at]!, () => write(at + 1));
+			};
+			write(0);
+		};
+		const before = resumed.mock.calls.length;
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		expect(resumed.mock.calls.length).toBeGreaterThan(before);
+	});
+});

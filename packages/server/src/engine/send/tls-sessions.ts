@@ -1,0 +1,57 @@
+import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
+import type { Clock } from "../../base/clock.ts";
+
+/** Sessions kept, the least recently used dropped first. */
+const MAX_SESSIONS = 1_000;
+
+/** Certificates of a chain that are looked at; OpenSSL accepts no longer chains by default. */
+const MAX_CHAIN = 100;
+
+/** A TLS session that may be resumed. */
+export interface TlsSession {
+	readonly session: Buffer;
+	/** Until when the certificates are valid that it was made with, milliseconds since the epoch. */
+	readonly validTo: number;
+}
+
+/**
+ * TLS sessions for resumption, one for each host and port (RFC 8446, 2.2). Resuming skips the certificate, so a session
+ * lives no longer than the certificates that it was made with; what replaces a resumed session inherits its end.
+ */
+export class TlsSessions {
+	readonly #clock: Pick<Clock, "now">;
+	readonly #byPlace = new Map<string, TlsSession>();
+
+	constructor(clock: Pick<Clock, "now">) {
+		this.#clock = clock;
+	}
+
+	find(place: string): TlsSession | undefined {
+		const known = this.#byPlace.get(place);
+		if (known === undefined || known.validTo > this.#clock.now()) return known;
+		this.#byPlace.delete(place);
+		return undefined;
+	}
+
+	keep(place: string, session: TlsSession): void {
+		this.#byPlace.delete(place);
+		this.#byPlace.set(place, session);
+		if (this.#byPlace.size > MAX_SESSIONS) this.drop(this.#byPlace.keys().next().value ?? place);
+	}
+
+	drop(place: string): void {
+		this.#byPlace.delete(place);
+	}
+}
+
+/** Until when all certificates of a chain are valid, milliseconds since the epoch; 0 where one does not tell. */
+export function validUntil(certificate: PeerCertificate): number {
+	let validTo = Number.POSITIVE_INFINITY;
+	let each: Partial<DetailedPeerCertificate> | undefined = certificate;
+	for (let i = 0; i < MAX_CHAIN && each !== undefined; i++) {
+		validTo = Math.min(validTo, Date.parse(each.valid_to ?? "") || 0);
+		// The root is its own issuer.
+		each = each.issuerCertificate === each ? undefined : each.issuerCertificate;
+	}
+	return validTo;
+}
