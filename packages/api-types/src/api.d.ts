@@ -5380,7 +5380,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 500: components["responses"]["internal"];
-            /** @description Storage did not answer within two seconds, or the engine is stopping. */
+            /** @description Storage did not answer within two seconds, the engine is stopping, or the machine is out of something that deliveries need. */
             readonly 503: {
                 headers: {
                     /** @description When to come again, in seconds. */

@@ -21,6 +21,7 @@ import { startEngine } from "./engine/index.ts";
 import { createGuard } from "./engine/send/guard.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
+import { Shortages } from "./engine/send/shortages.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./seal-check.ts";
@@ -86,8 +87,10 @@ async function build(
 
 	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ allow: config.egressAllow });
+	const shortages = new Shortages(clock);
 	const sender = createHttpSender({
 		clock,
+		shortages,
 		guard,
 		brand: config.brand,
 		timeoutMs: config.attemptTimeoutMs,
@@ -111,6 +114,7 @@ async function build(
 		retryDelaysMs: config.retryDelaysMs,
 		logRetentionMs: config.logRetentionMs,
 		maxEventBytes: config.maxEventBytes,
+		shortages,
 		sendsInFlight: descriptors.sends,
 		observer: {
 			published(projectId, count, events) {
@@ -129,6 +133,7 @@ async function build(
 	undo.push(() => engine.stop());
 	metrics.watchNode(() => engine.node);
 	metrics.watchBudgets(engine.budgets);
+	metrics.watchShortages(shortages);
 	const elsewhere = new Elsewhere({ storage, arrivals, changes, clock, logger });
 	undo.push(() => elsewhere.stop());
 	elsewhere.start();
@@ -159,6 +164,7 @@ async function build(
 		dashboardFolder: dashboardFolder(),
 		changes,
 		arrivals,
+		shortages,
 		metrics,
 		clock,
 		ids,

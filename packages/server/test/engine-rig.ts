@@ -6,8 +6,9 @@ import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
 import { type EngineOptions, type RunningEngine, startEngine } from "../src/engine/index.ts";
-import type { Answered, FailureReason, Unanswered } from "../src/engine/send/outcome.ts";
+import type { FailureReason, Sent } from "../src/engine/send/outcome.ts";
 import type { Sender, Shipment } from "../src/engine/send/sender.ts";
+import type { Shortage } from "../src/engine/send/shortages.ts";
 import type { NewAttempt, Storage } from "../src/storage/port.ts";
 
 export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
@@ -19,7 +20,7 @@ export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
 
 /** What a scripted receiver does with an attempt. */
 export type Script = (shipment: Shipment, nth: number) => Answer | Promise<Answer>;
-export type Answer = number | FailureReason;
+export type Answer = number | FailureReason | "withheld" | { readonly shortage: Shortage };
 
 /** The network, handed in: says what receivers answer, and keeps what was sent. */
 export class ScriptedSender implements Sender {
@@ -35,7 +36,7 @@ export class ScriptedSender implements Sender {
 		this.script = script;
 	}
 
-	async send(shipment: Shipment): Promise<Answered | Unanswered> {
+	async send(shipment: Shipment): Promise<Sent> {
 		const startedAt = this.#clock.now();
 		const { url } = shipment.target;
 		this.sent.push({ url, eventId: shipment.eventId, at: startedAt });
@@ -44,6 +45,8 @@ export class ScriptedSender implements Sender {
 		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
 		const answer = await this.script(shipment, this.sent.length);
 		this.#open.set(url, (this.#open.get(url) ?? 1) - 1);
+		if (answer === "withheld") return { kind: "withheld" };
+		if (typeof answer === "object") return { kind: "deferred", ...answer };
 		const times = { startedAt, endedAt: this.#clock.now() };
 		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };
 		return typeof answer === "number"

@@ -10,6 +10,7 @@ import { describeOutages } from "./engine-outages.ts";
 import { describeRewound } from "./engine-rewound.ts";
 import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
+import { describeShortages } from "./engine-shortages.ts";
 import { describeTurns } from "./engine-turns.ts";
 import { describeWithholding } from "./engine-withholding.ts";
 
@@ -27,6 +28,7 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeOutages(start);
 		describeHandover(start);
 		describeWithholding(start);
+		describeShortages(start);
 		describeRewound(start);
 		describeFairness(start);
 		describeTurns(start);

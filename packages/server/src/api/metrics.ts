@@ -2,10 +2,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { EngineObserver, NodeState } from "../engine/index.ts";
+import type { Shortages } from "../engine/send/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/observer.ts";
 import type { AttemptStatus, Gauges, Storage } from "../storage/port.ts";
 import { showBudgets, type WatchedBudget } from "./budget-metrics.ts";
-import { countDatabase, countLosses, watchNode, watchPools } from "./node-metrics.ts";
+import { countDatabase, countLosses, watchNode, watchPools, watchShortages } from "./node-metrics.ts";
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -28,6 +29,8 @@ export interface Metrics {
 	database(): DatabaseObserver;
 	/** From now on shows the connections to it. */
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
+	/** From now on shows what this node is short of. */
+	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
 	/** From now on shows what this node works. */
 	watchNode(read: () => NodeState): void;
 	/** From now on also shows these budgets, by their names. Throws if one of that name is shown already. */
@@ -93,6 +96,7 @@ export function createMetrics(): Metrics {
 		watch: (source) => watchStorage(registry, source),
 		database: () => countDatabase(registry),
 		watchPools: (read) => watchPools(registry, read),
+		watchShortages: (shortages) => watchShortages(registry, shortages),
 		watchNode: (read) => watchNode(registry, read),
 		watchBudgets: showBudgets(registry),
 	};

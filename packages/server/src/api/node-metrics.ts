@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { NodeState, ProjectLoss } from "../engine/index.ts";
+import { SHORTAGES, type Shortages } from "../engine/send/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../storage/port/observer.ts";
 
 const COMMIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -36,6 +37,31 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 		registers,
 		collect() {
 			this.set(read().sharing?.nodes ?? 0);
+		},
+	});
+}
+
+/** Shows what the node runs out of, and how many sends it put off because of that. */
+export function watchShortages(registry: Registry, shortages: Pick<Shortages, "lasts" | "total">): void {
+	const labelNames = ["kind"] as const;
+	const registers = [registry];
+	new Counter({
+		name: "posthorn_shortages_total",
+		help: "Sends put off because this node ran out of something: descriptors, memory, ports or name_servers.",
+		labelNames,
+		registers,
+		collect() {
+			this.reset();
+			for (const kind of SHORTAGES) this.inc({ kind }, shortages.total(kind));
+		},
+	});
+	new Gauge({
+		name: "posthorn_shortage",
+		help: "1 while this node is out of it, else 0.",
+		labelNames,
+		registers,
+		collect() {
+			for (const kind of SHORTAGES) this.set({ kind }, shortages.lasts(kind) ? 1 : 0);
 		},
 	});
 }

@@ -4,6 +4,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Shortages } from "../engine/send/shortages.ts";
 import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
@@ -50,6 +51,8 @@ export interface ApiParts {
 	readonly logger: Logger;
 	/** Those of base/budgets.ts unless said. */
 	readonly connectionLimits?: Partial<ConnectionLimits>;
+	/** What this node is short of, for whether it is ready. */
+	readonly shortages?: Pick<Shortages, "current">;
 	/** Whether the engine takes work; true unless said. */
 	readonly ready?: () => boolean;
 }

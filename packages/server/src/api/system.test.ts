@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Shortage } from "../engine/send/shortages.ts";
 import { StorageError } from "../storage/port.ts";
 import { TestApi } from "./api.fixture.ts";
 
@@ -53,9 +54,15 @@ test("paths and methods that no one expects share one label", async () => {
 test("it is not ready when storage does not answer, and alive all the same", async () => {
 	let lost = false;
 	let ready = true;
+	let current: Shortage | null = null;
 	const failing = await TestApi.start({
 		parts: ({ storage }) => ({
 			ready: () => ready,
+			shortages: {
+				get current() {
+					return current;
+				},
+			},
 			storage: new Proxy(storage, {
 				get: (target, name) => {
 					const value = Reflect.get(target, name, target) as unknown;
@@ -72,6 +79,12 @@ test("it is not ready when storage does not answer, and alive all the same", asy
 		ready = false;
 		expect((await failing.call("GET", "/readyz")).status).toBe(503);
 		ready = true;
+		current = "name_servers";
+		const short = await failing.call("GET", "/readyz");
+		expect(short.status).toBe(503);
+		expect(short.json.detail).toContain("name servers");
+		current = null;
+		expect((await failing.call("GET", "/readyz")).status).toBe(200);
 		lost = true;
 		const unready = await failing.call("GET", "/readyz");
 		expect(unready.status).toBe(503);

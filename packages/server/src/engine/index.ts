@@ -12,6 +12,7 @@ import { WindowBudget } from "./lanes/window-budget.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
+import { Shortages } from "./send/shortages.ts";
 import { createSlots, type Slots } from "./send/slots.ts";
 import { Settler } from "./settle/settler.ts";
 
@@ -31,6 +32,8 @@ export interface EngineOptions {
 	readonly retryDelaysMs: readonly number[];
 	readonly logRetentionMs: number;
 	readonly maxEventBytes: number;
+	/** What this node is short of: the sender's, of its own unless given. */
+	readonly shortages?: Shortages | undefined;
 	/** Sends in flight at most, {@link SENDS.inFlight} unless given. */
 	readonly sendsInFlight?: number | undefined;
 	/** Projects worked at once at most, {@link PROJECTS.active} unless given: beyond that they take turns. */
@@ -74,6 +77,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			storage,
 			sender,
 			slots,
+			shortages: options.shortages ?? new Shortages(clock),
 			settler,
 			budget: new WindowBudget(),
 			clock,

@@ -1,3 +1,4 @@
+import { shortageText } from "../../engine/send/shortages.ts";
 import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
@@ -6,9 +7,9 @@ import { Health } from "../schemas/index.ts";
 /** Storage must answer within this time to count as ready. */
 const PING_MS = 2_000;
 
-type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready">;
+type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready" | "shortages">;
 
-export function systemRoutes({ storage, metrics, clock, logger, ready = () => true }: SystemParts): Route[] {
+export function systemRoutes({ storage, metrics, clock, logger, shortages, ready = () => true }: SystemParts): Route[] {
 	const tag = "System";
 
 	async function storageAnswers(): Promise<boolean> {
@@ -51,11 +52,16 @@ export function systemRoutes({ storage, metrics, clock, logger, ready = () => tr
 			summary: "Can it serve?",
 			access: "open",
 			success: { status: 200, description: "Storage answers and the engine takes work.", schema: Health },
-			problems: { unavailable: "Storage did not answer within two seconds, or the engine is stopping." },
+			problems: {
+				unavailable:
+					"Storage did not answer within two seconds, the engine is stopping, or the machine is out of something that deliveries need.",
+			},
 			async handler() {
 				if (!ready()) throw new Problem("unavailable", "The engine does not take work: it is starting or stopping.");
 				if (!(await storageAnswers()))
 					throw new Problem("unavailable", "Storage does not answer. Check the database; the log says more.");
+				const shortage = shortages?.current ?? null;
+				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
 				return { status: "ok" as const };
 			},
 		}),

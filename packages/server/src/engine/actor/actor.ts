@@ -271,7 +271,10 @@ export class Actor {
 			case "ended":
 				this.#lastActive = this.#context.clock.now();
 				if (message.outcome.kind === "withheld") this.#finisher.withheld(message.flight);
-				else this.#finisher.ended(message.flight, message.outcome);
+				else if (message.outcome.kind === "deferred") {
+					this.#finisher.withheld(message.flight);
+					this.#starter.rest(message.flight.lane, message.outcome.shortage);
+				} else this.#finisher.ended(message.flight, message.outcome);
 				this.#starter.ended(message.flight);
 				this.#mark(message.flight.lane);
 				break;
@@ -301,6 +304,10 @@ export class Actor {
 				break;
 			case "freed":
 				this.#starter.freed(message.slot);
+				break;
+			case "rested":
+				this.#starter.rested();
+				this.#mark(null);
 				break;
 			case "sweep":
 				for (const lane of this.#lanes.values()) {

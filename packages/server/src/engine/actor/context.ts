@@ -5,6 +5,7 @@ import type { Seal } from "../../base/seal.ts";
 import type { NewAttempt, Storage } from "../../storage/port.ts";
 import type { WindowBudget } from "../lanes/window-budget.ts";
 import type { Sender } from "../send/sender.ts";
+import type { Shortages } from "../send/shortages.ts";
 import type { Slots } from "../send/slots.ts";
 import type { Settler } from "../settle/settler.ts";
 
@@ -29,6 +30,7 @@ export interface ActorContext {
 	readonly storage: Storage;
 	readonly sender: Sender;
 	readonly slots: Slots;
+	readonly shortages: Shortages;
 	readonly settler: Settler;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;

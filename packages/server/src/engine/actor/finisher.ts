@@ -31,7 +31,7 @@ export class Finisher {
 		});
 	}
 
-	/** Nothing was sent, because the webhook is paused or deleted by now: the attempt waits again, as if it had not begun. */
+	/** Nothing was sent, and it was no attempt: it waits in its place again, as if it had not begun. */
 	withheld({ lane, retry, event, slot }: Flight): void {
 		slot?.release();
 		this.#work.open.end();

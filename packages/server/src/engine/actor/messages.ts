@@ -1,7 +1,7 @@
 import type { AlarmMark, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Chunk } from "../lanes/chunk.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Outcome, Withheld } from "../send/outcome.ts";
+import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, Flight } from "./flight.ts";
@@ -36,7 +36,7 @@ export type Message =
 	/** The events of waiting attempts were read, or null. */
 	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
 	/** An attempt is over, or was not made after all. */
-	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome | Withheld }
+	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome | Withheld | Deferred }
 	/** Its outcome is committed, or refused. */
 	| {
 			readonly kind: "committed";
@@ -53,6 +53,8 @@ export type Message =
 	| { readonly kind: "look"; readonly lane: Lane | null }
 	/** The node has room again; with a slot, one is kept for this project. */
 	| { readonly kind: "freed"; readonly slot: Slot | null }
+	/** A shortage of ours may be over. */
+	| { readonly kind: "rested" }
 	/** Paused lanes should look for events whose retention has ended. */
 	| { readonly kind: "sweep" }
 	/** Something broke its promise never to fail. */

@@ -3,6 +3,7 @@ import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/por
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { ClosingReason } from "../send/outcome.ts";
+import type { Shortage } from "../send/shortages.ts";
 import type { Slot } from "../send/slots.ts";
 import type { Flight } from "./flight.ts";
 import type { Message, Wanted } from "./messages.ts";
@@ -34,6 +35,9 @@ export class Starter {
 	/** Events that were closed without an attempt, not committed yet, and lanes that wait until fewer are. */
 	#closing = 0;
 	readonly #waitingToClose = new Set<Lane>();
+	/** Lanes that wait for a shortage of ours to end. */
+	readonly #resting = new Set<Lane>();
+	readonly #onRested = (): void => this.#work.post({ kind: "rested" });
 
 	constructor(work: ProjectWork, commitPosition: (lane: Lane) => void) {
 		this.#work = work;
@@ -43,7 +47,7 @@ export class Starter {
 
 	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
 	pump(lane: Lane): void {
-		if (lane.gone || !this.#work.mayStart) return;
+		if (lane.gone || this.#resting.has(lane) || !this.#work.mayStart) return;
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
 			this.#startRequested(lane, now);
@@ -66,6 +70,17 @@ export class Starter {
 			lane.turn = (lane.turn + 1) % CLASSES.length;
 			idle = turn === "started" ? 0 : idle + 1;
 		}
+	}
+
+	/** An attempt of this lane met a shortage of ours: the lane starts nothing until it is time to try again. */
+	rest(lane: Lane, shortage: Shortage): void {
+		this.#resting.add(lane);
+		this.#work.context.shortages.wait(shortage, this.#onRested);
+	}
+
+	/** It is time to try again. */
+	rested(): void {
+		this.#resting.clear();
 	}
 
 	/** There is room again. */
@@ -139,11 +154,13 @@ export class Starter {
 	/** The webhook is gone. */
 	forget(lane: Lane): void {
 		lane.alarm?.timer.cancel();
+		this.#resting.delete(lane);
 		this.#room.forget(lane);
 		this.#waitingToClose.delete(lane);
 	}
 
 	end(): void {
+		this.#work.context.shortages.forget(this.#onRested);
 		this.#room.end();
 		for (const { slot } of this.#wanted.splice(0)) slot.release();
 	}

@@ -10,9 +10,11 @@ import {
 } from "node:tls";
 import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { asError, SendFailure } from "./errors.ts";
+import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
+import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
 import type { Resolver } from "./resolver.ts";
+import type { Shortages } from "./shortages.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
@@ -51,7 +53,17 @@ export interface DialerOptions {
 	readonly clock: Clock;
 	/** PEM with certificate authorities to trust besides the machine's. */
 	readonly extraCa?: string | undefined;
+	/** Told when connections can be made; asked before one is. */
+	readonly shortages?: Shortages | undefined;
+	/** The machine's network interfaces unless given. */
+	readonly interfaces?: Interfaces | undefined;
 }
+
+/** What every connection needs of the machine. */
+const NEEDED = ["descriptors", "memory"] as const;
+
+/** Errors that an address gives on a machine without any address of its family. */
+const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", "EAFNOSUPPORT", "EINVAL"]);
 
 /** How long one of several addresses may take to accept the connection before the next is tried, milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
@@ -115,7 +127,10 @@ class Dial implements Dialing {
 	readonly #received: Received;
 	#addresses: readonly string[] = [];
 	#tried = 0;
+	#address = "";
 	readonly #errors: Error[] = [];
+	/** Errors of addresses whose family this machine has no address of: they count only where there are no others. */
+	readonly #unreachable: Error[] = [];
 	#socket: TLSSocket | null = null;
 	#accepted = false;
 	#timer: Timer | null = null;
@@ -133,6 +148,8 @@ class Dial implements Dialing {
 		try {
 			this.#addresses = await this.#resolve();
 			this.resolving = false;
+			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
+			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
 		} catch (error) {
 			this.resolving = false;
 			this.#end(asError(error), null);
@@ -157,9 +174,11 @@ class Dial implements Dialing {
 		while (!this.#over) {
 			const address = this.#addresses[this.#tried++];
 			if (address === undefined) {
-				this.#end(this.#errors.length === 1 ? this.#errors[0]! : new AggregateError(this.#errors), null);
+				const errors = this.#errors.length > 0 ? this.#errors : this.#unreachable;
+				this.#end(errors.length === 1 ? errors[0]! : new AggregateError(errors), null);
 				return;
 			}
+			this.#address = address;
 			try {
 				this.#connect(address);
 				return;
@@ -206,6 +225,7 @@ class Dial implements Dialing {
 		socket.once("connect", () => {
 			this.#accepted = true;
 			this.#timer?.cancel();
+			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
 		socket.once("secureConnect", () => this.#end(null, socket));
 		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
@@ -235,9 +255,18 @@ class Dial implements Dialing {
 	#giveUp(error: Error): void {
 		const socket = this.#socket;
 		this.#socket = null;
-		this.#errors.push(error);
+		if (this.#isFamilyMissing(error))
+			this.#unreachable.push(new SendFailure("host_unreachable", "no local address of its family", { cause: error }));
+		else this.#errors.push(error);
+		// Whatever the address did, there was a socket to try it with.
+		if (shortageOf(error) === null) for (const shortage of NEEDED) this.#shared.shortages?.passed(shortage);
 		this.#timer?.cancel();
 		socket?.destroy();
+	}
+
+	#isFamilyMissing(error: Error): boolean {
+		const code = "code" in error ? String(error.code) : "";
+		return WITHOUT_FAMILY.has(code) && !hasLocalAddressFor(this.#address, this.#shared.interfaces);
 	}
 
 	#end(error: Error | null, socket: TLSSocket | null): void {

@@ -1,4 +1,5 @@
 import type { FailureReason } from "./outcome.ts";
+import type { Shortage } from "./shortages.ts";
 
 /** A failure that this service itself found out, its reason known. */
 export class SendFailure extends Error {
@@ -10,6 +11,29 @@ export class SendFailure extends Error {
 		this.reason = reason;
 	}
 }
+
+/** A shortage of ours that this service itself found out. Where no send is concerned, it is a failure like others. */
+export class ShortageFailure extends SendFailure {
+	readonly shortage: Shortage;
+	/** Whether it was met, rather than known from other sends. */
+	readonly tried: boolean;
+
+	constructor(shortage: Shortage, message: string, tried: boolean) {
+		super(shortage === "name_servers" ? "dns_failed" : "sender_failed", message);
+		this.name = "ShortageFailure";
+		this.shortage = shortage;
+		this.tried = tried;
+	}
+}
+
+/** Error codes that say that this machine ran out of something. EADDRNOTAVAIL: see hasLocalAddressFor. */
+const SHORTAGE_BY_CODE: ReadonlyMap<string, Shortage> = new Map<string, Shortage>([
+	["EMFILE", "descriptors"],
+	["ENFILE", "descriptors"],
+	["ENOBUFS", "memory"],
+	["ENOMEM", "memory"],
+	["EADDRNOTAVAIL", "ports"],
+]);
 
 /**
  * Error codes of Node and of OpenSSL's certificate check (X509_V_ERR_… without its prefix). Codes that are not here and
@@ -28,7 +52,6 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, Failu
 	["ENETUNREACH", "host_unreachable"],
 	["EHOSTDOWN", "host_unreachable"],
 	["ENETDOWN", "host_unreachable"],
-	["EADDRNOTAVAIL", "host_unreachable"],
 	["EAFNOSUPPORT", "host_unreachable"],
 	["EACCES", "host_unreachable"],
 	["EPERM", "host_unreachable"],
@@ -68,6 +91,20 @@ const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
 	["ERR_TLS_", "tls_failed"],
 	["ERR_OSSL_", "tls_failed"],
 ];
+
+/**
+ * The shortage of ours that ended a send, or null. Where several addresses were tried, a fault of the receiver at any of
+ * them counts: it would still be there without the shortage.
+ */
+export function shortageOf(error: unknown): Shortage | null {
+	if (error instanceof ShortageFailure) return error.shortage;
+	if (error instanceof AggregateError) {
+		const shortages = error.errors.map(shortageOf);
+		const isReceivers = error.errors.some((each, i) => shortages[i] === null && reasonOf(each) !== null);
+		return isReceivers ? null : (shortages.find((shortage) => shortage !== null) ?? null);
+	}
+	return error instanceof Error ? (SHORTAGE_BY_CODE.get(codeOf(error)) ?? null) : null;
+}
 
 /** Why no answer came, from the error that ended the attempt; null for one that is not the receiver's doing or unknown. */
 export function reasonOf(error: unknown): FailureReason | null {

@@ -4,13 +4,14 @@ import { Burst } from "./burst.ts";
 import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { createDialer, type Dialer } from "./dial.ts";
-import { asError, reasonOf } from "./errors.ts";
+import { asError, reasonOf, ShortageFailure, shortageOf } from "./errors.ts";
 import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
-import type { Answered, Unanswered, Withheld } from "./outcome.ts";
+import type { Sent } from "./outcome.ts";
 import { createDestination, createRequestWriter, type Destination, type RequestWriter } from "./request-writer.ts";
-import { createResolver, type Resolver } from "./resolver.ts";
+import { createResolver, type Resolver, timeoutWithin } from "./resolver.ts";
 import type { Sender, Shipment, Target } from "./sender.ts";
+import { Shortages } from "./shortages.ts";
 
 export interface HttpSenderOptions {
 	readonly clock: Clock;
@@ -27,6 +28,8 @@ export interface HttpSenderOptions {
 	readonly extraCa?: string | undefined;
 	/** Connections kept open between sends, {@link SENDS.idleConnections} unless given. */
 	readonly idleConnections?: number | undefined;
+	/** What this node is short of: shared with the engine, of its own unless given. */
+	readonly shortages?: Shortages | undefined;
 	/** Told the original error of every outcome `sender_failed`, to be logged. */
 	onFault(error: unknown): void;
 }
@@ -34,16 +37,18 @@ export interface HttpSenderOptions {
 /** How long a body is waited for once the status line is there, milliseconds; never past the attempt's deadline. */
 const BODY_GRACE_MS = 1_000;
 
-type Settings = HttpSenderOptions & { readonly writer: RequestWriter };
+type Settings = HttpSenderOptions & { readonly writer: RequestWriter; readonly shortages: Shortages };
 
 /** The sender over HTTPS. */
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
 	const { clock, guard, brand } = options;
-	const resolver = options.resolver ?? createResolver({ guard, clock });
-	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa });
+	const shortages = options.shortages ?? new Shortages(clock);
+	const timeoutMs = timeoutWithin(options.timeoutMs);
+	const resolver = options.resolver ?? createResolver({ guard, clock, timeoutMs, shortages });
+	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa, shortages });
 	const burst = new Burst(options.onFault);
 	const connections = new Connections(dialer, burst, options.idleConnections ?? SENDS.idleConnections);
-	const settings: Settings = { ...options, writer: createRequestWriter(brand, clock) };
+	const settings: Settings = { ...options, shortages, writer: createRequestWriter(brand, clock) };
 	return {
 		send: (shipment) =>
 			new Promise((resolve) => {
@@ -68,7 +73,7 @@ class Attempt implements ExchangeOwner {
 	readonly #shipment: Shipment;
 	readonly #options: Settings;
 	readonly #connections: Connections;
-	readonly #resolve: (outcome: Answered | Unanswered | Withheld) => void;
+	readonly #resolve: (outcome: Sent) => void;
 	readonly #startedAt: number;
 	#deadline: Timer | null = null;
 	#grace: Timer | null = null;
@@ -78,12 +83,7 @@ class Attempt implements ExchangeOwner {
 	#freshOnly = false;
 	#over = false;
 
-	constructor(
-		shipment: Shipment,
-		options: Settings,
-		connections: Connections,
-		resolve: (outcome: Answered | Unanswered | Withheld) => void,
-	) {
+	constructor(shipment: Shipment, options: Settings, connections: Connections, resolve: (outcome: Sent) => void) {
 		this.#shipment = shipment;
 		this.#options = options;
 		this.#connections = connections;
@@ -152,6 +152,12 @@ class Attempt implements ExchangeOwner {
 
 	#fail(error: unknown): void {
 		if (this.#over) return;
+		const shortage = shortageOf(error);
+		if (shortage !== null) {
+			this.#options.shortages.met(shortage, !(error instanceof ShortageFailure) || error.tried);
+			this.#end({ kind: "deferred", shortage });
+			return;
+		}
 		const reason = reasonOf(error);
 		const { url = this.#shipment.target.url, request = null } = this.#exchange ?? {};
 		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), url, request });
@@ -166,7 +172,7 @@ class Attempt implements ExchangeOwner {
 		}
 	}
 
-	#end(outcome: Answered | Unanswered | Withheld): void {
+	#end(outcome: Sent): void {
 		if (this.#over) return;
 		this.#over = true;
 		this.#resolve(outcome);

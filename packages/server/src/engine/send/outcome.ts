@@ -1,3 +1,5 @@
+import type { Shortage } from "./shortages.ts";
+
 /**
  * What an attempt came to. An outcome is a value: sending never throws, and whoever decides what comes next switches
  * over `kind` exhaustively.
@@ -42,6 +44,15 @@ export interface NotSent extends Timed {
 export interface Withheld {
 	readonly kind: "withheld";
 }
+
+/** Nothing was sent: this machine ran out of something that a send needs. No attempt: it is tried again later. */
+export interface Deferred {
+	readonly kind: "deferred";
+	readonly shortage: Shortage;
+}
+
+/** What sending answers with: an attempt, or why none was made. */
+export type Sent = Answered | Unanswered | Withheld | Deferred;
 
 /** What of the request varies from attempt to attempt; the rest follows from the event. */
 export interface SentRequest {

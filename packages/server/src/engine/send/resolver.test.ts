@@ -3,15 +3,18 @@ import { once } from "node:events";
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { unusedPort } from "../../../../testkit/src/ports.ts";
 import { systemClock } from "../../base/clock.ts";
-import { SendFailure } from "./errors.ts";
+import { SendFailure, ShortageFailure } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import { parseHosts } from "./hosts-file.ts";
 import { createResolver, type ResolverOptions } from "./resolver.ts";
+import { Shortages } from "./shortages.ts";
 
 const A = 1;
 const AAAA = 28;
+const NS = 2;
 type Answer = readonly string[] | "nxdomain" | "servfail" | "refused" | "silence";
 const RCODE = { servfail: 2, nxdomain: 3, refused: 5 } as const;
 
@@ -19,7 +22,7 @@ const RCODE = { servfail: 2, nxdomain: 3, refused: 5 } as const;
 class NameServer {
 	readonly #socket: Socket = createSocket("udp4");
 	readonly asked: string[] = [];
-	answer: (name: string, type: "A" | "AAAA") => Answer = () => "nxdomain";
+	answer: (name: string, type: "A" | "AAAA" | "NS") => Answer = () => "nxdomain";
 
 	async listen(): Promise<string> {
 		this.#socket.on("message", (query, from) => {
@@ -30,7 +33,8 @@ class NameServer {
 				at += 1 + length;
 			}
 			const question = query.subarray(12, at + 5);
-			const type = query.readUInt16BE(at + 1) === AAAA ? "AAAA" : "A";
+			const code = query.readUInt16BE(at + 1);
+			const type = code === AAAA ? "AAAA" : code === NS ? "NS" : "A";
 			const name = labels.join(".").toLowerCase();
 			this.asked.push(`${type} ${name}`);
 			const answer = this.answer(name, type);
@@ -128,11 +132,61 @@ test("no such name and no address are not found", async () => {
 	expect(await reasonOf(resolver().lookup(`${"x".repeat(64)}.example`))).toBe("dns_not_found");
 });
 
-test("a server that fails, refuses or is silent has failed", async () => {
+test("a name that a server fails, refuses or leaves unanswered has failed, while the server answers anything else", async () => {
 	for (const answer of ["servfail", "refused", "silence"] as const) {
-		server.answer = () => answer;
-		expect(await reasonOf(resolver({ timeoutMs: 50 }).lookup("broken.example")), answer).toBe("dns_failed");
+		const shortages = new Shortages(systemClock);
+		server.answer = (name) => (name === "" ? "refused" : answer);
+		expect(await reasonOf(resolver({ timeoutMs: 50, shortages }).lookup("broken.example")), answer).toBe("dns_failed");
+		expect(shortages.current, answer).toBeNull();
 	}
+});
+
+describe("name servers that answer nothing are a shortage of ours", () => {
+	const shortageIn = (lookup: Promise<unknown>): Promise<unknown> =>
+		lookup.then(
+			() => "resolved",
+			(error: unknown) => (error instanceof ShortageFailure ? [error.shortage, error.tried] : error),
+		);
+
+	test("where they are silent, and where nobody listens", async () => {
+		server.answer = () => "silence";
+		expect(await shortageIn(resolver({ timeoutMs: 50 }).lookup("any.example"))).toEqual(["name_servers", true]);
+		const nobody = [`127.0.0.1:${await unusedPort()}`];
+		const refused = resolver({ timeoutMs: 50, servers: nobody }).lookup("any.example");
+		expect(await shortageIn(refused)).toEqual(["name_servers", true]);
+	});
+
+	test("while one of several answers, the name is at fault", async () => {
+		server.answer = (name) => (name === "" ? [] : "silence");
+		const some = [`127.0.0.1:${await unusedPort()}`, ...servers];
+		expect(await reasonOf(resolver({ timeoutMs: 50, servers: some }).lookup("hang.example"))).toBe("dns_failed");
+	});
+
+	test("many names that are silent at once cost one probe, and other names none", async () => {
+		server.answer = (name, type) => (name.startsWith("hang") ? "silence" : type === "A" ? ["8.8.8.8"] : []);
+		const one = resolver({ timeoutMs: 100 });
+		const hanging = Array.from({ length: 50 }, (_, i) => reasonOf(one.lookup(`hang${i}.example`)));
+		expect(new Set(await Promise.all(hanging))).toEqual(new Set(["dns_failed"]));
+		expect(server.asked.filter((asked) => asked === "NS ")).toHaveLength(1);
+	});
+
+	test("while it lasts, names are not even asked for, but what needs no server resolves; an answer ends it", async () => {
+		let elapsed = 0;
+		const clock = { ...systemClock, elapsed: () => elapsed };
+		const shortages = new Shortages(clock);
+		const one = resolver({ timeoutMs: 50, clock, shortages, guard: createGuard({ allow: ["127.0.0.0/8"] }) });
+		server.answer = () => "silence";
+		expect(await shortageIn(one.lookup("any.example"))).toEqual(["name_servers", true]);
+		shortages.met("name_servers", true);
+		const asked = server.asked.length;
+		expect(await shortageIn(one.lookup("any.example"))).toEqual(["name_servers", false]);
+		expect(server.asked).toHaveLength(asked);
+		expect(await one.lookup("localhost")).toEqual(["127.0.0.1"]);
+		elapsed += 1_000;
+		server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : []);
+		expect(await one.lookup("any.example")).toEqual(["8.8.8.8"]);
+		expect(shortages.current).toBeNull();
+	});
 });
 
 test("addresses that are not public are left out, and a name with none but those is refused", async () => {

@@ -1,8 +1,10 @@
 import { promises as dns } from "node:dns";
 import type { Clock } from "../../base/clock.ts";
-import { SendFailure } from "./errors.ts";
+import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { HostsFile } from "./hosts-file.ts";
+import { isUnanswered, NameServerProbe } from "./name-server-probe.ts";
+import type { Shortages } from "./shortages.ts";
 
 /**
  * Names to addresses that may be connected to.
@@ -19,7 +21,8 @@ export interface Resolver {
 	/**
 	 * The addresses of a name (lower case, without a final dot) that the guard permits, in the order in which to try them;
 	 * at least one, at most {@link MAX_ADDRESSES}.
-	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`.
+	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`; ShortageFailure where none of the machine's
+	 * name servers answers
 	 */
 	lookup(hostname: string): Promise<readonly string[]>;
 }
@@ -33,11 +36,21 @@ export interface ResolverOptions {
 	readonly hostsFile?: string;
 	/** How long a name server may take to answer the first time of {@link TRIES}, milliseconds. */
 	readonly timeoutMs?: number;
+	/** Told when no name server answers, and when one does again. */
+	readonly shortages?: Shortages | undefined;
 }
 
-/** With {@link TRIES} a silent server fails a lookup after 2 + 4 seconds, well within an attempt's time. */
+/** With {@link TRIES} a silent server fails a lookup after 2 + 4 seconds. */
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
+/** A lookup fails when this many times its timeout have passed, however many servers there are to ask. */
+const LOOKUP_TIMEOUTS = 3;
+/** This part of an attempt's time is the timeout: a lookup that fails, and the probe that says why, must fit in. */
+const PART_OF_ATTEMPT = 0.2;
+
+/** The timeout for lookups within attempts of this length, milliseconds. */
+export const timeoutWithin = (attemptMs: number): number =>
+	Math.ceil(Math.min(TIMEOUT_MS, attemptMs * PART_OF_ATTEMPT));
 
 /** How long IPv6 addresses are waited for once there are IPv4 ones, milliseconds (RFC 8305, 3: resolution delay). */
 const RESOLUTION_DELAY_MS = 50;
@@ -51,10 +64,11 @@ const NOT_FOUND = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 type Answer = { readonly addresses: readonly string[]; readonly error: Error | null };
 
 export function createResolver(options: ResolverOptions): Resolver {
-	const { guard, clock } = options;
+	const { guard, clock, shortages, timeoutMs = TIMEOUT_MS } = options;
 	const hosts = new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
-	const servers = new dns.Resolver({ timeout: options.timeoutMs ?? TIMEOUT_MS, tries: TRIES });
+	const servers = new dns.Resolver({ timeout: timeoutMs, tries: TRIES });
 	if (options.servers !== undefined) servers.setServers([...options.servers]);
+	const probe = new NameServerProbe(clock, timeoutMs, () => servers.getServers());
 	const underWay = new Map<string, Promise<readonly string[]>>();
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
@@ -66,14 +80,36 @@ export function createResolver(options: ResolverOptions): Resolver {
 	}
 
 	async function askServers(hostname: string): Promise<readonly string[]> {
+		if (shortages?.blocks("name_servers")) throw new ShortageFailure("name_servers", "no name server answers", false);
+		const begun = clock.elapsed();
+		// Begun while the lookup still waits, so that its result is there by the time that the lookup fails.
+		const early = clock.setTimeout(() => void probe.isAnswered(begun), timeoutMs);
+		try {
+			const answers = await orAfter(askBoth(hostname), LOOKUP_TIMEOUTS * timeoutMs, clock);
+			const errors = (answers ?? []).flatMap(({ error }) => error ?? []);
+			if (answers?.some(({ error }) => error === null || !isUnanswered(error))) {
+				probe.answered();
+				shortages?.passed("name_servers");
+			}
+			const addresses = alternate(answers?.[0]?.addresses ?? [], answers?.[1]?.addresses ?? []);
+			if (addresses.length > 0) return addresses;
+			const fault = errors.find((error) => !isNotFound(error));
+			if (answers !== null && fault === undefined)
+				throw new SendFailure("dns_not_found", `${hostname} does not exist`, { cause: errors[0] });
+			if (!(await probe.isAnswered(begun))) throw new ShortageFailure("name_servers", "no name server answers", true);
+			shortages?.passed("name_servers");
+			throw new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault });
+		} finally {
+			early.cancel();
+		}
+	}
+
+	/** IPv4 and IPv6; of the latter nothing where it takes too long and the former is there. */
+	async function askBoth(hostname: string): Promise<readonly Answer[]> {
 		const ipv6 = answerOf(servers.resolve6(hostname));
 		const four = await answerOf(servers.resolve4(hostname));
 		const six = four.addresses.length === 0 ? await ipv6 : await orAfter(ipv6, RESOLUTION_DELAY_MS, clock);
-		const addresses = alternate(four.addresses, six?.addresses ?? []);
-		if (addresses.length > 0) return addresses;
-		const fault = [four.error, six?.error].find((error) => error != null && !isNotFound(error));
-		if (fault != null) throw new SendFailure("dns_failed", `${hostname} could not be resolved`, { cause: fault });
-		throw new SendFailure("dns_not_found", `${hostname} does not exist`, { cause: four.error });
+		return six === null ? [four] : [four, six];
 	}
 
 	return {

@@ -3,7 +3,7 @@ import { systemClock } from "../../base/clock.ts";
 import { createAuthority } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
-import type { Answered, Unanswered, Withheld } from "./outcome.ts";
+import type { Answered, Sent, Unanswered } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";
 
 type HttpSender = ReturnType<typeof createHttpSender>;
@@ -53,13 +53,14 @@ export class Rig {
 }
 
 /** An attempt that was not withheld. */
-export function made(outcome: Answered | Unanswered | Withheld): Answered | Unanswered {
-	if (outcome.kind === "withheld") throw new Error("The attempt was withheld.");
+export function made(outcome: Sent): Answered | Unanswered {
+	if (outcome.kind === "withheld" || outcome.kind === "deferred") throw new Error(`The attempt was ${outcome.kind}.`);
 	return outcome;
 }
 
 /** An answer's body, or why there was none. */
-export function text(outcome: Answered | Unanswered | Withheld): string {
+export function text(outcome: Sent): string {
 	if (outcome.kind === "withheld") return "withheld";
+	if (outcome.kind === "deferred") return outcome.shortage;
 	return outcome.kind === "answered" ? Buffer.from(outcome.body).toString("latin1") : outcome.reason;
 }

@@ -1,5 +1,5 @@
 import type { SigningKey } from "@posthorn/protocol";
-import type { Answered, Unanswered, Withheld } from "./outcome.ts";
+import type { Sent } from "./outcome.ts";
 
 /** One attempt to make: an event on its way to a webhook. */
 export interface Shipment {
@@ -26,7 +26,7 @@ export interface Target {
 
 export interface Sender {
 	/** Makes one attempt. Always resolves: what went wrong is in the outcome. */
-	send(shipment: Shipment): Promise<Answered | Unanswered | Withheld>;
+	send(shipment: Shipment): Promise<Sent>;
 	/** Ends idle connections; attempts under way are left to finish. */
 	close(): Promise<void>;
 }

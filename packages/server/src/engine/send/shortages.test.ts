@@ -1,0 +1,185 @@
+import type { NetworkInterfaceInfo } from "node:os";
+import { TLSSocket } from "node:tls";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { systemClock } from "../../base/clock.ts";
+import { createDialer } from "./dial.ts";
+import { shortageOf } from "./errors.ts";
+import { createGuard } from "./guard.ts";
+import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
+import { answered, shipment } from "./receiver.fixture.ts";
+import { Rig, text } from "./rig.fixture.ts";
+import { Shortages } from "./shortages.ts";
+
+const rig = new Rig();
+
+afterEach(() => {
+	vi.restoreAllMocks();
+});
+
+const failing = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Has the next connections fail as a socket does that the kernel gave nothing. */
+function failConnecting(code: string, times = 1): void {
+	const connect = vi.spyOn(TLSSocket.prototype, "connect");
+	for (let i = 0; i < times; i++)
+		connect.mockImplementationOnce(function (this: TLSSocket) {
+			process.nextTick(() => this.destroy(failing(code)));
+			return this;
+		});
+}
+
+const interfaces =
+	(...addresses: [family: string, address: string, internal: boolean][]): Interfaces =>
+	() => ({
+		any: addresses.map(([family, address, internal]) => ({ family, address, internal }) as NetworkInterfaceInfo),
+	});
+
+describe("what this machine runs out of", () => {
+	test.each([
+		["EMFILE", "descriptors"],
+		["ENFILE", "descriptors"],
+		["ENOBUFS", "memory"],
+		["ENOMEM", "memory"],
+		["EADDRNOTAVAIL", "ports"],
+	] as const)("%s is no attempt, but a shortage of %s", async (code, shortage) => {
+		const shortages = new Shortages(systemClock);
+		const sender = rig.makeSender({ shortages });
+		failConnecting(code);
+		expect(await sender.send(shipment(rig.receiver.url()))).toEqual({ kind: "deferred", shortage });
+		expect([shortages.current, shortages.total(shortage)]).toEqual([shortage, 1]);
+		expect(rig.faults).toEqual([]);
+	});
+
+	test("is a shortage also where the hosts file cannot be opened for it", async () => {
+		const lookup = async (): Promise<never> => {
+			throw failing("EMFILE");
+		};
+		const sender = rig.makeSender({ resolver: { lookup } });
+		expect(text(await sender.send(shipment("https://any.example/")))).toBe("descriptors");
+	});
+
+	test("requests on a kept connection go on", async () => {
+		const shortages = new Shortages(systemClock);
+		const sender = rig.makeSender({ shortages });
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		shortages.met("descriptors", true);
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		expect(text(await sender.send(shipment(rig.receiver.url("/", "127.0.0.1"))))).toBe("descriptors");
+		expect(rig.receiver.tcpConnections).toBe(1);
+	});
+
+	test("a receiver's fault is an attempt, whatever was short at its other addresses", () => {
+		const refused = failing("ECONNREFUSED");
+		const full = failing("EMFILE");
+		expect(shortageOf(new AggregateError([full, refused]))).toBeNull();
+		expect(shortageOf(new AggregateError([full, full]))).toBe("descriptors");
+		expect(shortageOf(new AggregateError([full, new Error("unknown")]))).toBe("descriptors");
+		for (const code of ["ENETUNREACH", "EHOSTUNREACH", "ECONNREFUSED", "EPERM", "EACCES"])
+			expect(shortageOf(failing(code)), code).toBeNull();
+	});
+});
+
+describe("an address that this machine has no address for", () => {
+	/** Dials an IPv6 address whose connection fails so; resolves with what it failed with. */
+	async function failure(code: string, found: Interfaces, addresses = ["2001:db8::1"]): Promise<Error | null> {
+		failConnecting(code, addresses.length);
+		const { promise, resolve } = Promise.withResolvers<Error | null>();
+		const dialer = createDialer({
+			guard: createGuard({ allow: [] }),
+			resolver: { lookup: async () => addresses },
+			clock: systemClock,
+			interfaces: found,
+		});
+		dialer.dial("six.example", 443, resolve, () => true);
+		return promise;
+	}
+
+	const withoutIpv6 = interfaces(["IPv4", "192.0.2.1", false], ["IPv6", "fe80::1", false], ["IPv6", "::1", true]);
+	const withIpv6 = interfaces(["IPv4", "192.0.2.1", false], ["IPv6", "2001:db8::9", false]);
+
+	test("is out of reach, though with IPv6 switched off the error is that of ports that are used up", async () => {
+		expect(await failure("EADDRNOTAVAIL", withoutIpv6)).toMatchObject({ reason: "host_unreachable" });
+		expect(shortageOf(await failure("EADDRNOTAVAIL", withIpv6))).toBe("ports");
+	});
+
+	test("says nothing where a shortage kept the others from being tried", async () => {
+		expect(shortageOf(await failure("EADDRNOTAVAIL", withoutIpv6, ["192.0.2.7", "2001:db8::1"]))).toBe("ports");
+	});
+
+	test("needs one of its family, on loopback or off it as the target is", () => {
+		expect(hasLocalAddressFor("2001:db8::1", withIpv6)).toBe(true);
+		expect(hasLocalAddressFor("2001:db8::1", withoutIpv6)).toBe(false);
+		expect(hasLocalAddressFor("::1", withoutIpv6)).toBe(true);
+		expect(hasLocalAddressFor("::1", withIpv6)).toBe(false);
+		expect(hasLocalAddressFor("192.0.2.7", withIpv6)).toBe(true);
+		expect(hasLocalAddressFor("127.0.0.1", withIpv6)).toBe(false);
+	});
+});
+
+describe("while a shortage lasts", () => {
+	test("one send after each delay tries, and the delay doubles up to ten seconds", () => {
+		const clock = new VirtualClock();
+		const shortages = new Shortages(clock);
+		// As many as had begun before it was known.
+		for (let i = 0; i < 100; i++) shortages.met("memory", true);
+		const tries: number[] = [];
+		for (let at = 0; at < 60; at++) {
+			for (let i = 0; i < 10; i++) {
+				const blocked = shortages.blocks("memory");
+				shortages.met("memory", !blocked);
+				if (!blocked) tries.push(at);
+			}
+			clock.advance(1_000);
+		}
+		expect(tries).toEqual([1, 3, 7, 15, 25, 35, 45, 55]);
+		expect(shortages.total("memory")).toBe(700);
+	});
+
+	test("10,000 that wait cost one timer, and few are woken to try; all are once it is over", () => {
+		const clock = new VirtualClock();
+		let timers = 0;
+		const counted = {
+			now: () => clock.now(),
+			elapsed: () => clock.elapsed(),
+			setTimeout(fire: () => void, ms: number) {
+				timers++;
+				return clock.setTimeout(fire, ms);
+			},
+		};
+		const shortages = new Shortages(counted);
+		shortages.met("descriptors", true);
+		const woken = new Set<number>();
+		for (let i = 0; i < 10_000; i++) shortages.wait("descriptors", () => woken.add(i));
+		clock.advance(1_000);
+		expect(woken.size).toBe(16);
+		expect(timers).toBe(2);
+		shortages.passed("descriptors");
+		clock.advance(1_000);
+		expect(woken.size).toBe(10_000);
+		expect(clock.nextAt).toBeNull();
+	});
+
+	test("it is over when nothing met it for half a minute: what needed it is gone", () => {
+		const clock = new VirtualClock();
+		const shortages = new Shortages(clock);
+		shortages.met("ports", true);
+		clock.advance(29_999);
+		expect(shortages.current).toBe("ports");
+		clock.advance(1);
+		expect(shortages.current).toBeNull();
+		expect(shortages.blocks("ports")).toBe(false);
+	});
+
+	test("a receiver that refuses shows that there are sockets again", async () => {
+		const clock = new VirtualClock();
+		const shortages = new Shortages(clock);
+		const sender = rig.makeSender({ shortages, clock });
+		shortages.met("descriptors", true);
+		clock.advance(1_000);
+		rig.receiver.answer = answered(200);
+		failConnecting("ECONNREFUSED");
+		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("connection_refused");
+		expect(shortages.current).toBeNull();
+	});
+});

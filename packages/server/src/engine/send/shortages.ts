@@ -1,0 +1,154 @@
+import type { Clock, Timer } from "../../base/clock.ts";
+
+/** What this machine may run out of, by the names that metrics use. */
+export const SHORTAGES = ["descriptors", "memory", "ports", "name_servers"] as const;
+
+/**
+ * - `descriptors`: no file descriptor is free, in the process or on the machine (EMFILE, ENFILE).
+ * - `memory`: the kernel has no memory or buffer for a socket (ENOMEM, ENOBUFS).
+ * - `ports`: every local port is in use towards the receiver's address (EADDRNOTAVAIL).
+ * - `name_servers`: none of the machine's name servers responds.
+ */
+export type Shortage = (typeof SHORTAGES)[number];
+
+const SHORTAGE_TEXT: Record<Shortage, string> = {
+	descriptors:
+		"This machine is out of file descriptors, so deliveries wait. Raise the limit on open files (LimitNOFILE, ulimit -n).",
+	memory: "The kernel has no memory left for connections, so deliveries wait. Give the machine more memory.",
+	ports:
+		"No local port is free for connections to a receiver, so deliveries wait. Widen net.ipv4.ip_local_port_range or add nodes.",
+	name_servers:
+		"None of this machine's name servers responds, so deliveries wait. Check /etc/resolv.conf and the network.",
+};
+
+/** What happened and what to do, for people. */
+export const shortageText = (shortage: Shortage): string => SHORTAGE_TEXT[shortage];
+
+/** How long to wait before the next try: doubled after each that fails, milliseconds. */
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 10_000;
+/** Those that wait are woken at these intervals, milliseconds. */
+const TICK_MS = 1_000;
+/** A shortage that was not met again for so long is over: nothing needs what was short. */
+const OVER_AFTER_MS = 3 * LONGEST_DELAY_MS;
+/** As many are woken to try while a shortage lasts. One tries; the others are there in case it has nothing to do. */
+const WOKEN_TO_TRY = 16;
+
+interface State {
+	/** Sends put off because of it. */
+	total: number;
+	lasts: boolean;
+	trying: boolean;
+	delayMs: number;
+	/** By the monotonic clock: when it was met last, and when the next send may try. */
+	metAt: number;
+	tryAt: number;
+}
+
+/**
+ * What this node is short of, known to all its sends.
+ *
+ * A shortage is not the receiver's doing, so a send that meets one is no attempt: its delivery waits, in its place. While
+ * a shortage lasts, one send after each delay tries whether it still does; the others are put off without asking the
+ * kernel again. So 10,000 lanes that meet a shortage cost one try and one timer, and what needs nothing of what is short
+ * (a request on a kept connection, say) goes on.
+ *
+ *     fine ── a send meets it ──▶ lasting ── a try succeeds ──▶ fine
+ *                                  │   ▲
+ *                       after a delay  a try fails: the delay doubles
+ *                                  ▼   │
+ *                                 trying
+ */
+export class Shortages {
+	readonly #clock: Clock;
+	readonly #states: Readonly<Record<Shortage, State>>;
+	readonly #waiting = new Map<() => void, Shortage>();
+	#timer: Timer | null = null;
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+		const fine = (): State => ({ total: 0, lasts: false, trying: false, delayMs: 0, metAt: 0, tryAt: 0 });
+		this.#states = { descriptors: fine(), memory: fine(), ports: fine(), name_servers: fine() };
+	}
+
+	/** What it is short of now, or null. */
+	get current(): Shortage | null {
+		return SHORTAGES.find((shortage) => this.lasts(shortage)) ?? null;
+	}
+
+	lasts(shortage: Shortage): boolean {
+		const state = this.#states[shortage];
+		if (state.lasts && this.#clock.elapsed() - state.metAt >= OVER_AFTER_MS) state.lasts = false;
+		return state.lasts;
+	}
+
+	/** Sends put off because of it so far. */
+	total(shortage: Shortage): number {
+		return this.#states[shortage].total;
+	}
+
+	// ── for the sender ──
+
+	/** Whether a send should not even try. While the shortage lasts, every send is told so but one after each delay. */
+	blocks(shortage: Shortage): boolean {
+		const state = this.#states[shortage];
+		if (!state.lasts || !this.lasts(shortage)) return false;
+		const now = this.#clock.elapsed();
+		if (now < state.tryAt) return true;
+		state.trying = true;
+		state.tryAt = now + state.delayMs;
+		return false;
+	}
+
+	/** A send was put off. @param tried whether it met the shortage, rather than being blocked */
+	met(shortage: Shortage, tried: boolean): void {
+		const state = this.#states[shortage];
+		state.total += 1;
+		if (!tried) return;
+		const now = this.#clock.elapsed();
+		const isNew = !this.lasts(shortage);
+		state.metAt = now;
+		// Others that had begun before the shortage was known are no tries.
+		if (!isNew && !state.trying && now < state.tryAt) return;
+		state.delayMs = isNew ? FIRST_DELAY_MS : Math.min(2 * state.delayMs, LONGEST_DELAY_MS);
+		state.tryAt = now + state.delayMs;
+		state.lasts = true;
+		state.trying = false;
+	}
+
+	/** A send got what it needed. */
+	passed(shortage: Shortage): void {
+		this.#states[shortage].lasts = false;
+	}
+
+	// ── for those who wait ──
+
+	/** Calls `callback` once, when it is time to try again. */
+	wait(shortage: Shortage, callback: () => void): void {
+		this.#waiting.set(callback, shortage);
+		this.#timer ??= this.#clock.setTimeout(this.#tick, TICK_MS);
+	}
+
+	forget(callback: () => void): void {
+		this.#waiting.delete(callback);
+	}
+
+	readonly #tick = (): void => {
+		this.#timer = null;
+		const now = this.#clock.elapsed();
+		const left = new Map<Shortage, number>();
+		for (const shortage of SHORTAGES) {
+			const mayAllTry = !this.lasts(shortage);
+			const mayTry = now >= this.#states[shortage].tryAt;
+			left.set(shortage, mayAllTry ? this.#waiting.size : mayTry ? WOKEN_TO_TRY : 0);
+		}
+		for (const [callback, shortage] of [...this.#waiting]) {
+			const more = left.get(shortage)!;
+			if (more === 0) continue;
+			left.set(shortage, more - 1);
+			this.#waiting.delete(callback);
+			callback();
+		}
+		if (this.#waiting.size > 0) this.#timer ??= this.#clock.setTimeout(this.#tick, TICK_MS);
+	};
+}
