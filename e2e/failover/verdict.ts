@@ -21,7 +21,12 @@ export interface Verdict {
 }
 
 /** Call it once every offered event is acknowledged. */
-export async function judge(site: Site, traffic: Traffic, signal: AbortSignal): Promise<Verdict> {
+export async function judge(
+	site: Pick<Site, "projectIds" | "webhooks" | "ask">,
+	traffic: Pick<Traffic, "acknowledged">,
+	signal: AbortSignal,
+	deliverMs = DELIVER_MS,
+): Promise<Verdict> {
 	const lost: string[] = [];
 	const outOfOrder: string[] = [];
 	const others: string[] = [];
@@ -41,7 +46,7 @@ export async function judge(site: Site, traffic: Traffic, signal: AbortSignal): 
 		}
 		if (known.size < log.length) others.push(`${log.length - known.size} events of ${projectId} are in the log twice`);
 		for (const webhook of site.webhooks.filter((one) => one.projectId === projectId)) {
-			await untilDelivered(webhook, known, signal);
+			await untilDelivered(webhook, known, deliverMs, signal);
 			const first = firstArrivals(webhook);
 			const seen = new Set(first);
 			for (const [i, id] of log.entries())
@@ -66,7 +71,7 @@ export async function judge(site: Site, traffic: Traffic, signal: AbortSignal): 
 }
 
 /** The ids in a project's log; the n-th has sequence number n. */
-async function readLog(site: Site, projectId: string): Promise<string[]> {
+async function readLog(site: Pick<Site, "ask">, projectId: string): Promise<string[]> {
 	const log: string[] = [];
 	for (;;) {
 		const { status, body } = await site.ask("GET", `/v1/projects/${projectId}/events?after=${log.length}&limit=200`);
@@ -82,9 +87,14 @@ function firstArrivals({ arrivals }: SiteWebhook): string[] {
 	return [...new Set(arrivals.map(({ eventId }) => eventId))];
 }
 
-async function untilDelivered(webhook: SiteWebhook, ids: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+async function untilDelivered(
+	webhook: SiteWebhook,
+	ids: ReadonlySet<string>,
+	deliverMs: number,
+	signal: AbortSignal,
+): Promise<void> {
 	const isDelivered = (): boolean => new Set(firstArrivals(webhook)).isSupersetOf(ids);
-	await until(`Deliveries to ${webhook.id}`, DELIVER_MS, signal, isDelivered).catch((error: unknown) => {
+	await until(`Deliveries to ${webhook.id}`, deliverMs, signal, isDelivered).catch((error: unknown) => {
 		// The caller lists what is missing.
 		if (!(error instanceof TooLate)) throw error;
 	});
