@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import type { Clock } from "../../base/clock.ts";
 
-/** A probe that nobody answered stands for this long, milliseconds. */
+/** How long the result of an unanswered probe is valid, milliseconds. */
 const SILENCE_HOLDS_MS = 1_000;
 
 /** Codes of c-ares that say that no server answered; every other code is an answer. */
@@ -22,9 +22,9 @@ export function isUnanswered(error: Error): boolean {
 
 /**
  * Tells a name whose own servers are silent from name servers of this machine that are. The former is the receiver's
- * matter, and anybody can bring it about with a domain of their own; the latter is a shortage of ours.
+ * fault, and anyone can cause it with a domain of their own; the latter is a shortage of ours.
  *
- * It asks each of the machine's name servers for the root's servers: any that resolves at all answers that by itself, and
+ * It asks each of the machine's name servers for the root's servers: any that resolves at all can answer that on its own, and
  * an error is an answer too. One probe serves all lookups that fail meanwhile.
  */
 export class NameServerProbe {

@@ -29,9 +29,9 @@ const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
 /** Those that wait are woken at these intervals, milliseconds. */
 const TICK_MS = 1_000;
-/** A shortage that was not met again for so long is over: nothing needs what was short. */
+/** A shortage that no send met for this long has ended: nothing needs what was short. */
 const OVER_AFTER_MS = 3 * LONGEST_DELAY_MS;
-/** As many are woken to try while a shortage lasts. One tries; the others are there in case it has nothing to do. */
+/** This many are woken while a shortage lasts. One of them tries; the others are spares, in case it has nothing to send. */
 const WOKEN_TO_TRY = 16;
 
 interface State {
@@ -48,10 +48,10 @@ interface State {
 /**
  * What this node is short of, known to all its sends.
  *
- * A shortage is not the receiver's doing, so a send that meets one is no attempt: its delivery waits, in its place. While
+ * A shortage is not the receiver's doing, so a send that meets one does not count as an attempt: its delivery waits and keeps its order. While
  * a shortage lasts, one send after each delay tries whether it still does; the others are put off without asking the
  * kernel again. So 10,000 lanes that meet a shortage cost one try and one timer, and what needs nothing of what is short
- * (a request on a kept connection, say) goes on.
+ * (a request on a kept connection, say) continues.
  *
  *     fine ── a send meets it ──▶ lasting ── a try succeeds ──▶ fine
  *                                  │   ▲
@@ -71,7 +71,7 @@ export class Shortages {
 		this.#states = { descriptors: fine(), memory: fine(), ports: fine(), name_servers: fine() };
 	}
 
-	/** What it is short of now, or null. */
+	/** The current shortage, or null. */
 	get current(): Shortage | null {
 		return SHORTAGES.find((shortage) => this.lasts(shortage)) ?? null;
 	}
@@ -89,7 +89,7 @@ export class Shortages {
 
 	// ── for the sender ──
 
-	/** Whether a send should not even try. While the shortage lasts, every send is told so but one after each delay. */
+	/** Whether a send should not even try. While the shortage lasts, it blocks all sends but one after each delay. */
 	blocks(shortage: Shortage): boolean {
 		const state = this.#states[shortage];
 		if (!state.lasts || !this.lasts(shortage)) return false;
@@ -108,7 +108,7 @@ export class Shortages {
 		const now = this.#clock.elapsed();
 		const isNew = !this.lasts(shortage);
 		state.metAt = now;
-		// Others that had begun before the shortage was known are no tries.
+		// Sends that began before the shortage was known do not count as tries.
 		if (!isNew && !state.trying && now < state.tryAt) return;
 		state.delayMs = isNew ? FIRST_DELAY_MS : Math.min(2 * state.delayMs, LONGEST_DELAY_MS);
 		state.tryAt = now + state.delayMs;
