@@ -2,7 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
-import { Arrivals, MAX_WAITING } from "./arrivals.ts";
+import { Arrivals, MAX_WAITING, MAX_WAITING_PEOPLE } from "./arrivals.ts";
 
 const EVENT = { type: "delivery.success", data: {} };
 
@@ -81,4 +81,16 @@ test("how long to wait has bounds, and nobody waits for a project that is not th
 			expect((await api.call("GET", `${project}/events?wait=${wait}`)).status, wait).toBe(422);
 		expect((await api.call("GET", `${absentId(project)}/events?wait=30`)).status).toBe(404);
 	});
+});
+
+test("people leave half of a project's places to the store's own keys", () => {
+	const arrivals = new Arrivals(new VirtualClock());
+	const wait = (person: boolean) => arrivals.wait("p", undefined, 1_000, person);
+	expect(Array.from({ length: MAX_WAITING }, () => wait(true)).filter((each) => each !== null)).toHaveLength(
+		MAX_WAITING_PEOPLE,
+	);
+	expect(Array.from({ length: MAX_WAITING }, () => wait(false)).filter((each) => each !== null)).toHaveLength(
+		MAX_WAITING - MAX_WAITING_PEOPLE,
+	);
+	arrivals.close();
 });

@@ -2,12 +2,15 @@ import { type Clock, systemClock } from "../base/clock.ts";
 
 /** Calls of one project that may wait at once. */
 export const MAX_WAITING = 100;
+/** Those of them that people may take; the rest is for the store's own keys. */
+export const MAX_WAITING_PEOPLE = 50;
 
 /** Something came; another node took something, of whatever type; or the time is over and nobody may wait any longer. */
 export type WaitEnd = "arrived" | "perhaps" | "over";
 
 interface Waiter {
 	readonly types: readonly string[] | undefined;
+	readonly person: boolean;
 	readonly end: (why: WaitEnd) => void;
 }
 
@@ -43,10 +46,15 @@ export class Arrivals {
 		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("perhaps");
 	}
 
-	/** Null when as many wait as may. */
-	wait(projectId: string, types: readonly string[] | undefined, ms: number): Wait | null {
+	/**
+	 * Null when as many wait as may.
+	 *
+	 * @param person whether somebody waits who is signed in, rather than a program with a key
+	 */
+	wait(projectId: string, types: readonly string[] | undefined, ms: number, person = false): Wait | null {
 		const waiters = this.#byProject.get(projectId) ?? new Set();
 		if (waiters.size >= MAX_WAITING) return null;
+		if (person && [...waiters].filter((each) => each.person).length >= MAX_WAITING_PEOPLE) return null;
 		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
 		const end = (why: WaitEnd): void => {
 			timer.cancel();
@@ -54,7 +62,7 @@ export class Arrivals {
 			if (waiters.size === 0 && this.#byProject.get(projectId) === waiters) this.#byProject.delete(projectId);
 			resolve(why);
 		};
-		const waiter = { types, end };
+		const waiter = { types, person, end };
 		const timer = this.#clock.setTimeout(() => end("over"), ms);
 		this.#byProject.set(projectId, waiters.add(waiter));
 		if (this.#closed) end("over");

@@ -170,7 +170,7 @@ test("who may not see the project does not hear of it", async () => {
 		expect((await ask(headers)).response.statusCode).toBe(status);
 });
 
-test("twenty streams of one session at most; others have their own, and what is closed counts no more", async () => {
+test("an account has twenty streams at most, in whatever sessions; others have their own, and what is closed counts no more", async () => {
 	const streams = [];
 	for (let i = 0; i < MAX_STREAMS; i++) streams.push(await listen());
 	const { response } = await ask(ada.headersFor("GET"));
@@ -179,7 +179,8 @@ test("twenty streams of one session at most; others have their own, and what is 
 	expect(response.headers["content-type"]).toMatch(/^application\/problem\+json/);
 	const other = new Browser(api);
 	await other.signIn("ada@example.com");
-	await listen(other.headersFor("GET"));
+	const { response: elsewhere } = await ask(other.headersFor("GET"));
+	expect(elsewhere.statusCode).toBe(429);
 	await listen(key(await api.keyOf(project)));
 	streams[0]!.leave();
 	let status: number | undefined;

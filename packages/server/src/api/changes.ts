@@ -10,7 +10,7 @@ export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const GAP_MS = 500;
 /** A comment keeps proxies from closing a quiet stream, and finds listeners that are gone, milliseconds. */
 export const COMMENT_MS = 15_000;
-/** Streams of one session or key at most. */
+/** Streams of one account or key at most. */
 export const MAX_STREAMS = 20;
 
 /** Tells those who listen that something of a project has changed; what it is they ask themselves. */

@@ -5,6 +5,7 @@ import type { AuditNote, Principal } from "../accounts/index.ts";
 import type { Pause } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
 import type { Actor, Role } from "../storage/port.ts";
+import type { RateName } from "./admission.ts";
 import type { BodyList } from "./json-body.ts";
 import type { ProblemKind } from "./problem.ts";
 
@@ -64,6 +65,8 @@ export interface Call<Q, B> {
 	 * done, before the answer goes out.
 	 */
 	audit(note: AuditNote, by?: Actor): void;
+	/** Makes a large answer in the principal's turn; for routes that wait before, and so are not `heavy` as a whole. */
+	heavy<T>(make: () => Promise<T>): Promise<T>;
 	/** Before each piece of work on a large body: waits for the next turn where this one has done enough. */
 	readonly pause: Pause;
 	/** Whether the caller may still do this: for answers that take long. */
@@ -94,6 +97,10 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly list?: BodyList;
 	/** What a schema cannot say of the body; called with whatever fields have the right type. */
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
+	/** Its answer may be large, or takes a while to make: such requests of one principal are worked on few at a time. */
+	readonly heavy?: boolean;
+	/** How often it may be called. */
+	readonly rate?: RateName;
 	readonly success: Success<R>;
 	/** Answers beyond those that follow from the rest of the row, and when they come. */
 	readonly problems?: Partial<Record<ProblemKind, string>>;

@@ -5,6 +5,7 @@ import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
+import { Admission } from "./admission.ts";
 import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MINUTE } from "./auth.ts";
 import { Bodies, releaseBody } from "./bodies.ts";
 import { checkBody, readJsonBodies, turnOf } from "./body.ts";
@@ -20,6 +21,7 @@ import { invalid, Problem } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { RawAnswer, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
+import { inSlices } from "./slices.ts";
 
 const MINUTE_MS = 60_000;
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
@@ -68,7 +70,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
 		inFlight: parts.config.maxBodyBytesInFlight,
 	});
-	metrics.watchBudgets([...bodies.budgets, connections.budget]);
+	const admission = new Admission(parts.clock);
+	metrics.watchBudgets([...bodies.budgets, connections.budget, admission.budget]);
 	readJsonBodies(app, bodies, turns);
 	const { isPage, sendPage } = await serveDashboard(app, parts.dashboardFolder);
 
@@ -86,8 +89,10 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		reply.headers(ownHeaders(request));
 		if (request.is404 && !isPage(request)) refuseUnrouted(request, routes);
 	});
-	app.addHook("onSend", async (_request, reply) => {
+	app.addHook("onSend", async (request, reply, payload) => {
 		if (closing) reply.header("Connection", "close");
+		admission.charge(request, reply, payload);
+		return inSlices(reply, payload);
 	});
 	app.addHook("onResponse", async (request, reply) => {
 		// How long somebody listened or waited says nothing of how fast requests are answered.
@@ -102,7 +107,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, auth, parts, turns));
+	for (const route of routes) app.route(fastifyRoute(route, auth, parts, turns, admission));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -118,6 +123,7 @@ function fastifyRoute(
 	auth: AuthParts,
 	{ auditLog, changes, logger }: ApiParts,
 	turns: Turns,
+	admission: Admission,
 ): RouteOptions {
 	const { success } = route;
 
@@ -137,6 +143,7 @@ function fastifyRoute(
 		config: { bodyForm: route },
 		async onRequest(request) {
 			await authorize(request, route, auth);
+			if (route.rate) admission.count(request, route.rate);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");
@@ -157,7 +164,7 @@ function fastifyRoute(
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
 		const { params, body } = request;
 		const notes: Noted[] = [];
-		const result = await route.handler({
+		const call = {
 			params,
 			query: query.ok ? query.value : {},
 			body,
@@ -169,7 +176,10 @@ function fastifyRoute(
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes),
 			isStillAllowed: () => isStillAllowed(request, route, auth),
-		} as never);
+			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
+		};
+		const make = () => route.handler(call as never);
+		const result = await (route.heavy ? admission.read(request, make) : make());
 		if (notes.length > 0) await record(notes, request);
 		reply.code(success.status);
 		if (result instanceof RawAnswer) return reply.headers(result.headers).type(result.contentType).send(result.body);

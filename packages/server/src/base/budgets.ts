@@ -41,10 +41,25 @@ export const RESPONSES = {
 	/** Response bytes that the client has not read: of one principal, and of the node. */
 	bytesPerPrincipal: 8 * MIB,
 	bytesInFlight: 64 * MIB,
+	/** Lists and statistics that are read at a time: for one principal, and for all; and how many of one may wait. */
+	readsPerPrincipal: 2,
+	reads: 8,
+	readsWaiting: 128,
+	/** Larger responses are written in slices of this size, bytes: a client that does not read holds no more. */
+	sliceBytes: 64 * KIB,
 	/** A response of which nothing was read for this long is broken off, milliseconds. */
 	stallMs: 30_000,
 	/** So is one that was not read to its end within this time, milliseconds; of a stream, what it had to say by then. */
 	readMs: 55_000,
+} as const;
+
+/** How often a project may do what reaches others or costs much; `reads` counts for each principal. */
+export const RATES = {
+	testEvents: { burst: 20, perMinute: 60 },
+	urlChecks: { burst: 20, perMinute: 60 },
+	replays: { burst: 100, perMinute: 600 },
+	bulkReplays: { burst: 10, perMinute: 12 },
+	reads: { burst: 600, perMinute: 6_000 },
 } as const;
 
 /** Connections to the API. */

@@ -1,14 +1,22 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
+import { gunzip as gunzipCallback } from "node:zlib";
 
 /** The API's reference page for people, and its script. */
 export interface Reference {
 	readonly html: string;
 	/** The script, compressed with gzip. */
 	readonly script: Uint8Array;
+	/** The same as it is, decompressed once for all who ask: its four megabytes are shared. */
+	readonly plain: () => Promise<Uint8Array>;
 }
 
+/** What the thread makes of it. */
+export type MadeReference = Pick<Reference, "html" | "script">;
+
+const gunzip = promisify(gunzipCallback);
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 let loading: Promise<Reference> | null = null;
@@ -25,8 +33,15 @@ export function loadReference(): Promise<Reference> {
 /** In a thread that ends with it: the library takes some fifty megabytes, of which the page needs one. */
 async function load(): Promise<Reference> {
 	const worker = new Worker(WORKER, { name: "reference", execArgv: [] });
-	const [reference] = (await once(worker, "message")) as [Reference];
-	return reference;
+	const [made] = (await once(worker, "message")) as [MadeReference];
+	let plain: Promise<Uint8Array> | undefined;
+	return {
+		...made,
+		plain() {
+			plain ??= gunzip(made.script);
+			return plain;
+		},
+	};
 }
 
 /**

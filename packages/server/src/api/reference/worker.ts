@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import scalar from "@scalar/fastify-api-reference";
 import Fastify from "fastify";
-import type { Reference } from "./reference.ts";
+import type { MadeReference } from "./reference.ts";
 
 /** Where the page finds its document and its script; no fonts, telemetry or tools from elsewhere. */
 const OPTIONS = {
@@ -27,5 +27,5 @@ const page = await inner.inject("/docs/");
 const script = await inner.inject("/docs/js/scalar.js");
 if (page.statusCode !== 200 || script.statusCode !== 200)
 	throw new Error("The reference library did not answer with its page and script: is its version another one?");
-const reference: Reference = { html: page.payload, script: gzipSync(script.rawPayload) };
+const reference: MadeReference = { html: page.payload, script: gzipSync(script.rawPayload) };
 parentPort?.postMessage(reference);

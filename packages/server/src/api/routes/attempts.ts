@@ -24,6 +24,8 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 				"Newest first. Filters combine. A page holds 4 MiB of bodies at most, so that it may be shorter than `limit`: go by `next_cursor`.",
 			access: "developer",
 			query: AttemptQuery,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
 			async handler({ params: { project_id }, query }) {
 				const page = { ...pageOf(query), maxBytes: MAX_PAGE_BYTES };
@@ -40,6 +42,8 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			description: "Newest first. Filters combine.",
 			access: "developer",
 			query: AttemptQuery,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
 			async handler({ params: { project_id }, query }) {
 				const { rows, more } = await storage.listAttemptSummaries(project_id, attemptFilter(query), pageOf(query));
@@ -55,6 +59,8 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			description: "How many of the delivery log match, up to 10,000.",
 			access: "developer",
 			query: AttemptCountQuery,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "How many.", schema: AttemptCount },
 			async handler({ params: { project_id }, query }) {
 				const count = await storage.countAttempts(project_id, attemptFilter(query), MAX_COUNT + 1);

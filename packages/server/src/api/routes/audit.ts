@@ -18,6 +18,8 @@ export function auditRoutes({ auditLog }: Pick<ApiParts, "auditLog">): Route[] {
 			role: "owner",
 			peopleOnly: true,
 			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "A page of entries.", schema: AuditList },
 			handler: ({ params, query }) =>
 				pageById(

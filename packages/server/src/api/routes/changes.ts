@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import type { Principal } from "../../accounts/index.ts";
 import { tooMany } from "../auth.ts";
 import { EVENT_STREAM, MAX_STREAMS } from "../changes.ts";
+import { principalName } from "../owner.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
 
@@ -28,16 +28,11 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 			handler({ params: { project_id }, principal, request, isStillAllowed }) {
 				// Nobody would listen to it, or close it.
 				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
-				const stream = changes.listen(project_id, listenerOf(principal), isStillAllowed);
+				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
 				if (!stream) throw tooMany(RETRY_AFTER_S, `${MAX_STREAMS} streams are open already.`);
 				// Proxies must not gather what is meant to arrive at once.
 				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},
 		}),
 	];
-}
-
-function listenerOf(principal: Principal): string {
-	if (principal.scope === "person") return principal.session.id;
-	return principal.scope === "project" ? principal.keyId : "operator";
 }

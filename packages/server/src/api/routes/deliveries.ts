@@ -49,6 +49,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			description:
 				"Begins a new series of attempts with the webhook's URL and secret of now. Any delivery that is over can be replayed.",
 			access: "developer",
+			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
@@ -72,6 +73,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				"Begins a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` bound when the failed attempt began.",
 			access: "developer",
 			body: ReplayRequest,
+			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries were begun again.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const webhook = isId("webhook", webhook_id) ? await storage.getWebhook(project_id, webhook_id) : null;

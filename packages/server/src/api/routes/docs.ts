@@ -1,10 +1,6 @@
-import { promisify } from "node:util";
-import { gunzip as gunzipCallback } from "node:zlib";
 import { Type } from "typebox";
 import { loadReference, referencePolicy } from "../reference/reference.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-
-const gunzip = promisify(gunzipCallback);
 
 /** @param openApi the document's JSON text, made when it is first asked for */
 export function docsRoutes(openApi: () => string): Route[] {
@@ -42,9 +38,9 @@ export function docsRoutes(openApi: () => string): Route[] {
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {
-				const { script } = await loadReference();
+				const { script, plain } = await loadReference();
 				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
-				return new RawAnswer(takesGzip ? script : await gunzip(script), "text/javascript; charset=utf-8", {
+				return new RawAnswer(takesGzip ? script : await plain(), "text/javascript; charset=utf-8", {
 					"Cache-Control": "no-cache",
 					Vary: "Accept-Encoding",
 					...(takesGzip && { "Content-Encoding": "gzip" }),

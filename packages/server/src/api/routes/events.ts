@@ -1,9 +1,10 @@
 import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
-import { MAX_WAITING, type WaitEnd } from "../arrivals.ts";
+import { MAX_WAITING, MAX_WAITING_PEOPLE, type WaitEnd } from "../arrivals.ts";
 import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
@@ -89,15 +90,16 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time, with `wait` to be answered as soon as something comes.",
 			access: "project",
 			query: EventQuery,
+			rate: "reads",
 			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
 			problems: { "too-many-requests": "Too many calls wait for this project's events." },
-			async handler({ params, query, request }) {
+			async handler({ params, query, request, principal, heavy }) {
 				const { after, cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
 				if (after !== undefined && cursor !== undefined)
 					throw invalid([{ pointer: "?after", detail: "must be left out when there is a cursor" }]);
 				const from = cursor === undefined ? (after ?? 0) : Number(decodeCursor(cursor, (text) => SEQ.test(text)));
-				if (wait > 0) await waitFor(params.project_id, from, type, wait * 1_000, request);
-				return readPage(params.project_id, from, limit, type);
+				if (wait > 0) await waitFor(params.project_id, from, type, wait * 1_000, request, principal);
+				return heavy(() => readPage(params.project_id, from, limit, type));
 			},
 		}),
 		defineRoute({
@@ -129,13 +131,17 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		types: string[] | undefined,
 		ms: number,
 		{ raw, method }: FastifyRequest,
+		{ scope }: Principal,
 	): Promise<void> {
 		if (method === "HEAD") return;
 		const until = clock.elapsed() + ms;
 		let end: WaitEnd;
 		do {
-			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()));
-			if (wait === null) throw tooMany(RETRY_AFTER_S, `${MAX_WAITING} calls wait for this project's events already.`);
+			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
+			if (wait === null) {
+				const most = scope === "person" ? `${MAX_WAITING_PEOPLE} calls of people` : `${MAX_WAITING} calls`;
+				throw tooMany(RETRY_AFTER_S, `${most} wait for this project's events already.`);
+			}
 			raw.socket.once("close", wait.cancel);
 			try {
 				const rows = await storage.readLog(projectId, from, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));

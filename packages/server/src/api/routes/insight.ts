@@ -47,6 +47,8 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			description: "How attempts ended and how long receivers took: over the last hour, day (unless said) or month.",
 			access: "developer",
 			query: StatsQuery,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "The counts.", schema: Stats },
 			async handler({ params: { project_id }, query: { range = "day", webhook_id } }) {
 				if (webhook_id !== undefined && !isId("webhook", webhook_id)) throw notFound("webhook");
@@ -63,6 +65,8 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			tag,
 			summary: "See how each webhook fares",
 			access: "developer",
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
 			async handler({ params: { project_id } }) {
 				const { since, until, stepMs } = statsSpan("day", clock.now());
@@ -85,6 +89,8 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			description: "Retries and replays, soonest first.",
 			access: "developer",
 			query: WaitingQuery,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "What waits.", schema: WaitingList },
 			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");

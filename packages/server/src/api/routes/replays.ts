@@ -46,6 +46,7 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 			access: "developer",
 			body: ReplaysRequest,
 			faults: faultsOf,
+			rate: "bulkReplays",
 			success: { status: 202, description: "How many were begun again.", schema: Replays },
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter, dry_run } = body;

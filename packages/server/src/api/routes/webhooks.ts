@@ -69,6 +69,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			description: "Oldest first.",
 			access: "developer",
 			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
 			success: { status: 200, description: "A page of webhooks.", schema: WebhookList },
 			handler: ({ params, query }) =>
 				pageById(
@@ -89,6 +91,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				"By the rules for webhooks, and whether its name resolves to a public address. Nothing is sent to it.",
 			access: "developer",
 			body: UrlToCheck,
+			rate: "urlChecks",
 			success: { status: 200, description: "What is known of it.", schema: UrlCheck },
 			async handler({ body }) {
 				const { ok, checks } = await urlCheck.check(body.url);
@@ -172,6 +175,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 				"Sends the type's sample to this webhook alone, whether it is subscribed to the type or not. Test events are in the delivery log, not in the event log.",
 			access: "developer",
 			body: TestRequest,
+			rate: "testEvents",
 			success: { status: 202, description: "It is on its way.", schema: TestAccepted },
 			problems: { conflict: "The webhook is paused." },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {

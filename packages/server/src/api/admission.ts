@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Budget } from "../base/budget.ts";
+import { RATES, RESPONSES } from "../base/budgets.ts";
+import type { Clock } from "../base/clock.ts";
+import { FairQueue } from "../base/fair-queue.ts";
+import { RateLimit } from "../base/rates.ts";
+import { principalOf, principalOrNull } from "./auth.ts";
+import { payerOf, principalName } from "./owner.ts";
+import { MAX_PAGE_BYTES } from "./pagination.ts";
+import { Problem } from "./problem.ts";
+
+/** When to come again while one's responses are not read, or too many of one's requests wait, seconds. */
+const RETRY_AFTER_S = 1;
+
+export type RateName = keyof typeof RATES;
+
+/** What a rate counts, for people. */
+const COUNTED: Record<RateName, string> = {
+	testEvents: "test events of this project",
+	urlChecks: "URL checks of this project",
+	replays: "replays of this project",
+	bulkReplays: "replays by filter of this project",
+	reads: "requests of yours for lists and statistics",
+};
+
+/**
+ * What requests that cost much may take: how often, how many at a time, and how many bytes of answers that are not read.
+ * Rates hold for everyone but the operator's key; the rest for all.
+ */
+export class Admission {
+	readonly budget = new Budget({
+		name: "response_bytes",
+		limit: RESPONSES.bytesInFlight,
+		perOwner: RESPONSES.bytesPerPrincipal,
+	});
+	readonly #reads = new FairQueue({
+		perOwner: RESPONSES.readsPerPrincipal,
+		running: RESPONSES.reads,
+		waiting: RESPONSES.readsWaiting,
+	});
+	readonly #rates: Readonly<Record<RateName, RateLimit>>;
+
+	constructor(clock: Pick<Clock, "elapsed">) {
+		const rates = Object.entries(RATES).map(([name, rate]) => [name, new RateLimit(rate, clock)]);
+		this.#rates = Object.fromEntries(rates) as Record<RateName, RateLimit>;
+	}
+
+	/** Counts a request. @throws Problem 429 if there were too many */
+	count(request: FastifyRequest, name: RateName): void {
+		const principal = principalOf(request);
+		if (principal.scope === "operator") return;
+		const owner = name === "reads" ? principalName(principal) : payerOf(request, principal)!;
+		const limit = this.#rates[name];
+		const wait = limit.take(owner);
+		if (wait === null) return;
+		const { burst, perMinute } = limit.rate;
+		throw new Problem(
+			"too-many-requests",
+			`Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute. Try again in ${wait} ${wait === 1 ? "second" : "seconds"}.`,
+			{ headers: { "Retry-After": String(wait) } },
+		);
+	}
+
+	/**
+	 * Makes a large answer when it is its principal's turn.
+	 *
+	 * @throws Problem 429 or 503 before anything is made, if too many wait or there is no room
+	 */
+	async read<T>(request: FastifyRequest, make: () => Promise<T> | T): Promise<T> {
+		const owner = principalName(principalOf(request));
+		const made = this.#reads.run(owner, async () => {
+			// The client may have gone while this waited.
+			if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+			this.#checkRoom(owner);
+			return make();
+		});
+		if (made === null)
+			throw new Problem(
+				"too-many-requests",
+				`${RESPONSES.readsWaiting} of your requests for lists and statistics wait already, and ${RESPONSES.readsPerPrincipal} are worked on at a time. Send fewer at a time; try again in ${RETRY_AFTER_S} second.`,
+				{ headers: { "Retry-After": String(RETRY_AFTER_S) } },
+			);
+		return made;
+	}
+
+	/**
+	 * Charges a large answer to its principal until the client has read it, or is gone.
+	 *
+	 * @throws Problem 429 or 503 if there is no room
+	 */
+	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+		const principal = principalOrNull(request);
+		const isText = typeof payload === "string";
+		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
+		const owner = principalName(principal);
+		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
+		const refusal = this.budget.take(owner, bytes);
+		if (refusal !== null) throw this.#refused(owner, refusal === "node");
+		reply.raw.once("close", () => this.budget.give(owner, bytes));
+	}
+
+	/** Refuses an answer that is sure not to have room, before it is made. */
+	#checkRoom(owner: string): void {
+		const { used, limit, perOwner } = this.budget;
+		const full = used + MAX_PAGE_BYTES > limit;
+		if (full || this.budget.heldBy(owner) + MAX_PAGE_BYTES > perOwner) throw this.#refused(owner, full);
+	}
+
+	#refused(owner: string, full: boolean): Problem {
+		const headers = { "Retry-After": String(RETRY_AFTER_S) };
+		const { used, limit, perOwner } = this.budget;
+		const n = (bytes: number): string => bytes.toLocaleString("en-US");
+		if (full)
+			return new Problem(
+				"unavailable",
+				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another. Try again in ${RETRY_AFTER_S} second.`,
+				{ headers },
+			);
+		return new Problem(
+			"too-many-requests",
+			`Responses that you have not read yet hold ${n(this.budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first; try again in ${RETRY_AFTER_S} second.`,
+			{ headers },
+		);
+	}
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { CONNECTIONS, RATES, REQUESTS, RESPONSES } from "./budgets.ts";
+
+const page = readFileSync(new URL("../../../../docs/operations/limits.md", import.meta.url), "utf8").replaceAll(
+	"\n",
+	" ",
+);
+const n = (value: number): string => value.toLocaleString("en-US");
+
+test("the page for operators names the limits that the code has", () => {
+	for (const sentence of [
+		`at most ${n(REQUESTS.batchEvents)} events`,
+		`\`POSTHORN_MAX_EVENT_BYTES\` and ${n(REQUESTS.envelopeBytes)} bytes`,
+		`any other body | ${n(REQUESTS.bodyBytes)} bytes`,
+		`${REQUESTS.nesting} levels`,
+		`${n(REQUESTS.bodyBytesOfStrangers)} bytes; ${n(REQUESTS.bodyBytesPerStranger)} for one`,
+		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
+		`slices of ${n(REQUESTS.sliceBytes)} bytes`,
+		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one`,
+		`broken off after ${RESPONSES.stallMs / 1_000} seconds`,
+		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, of which ${RESPONSES.readsWaiting} may wait`,
+		`${n(CONNECTIONS.most)} at most`,
+		`closed after ${CONNECTIONS.idleMs / 1_000} seconds`,
+		`${CONNECTIONS.requestsInWork} requests are worked on at a time, and ${CONNECTIONS.requestsWaiting} may wait`,
+	])
+		expect(page).toContain(sentence);
+	for (const { burst, perMinute } of Object.values(RATES)) expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} |`);
+	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
+	expect(RESPONSES.readMs + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
+});

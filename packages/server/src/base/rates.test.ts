@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { RateLimit } from "./rates.ts";
+
+test("gives each owner its burst, then its rate, and says when to come again", () => {
+	let now = 5_000;
+	const limit = new RateLimit({ burst: 3, perMinute: 6 }, { elapsed: () => now });
+	expect([1, 2, 3].map(() => limit.take("a"))).toEqual([null, null, null]);
+	expect(limit.take("a")).toBe(10);
+	expect(limit.take("b")).toBeNull();
+	now += 9_500;
+	expect(limit.take("a")).toBe(1);
+	now += 500;
+	expect([limit.take("a"), limit.take("a")]).toEqual([null, 10]);
+	now += 3_600_000;
+	expect([1, 2, 3, 4].map(() => limit.take("a"))).toEqual([null, null, null, 10]);
+});

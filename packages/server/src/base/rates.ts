@@ -1,0 +1,36 @@
+import type { Clock } from "./clock.ts";
+
+export interface Rate {
+	/** As many at once, after a pause. */
+	readonly burst: number;
+	readonly perMinute: number;
+}
+
+/** Names that are remembered before those are forgotten that have nothing to wait for. */
+const MAX_NAMES = 10_000;
+const MINUTE_MS = 60_000;
+
+/** Limits how often each owner does something: a token bucket for each. */
+export class RateLimit {
+	readonly rate: Rate;
+	readonly #clock: Pick<Clock, "elapsed">;
+	/** By owner, when all of its tokens will be back. */
+	readonly #fullAt = new Map<string, number>();
+
+	constructor(rate: Rate, clock: Pick<Clock, "elapsed">) {
+		this.rate = rate;
+		this.#clock = clock;
+	}
+
+	/** Takes one of the owner's. @returns null, or in how many seconds there is one again */
+	take(owner: string): number | null {
+		const now = this.#clock.elapsed();
+		const each = MINUTE_MS / this.rate.perMinute;
+		const fullAt = Math.max(now, this.#fullAt.get(owner) ?? now) + each;
+		const wait = fullAt - now - this.rate.burst * each;
+		if (wait > 0) return Math.ceil(wait / 1_000);
+		if (this.#fullAt.size >= MAX_NAMES) for (const [name, at] of this.#fullAt) if (at <= now) this.#fullAt.delete(name);
+		this.#fullAt.set(owner, fullAt);
+		return null;
+	}
+}
