@@ -266,12 +266,12 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 			const transaction = await Pgbouncer.start(pgbouncer!, url, { pool_mode: "transaction" });
 			const refused = await doctor(at(transaction.url));
-			await transaction.stop();
 			await expectFault(
 				refused,
 				"Database",
 				/pool_mode=transaction.*point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a/,
 			);
+			await transaction.stop();
 			expect(await schemas()).toEqual([]);
 		},
 	);
