@@ -72,6 +72,9 @@ test.each([
 	[{ url: "https://example.com/\u0000" }, "/url"],
 	[{ url: "https://example.com/\ud800" }, "/url"],
 	[{ url: `https://example.com/${"x".repeat(2_048)}` }, "/url"],
+	[{ url: `https://example.com/${"ä".repeat(400)}` }, "/url"],
+	[{ url: "https://example.com/#top" }, "/url"],
+	[{ url: "https://example.com/#" }, "/url"],
 	[{ url: "javascript:alert(1)" }, "/url"],
 	[{ url: "file:///etc/passwd" }, "/url"],
 	[{ url: 5 }, "/url"],
@@ -149,6 +152,18 @@ test("a webhook is changed field by field", async () => {
 });
 
 test.each([
+	["https://example.com", "https://example.com/"],
+	["HTTPS://Example.COM:443/b/a/../pp?x=ä", "https://example.com/b/pp?x=%C3%A4"],
+	["https://bücher.example/%7e/./x?", "https://xn--bcher-kva.example/%7e/x"],
+])("%s is shown as it will be called: %s", async (url, called) => {
+	await freshProject();
+	const created = await api.call("POST", `${project}/webhooks`, { body: { ...valid, url } });
+	expect(created.json.url).toBe(called);
+	const webhook = await api.webhook(project);
+	expect((await api.call("PATCH", webhook, { body: { url } })).json.url).toBe(called);
+});
+
+test.each([
 	[{ from: "now" }, "/from"],
 	[{ status: "paused", from: "now" }, "/from"],
 	[{ status: "active", from: "yesterday" }, "/from"],
@@ -207,9 +222,12 @@ test("the secret that was shown signs, and after a rotation only the new one doe
 	expect(second).not.toBe(secondBy(created.json.secret));
 });
 
-test("a test event goes to its webhook alone, whatever that subscribes to; a paused one refuses it", async () => {
+test("a test event goes to its webhook alone; one of a type that it is not subscribed to is refused, and any by a paused one", async () => {
 	await freshProject();
-	const webhook = await api.webhook(project, { url: api.receiver.url("/one") });
+	const webhook = await api.webhook(project, {
+		url: api.receiver.url("/one"),
+		events: ["chargeback.created"],
+	});
 	await api.webhook(project, { url: api.receiver.url("/other"), events: ["chargeback.created"] });
 	const received = new Promise<(typeof api.receiver.requests)[number]>((resolve) =>
 		api.receiver.once("request", resolve),
@@ -225,6 +243,9 @@ test("a test event goes to its webhook alone, whatever that subscribes to; a pau
 	expect((await api.call("GET", `${project}/events`)).json.data).toEqual([]);
 
 	expect((await api.call("POST", `${webhook}/test`, { body: { type: "nope" } })).status).toBe(422);
+	const unwanted = await api.call("POST", `${webhook}/test`, { body: { type: "purchase.completed" } });
+	expect(unwanted.status).toBe(422);
+	expect(unwanted.json.errors).toMatchObject([{ pointer: "/type" }]);
 	await api.call("PATCH", webhook, { body: { status: "paused" } });
 	expect((await api.call("POST", `${webhook}/test`, { body: { type: "chargeback.created" } })).status).toBe(409);
 });

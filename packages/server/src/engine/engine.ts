@@ -6,7 +6,7 @@ export interface Engine {
 	/** Appends events to the project's log; answers after the commit. All of them, or none. */
 	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult>;
 
-	/** Sends a sample event of this type to one webhook alone, beside its lane. */
+	/** Sends a sample event of this type to one webhook that is subscribed to it, beside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
 
 	/**
@@ -59,4 +59,7 @@ export interface EventFault {
 	readonly detail: string;
 }
 
-export type TestResult = { readonly kind: "queued"; readonly eventId: string } | { readonly kind: "no_webhook" };
+export type TestResult =
+	| { readonly kind: "queued"; readonly eventId: string }
+	| { readonly kind: "no_webhook" }
+	| { readonly kind: "not_subscribed" };

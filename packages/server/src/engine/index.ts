@@ -127,7 +127,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			const createdAt = clock.now();
 			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
 			const stored = await storage.appendTestEvent(projectId, webhookId, { id, type, createdAt, body });
-			if (stored === "no_webhook") return { kind: "no_webhook" };
+			if (stored !== "queued") return { kind: stored };
 			directory.queuesChanged(projectId, webhookId);
 			return { kind: "queued", eventId: id };
 		},

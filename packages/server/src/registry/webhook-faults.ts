@@ -42,16 +42,29 @@ export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guar
 	return faults;
 }
 
+/**
+ * The URL as requests name it: host names in ASCII, no default port, paths without `..`, percent-encoded.
+ *
+ * @param text a URL without {@link urlFaults}
+ */
+export function calledUrl(text: string): string {
+	const { origin, pathname, search } = new URL(text);
+	return origin + pathname + search;
+}
+
 /** What keeps a webhook from being registered for this URL. */
 export function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const pointer = "/url";
-	if (text.length > maxLength) return [{ pointer, detail: `must have at most ${maxLength} characters` }];
+	const tooLong = [{ pointer, detail: `must have at most ${maxLength} characters, encoded as in a request` }];
+	if (text.length > maxLength) return tooLong;
 	if (BLANK.test(text) || !text.isWellFormed())
 		return [{ pointer, detail: "must not contain spaces, line breaks or control characters" }];
 	const url = URL.parse(text);
 	if (url === null) return [{ pointer, detail: "must be an absolute URL, such as https://example.com/webhooks" }];
+	if (text.includes("#")) return [{ pointer, detail: "must not have a fragment (#…): it would never be sent" }];
 	const verdict = guard.checkUrl(url);
-	return verdict.ok ? [] : [{ pointer, detail: verdict.text }];
+	if (!verdict.ok) return [{ pointer, detail: verdict.text }];
+	return calledUrl(text).length > maxLength ? tooLong : [];
 }
 
 function eventsFaults(events: readonly string[]): Fault[] {

@@ -6,7 +6,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Guard } from "../engine/send/guard.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 import type { Fault, Invalid } from "./fault.ts";
-import { MAX_IN_FLIGHT, type WebhookFields, type WebhookLimits, webhookFaults } from "./webhook-faults.ts";
+import { calledUrl, MAX_IN_FLIGHT, type WebhookFields, type WebhookLimits, webhookFaults } from "./webhook-faults.ts";
 
 export interface NewWebhookInput extends WebhookFields {
 	readonly url: string;
@@ -78,7 +78,7 @@ export class Webhooks {
 		const webhook = {
 			id,
 			projectId,
-			url: input.url,
+			url: calledUrl(input.url),
 			description: input.description ?? "",
 			events: input.events,
 			maxInFlight: input.max_in_flight ?? MAX_IN_FLIGHT.default,
@@ -120,8 +120,12 @@ export class Webhooks {
 	async update(projectId: string, webhookId: string, change: WebhookChange): Promise<UpdateWebhookResult> {
 		const faults = this.faults(change);
 		if (faults.length > 0) return { kind: "invalid", faults };
-		const { max_in_flight, ...rest } = change;
-		const patch: WebhookPatch = max_in_flight === undefined ? rest : { ...rest, maxInFlight: max_in_flight };
+		const { url, max_in_flight, ...rest } = change;
+		const patch: WebhookPatch = {
+			...rest,
+			...(url !== undefined && { url: calledUrl(url) }),
+			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
+		};
 		const { engine, storage } = this.#options;
 		const webhook = await engine.change(projectId, () => storage.updateWebhook(projectId, webhookId, patch));
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };

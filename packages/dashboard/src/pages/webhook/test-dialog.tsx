@@ -4,7 +4,6 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Attempt } from "../../api/attempts.ts";
 import { watchedDeliveryQuery } from "../../api/deliveries.ts";
-import { eventTypesQuery } from "../../api/event-types.ts";
 import { sendTest, type Webhook } from "../../api/webhooks.ts";
 import { webhookName } from "../../lib/health.ts";
 import { answerPhrases } from "../../lib/health-words.ts";
@@ -33,8 +32,7 @@ export function TestDialog({ opened, onClose, webhook, projectId }: TestDialogPr
 }
 
 function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened">) {
-	const { data: entries = [] } = useQuery(eventTypesQuery);
-	const [type, setType] = useState(webhook.events[0] ?? "purchase.completed");
+	const [type, setType] = useState(webhook.events[0]!);
 	const [eventId, setEventId] = useState<string | null>(null);
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<unknown>(null);
@@ -50,8 +48,6 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 			setBusy(false);
 		}
 	};
-	const subscribed = new Set(webhook.events);
-	const others = entries.map((entry) => entry.type).filter((name) => !subscribed.has(name));
 	return (
 		<Stack>
 			<Text size="sm" c="dimmed">
@@ -65,10 +61,7 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 					allowDeselect={false}
 					value={type}
 					onChange={(value) => setType(value ?? type)}
-					data={[
-						{ group: "It receives these", items: [...webhook.events] },
-						...(others.length === 0 ? [] : [{ group: "Others", items: others }]),
-					]}
+					data={[...webhook.events]}
 					comboboxProps={{ withinPortal: true }}
 				/>
 				<Button onClick={() => void send()} loading={busy} data-autofocus>

@@ -172,7 +172,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			tag,
 			summary: "Send a test event",
 			description:
-				"Sends the type's sample to this webhook alone, whether it is subscribed to the type or not. Test events are in the delivery log, not in the event log.",
+				"Sends the sample of a type that the webhook is subscribed to, to this webhook alone. Test events are in the delivery log, not in the event log.",
 			access: "developer",
 			body: TestRequest,
 			rate: "testEvents",
@@ -185,6 +185,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 					throw new Problem("conflict", "The webhook is paused, so that nothing is sent to it. Resume it first.");
 				const result = await engine.sendTest(project_id, webhook_id, body.type);
 				if (result.kind === "no_webhook") throw notFound("webhook");
+				if (result.kind === "not_subscribed")
+					throw invalid([{ pointer: "/type", detail: "must be a type that the webhook is subscribed to" }]);
 				audit(noteOf("webhook.tested", view.webhook, { type: body.type }));
 				return { event_id: result.eventId };
 			},

@@ -4,7 +4,8 @@ import { Backlog, closed, EventTypeName, id, list, Time } from "./common.ts";
 
 const webhookFields = {
 	url: Type.String({
-		description: "Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.",
+		description:
+			"Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.",
 		examples: ["https://example.com/webhooks"],
 	}),
 	description: Type.String({

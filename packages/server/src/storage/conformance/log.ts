@@ -151,7 +151,7 @@ export function describeLog(harness: StorageHarness): void {
 
 		test("a test event lies beside the log: found, but never read with it nor numbered in it", async () => {
 			const project = await world.project();
-			const webhook = await world.webhook(project, ["purchase.completed"]);
+			const webhook = await world.webhook(project, ["purchase.completed", "customer.created"]);
 			const tests = [world.event(project, "purchase.completed"), world.event(project, "customer.created")];
 			for (const { createdAtGiven: _, ...event } of tests)
 				expect(await world.storage.appendTestEvent(project, webhook, event)).toBe("queued");
@@ -165,6 +165,17 @@ export function describeLog(harness: StorageHarness): void {
 			expect((await world.queues(project, webhook)).map(({ seq }) => seq)).toEqual([-2, -1]);
 			const { createdAtGiven: _, ...stray } = world.event(project, "purchase.completed");
 			expect(await world.storage.appendTestEvent(project, world.id("webhook"), stray)).toBe("no_webhook");
+		});
+
+		test("a test event of a type that its webhook is not subscribed to is not stored", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["purchase.completed"]);
+			for (const type of ["customer.created", "never.seen"]) {
+				const { createdAtGiven: _, ...event } = world.event(project, type);
+				expect(await world.storage.appendTestEvent(project, webhook, event)).toBe("not_subscribed");
+				expect(await world.storage.findEvent(project, event.id)).toBeNull();
+			}
+			expect(await world.queues(project, webhook)).toEqual([]);
 		});
 	});
 }

@@ -102,6 +102,8 @@ export interface Settlement {
 	readonly lanes: readonly LaneProgress[];
 }
 
+export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
+
 export type ReplayResult =
 	| { readonly kind: "queued"; readonly replay: number }
 	/** The delivery is still attempting. */
@@ -154,12 +156,12 @@ export interface DeliveryStorage {
 	 */
 	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;
 
-	/** Stores a test event beside the log and puts it in its webhook's queue. */
+	/** Stores a test event beside the log and puts it in the queue of its webhook, if that is subscribed to its type. */
 	appendTestEvent(
 		projectId: string,
 		webhookId: string,
 		event: { id: string; type: string; createdAt: number; body: Uint8Array },
-	): Promise<"queued" | "no_webhook">;
+	): Promise<TestEventResult>;
 	/** Begins a new series for a delivery that is over. */
 	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<ReplayResult>;
 	/**

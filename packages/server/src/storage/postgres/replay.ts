@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult, RetryQueue } from "../port.ts";
+import type { ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
@@ -23,6 +23,9 @@ const ADD_TEST = sql(`
 	INSERT INTO posthorn.events (project_no, seq, id, type, created_at, published_at, body)
 	VALUES ($1, $2, $3, $4, $5, $6, $7)`);
 
+const SUBSCRIBED = sql(`
+	SELECT 1 FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND type = $3`);
+
 /** For one who holds all of the project, and has seen to the event's type. */
 export async function appendTestEvent(
 	c: Session,
@@ -30,14 +33,15 @@ export async function appendTestEvent(
 	webhookId: string,
 	event: { id: string; type: string; createdAt: number; body: Uint8Array },
 	now: number,
-): Promise<"queued" | "no_webhook"> {
+): Promise<TestEventResult> {
 	const project = await findProject(c, projectId);
 	if (project === null) return "no_webhook";
 	await lockProject(c, project);
 	const webhook = await findLiveWebhook(c, project, webhookId);
 	if (webhook === null) return "no_webhook";
-	const { seq } = (await c.row<{ seq: number }>(NUMBER_TEST, project))!;
 	const type = typeCode(c.names, event.type);
+	if ((await c.row(SUBSCRIBED, project, webhook, type)) === undefined) return "not_subscribed";
+	const { seq } = (await c.row<{ seq: number }>(NUMBER_TEST, project))!;
 	await Promise.all([
 		c.run(ADD_TEST, project, seq, event.id, type, event.createdAt, now, event.body),
 		queue(c, project, [{ webhook, seq, replay: 0, wasDead: false }], "requested", now),

@@ -194,7 +194,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		projectId: string,
 		webhookId: string,
 		event: { id: string; type: string; createdAt: number; body: Uint8Array },
-	): Promise<"queued" | "no_webhook"> {
+	): Promise<port.TestEventResult> {
 		return this.writeWithTypes([event.type], (c) => appendTestEvent(c, projectId, webhookId, event, this.clock.now()));
 	}
 

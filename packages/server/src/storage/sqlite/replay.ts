@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult, RetryQueue } from "../port.ts";
+import type { ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../port.ts";
 import { STATUS_CODE, toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
@@ -13,10 +13,13 @@ export function appendTestEvent(
 	webhookId: string,
 	event: { id: string; type: string; createdAt: number; body: Uint8Array },
 	now: number,
-): "queued" | "no_webhook" {
+): TestEventResult {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : liveWebhook(c, project, webhookId);
 	if (project === null || webhook === null) return "no_webhook";
+	const type = c.names.internType(event.type);
+	const subscribed = c.sql("SELECT 1 FROM subscriptions WHERE webhook_no = ? AND type = ?").get(webhook, type);
+	if (subscribed === undefined) return "not_subscribed";
 	const seq = c
 		.sql("UPDATE projects SET last_test_seq = last_test_seq - 1 WHERE no = ? RETURNING last_test_seq AS seq")
 		.get(project)!.seq as number;
@@ -25,7 +28,7 @@ export function appendTestEvent(
 		project,
 		seq,
 		event.id,
-		c.names.internType(event.type),
+		type,
 		event.createdAt,
 		now,
 		event.body,

@@ -189,7 +189,7 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		projectId: string,
 		webhookId: string,
 		event: { id: string; type: string; createdAt: number; body: Uint8Array },
-	): Promise<"queued" | "no_webhook"> {
+	): Promise<port.TestEventResult> {
 		const copy = { ...event, body: Uint8Array.from(event.body) };
 		return this.write("appendTestEvent", projectId, webhookId, copy, this.clock.now());
 	}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { header, signatureOf } from "../engine/send/receiver.fixture.ts";
+import { TestApi } from "./api.fixture.ts";
+
+/**
+ * Changes of webhooks through the API, with the engine at work: what is answered is in force. Each test fails if the change
+ * is stored without telling the engine.
+ */
+let api: TestApi;
+let project: string;
+let webhook: string;
+let secret: string;
+/** Requests by path, in the order in which they came. */
+let received: { readonly path: string; readonly id: string; readonly isGenuine: boolean }[];
+/** Paths that are waited for. */
+let arrived: () => void = () => undefined;
+
+beforeAll(async () => {
+	api = await TestApi.start();
+	api.receiver.on("request", (request: (typeof api.receiver.requests)[number]) => {
+		const timestamp = header(request, "X-Service-Timestamp")!;
+		received.push({
+			path: request.head.split(" ")[1]!,
+			id: header(request, "X-Service-Event-Id")!,
+			isGenuine: header(request, "X-Service-Signature") === signatureOf(secret, timestamp, request.body),
+		});
+		arrived();
+	});
+});
+afterAll(() => api.close());
+
+beforeEach(async () => {
+	received = [];
+	project = await api.project();
+	const body = { url: api.receiver.url("/one"), events: ["delivery.success", "delivery.failed"] };
+	const created = (await api.call("POST", `${project}/webhooks`, { body })).json;
+	webhook = `${project}/webhooks/${created.id}`;
+	secret = String(created.secret);
+	await api.webhook(project, { url: api.receiver.url("/witness") });
+	await published("/one", "/witness");
+});
+
+/** Publishes an event, and resolves when it has come to all of these paths. */
+async function published(...paths: readonly string[]): Promise<void> {
+	const id = await api.publish(project);
+	while (!paths.every((path) => received.some((request) => request.path === path && request.id === id)))
+		await new Promise<void>((resolve) => (arrived = resolve));
+}
+
+/** What comes to a path of two events that the other webhook gets: of the first, all that would have been sent was. */
+async function comesTo(path: string): Promise<number> {
+	const before = received.filter((request) => request.path === path).length;
+	await published("/witness");
+	await published("/witness");
+	return received.filter((request) => request.path === path).length - before;
+}
+
+test("a deleted webhook gets nothing more", async () => {
+	expect((await api.call("DELETE", webhook)).status).toBe(204);
+	expect(await comesTo("/one")).toBe(0);
+});
+
+test("a paused webhook gets nothing more", async () => {
+	await api.call("PATCH", webhook, { body: { status: "paused" } });
+	expect(await comesTo("/one")).toBe(0);
+});
+
+test("a webhook gets nothing more of a type that was taken off it", async () => {
+	await api.call("PATCH", webhook, { body: { events: ["delivery.failed"] } });
+	expect(await comesTo("/one")).toBe(0);
+});
+
+test("a webhook's old URL gets nothing more, and its new one everything", async () => {
+	await api.call("PATCH", webhook, { body: { url: api.receiver.url("/two") } });
+	await published("/two", "/witness");
+	expect(await comesTo("/one")).toBe(0);
+});
+
+test("the old secret signs nothing more", async () => {
+	expect(received.filter(({ path }) => path === "/one").map(({ isGenuine }) => isGenuine)).toEqual([true]);
+	secret = String((await api.call("POST", `${webhook}/rotate-secret`)).json.secret);
+	await published("/one");
+	expect(received.filter(({ path }) => path === "/one").at(-1)!.isGenuine).toBe(true);
+});
+
+test("a new webhook gets the next event", async () => {
+	await api.webhook(project, { url: api.receiver.url("/new") });
+	await published("/new", "/witness");
+});
+
+test("without the Developer app no webhook gets anything more", async () => {
+	await api.call("DELETE", `${project}/apps/developer`);
+	const other = await api.project();
+	await api.webhook(other, { url: api.receiver.url("/other") });
+	const before = received.length;
+	await api.publish(project);
+	project = other;
+	await published("/other");
+	await published("/other");
+	expect(received.slice(before).map(({ path }) => path)).toEqual(["/other", "/other"]);
+});
