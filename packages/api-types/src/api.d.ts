@@ -396,7 +396,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a webhook
-         * @description What waits for it is dropped. Its log entries stay until their retention ends.
+         * @description Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.
          */
         readonly delete: operations["deleteWebhook"];
         readonly options?: never;
@@ -439,7 +439,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Send a test event
-         * @description Sends the type's sample to this webhook alone, whether it is subscribed to the type or not. Test events are in the delivery log, not in the event log.
+         * @description Sends the sample of a type that the webhook is subscribed to, to this webhook alone. Test events are in the delivery log, not in the event log.
          */
         readonly post: operations["testWebhook"];
         readonly delete?: never;
@@ -1741,7 +1741,7 @@ export interface components {
          */
         readonly NewWebhook: {
             /**
-             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
@@ -1771,7 +1771,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
@@ -1824,7 +1824,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
@@ -1897,7 +1897,7 @@ export interface components {
          */
         readonly WebhookPatch: {
             /**
-             * @description Where events are sent: a public https URL, of 2,048 characters at most unless configured otherwise.
+             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url?: string;

@@ -75,6 +75,52 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(url)[0]).toBe(warm);
 		});
 
+		test("what is pending for a deleted webhook is closed as deleted at once, due or not, and logged", async () => {
+			await using rig = await start();
+			const { id, url } = await rig.webhook("deleted");
+			const witness = await rig.webhook("witness", { events: ["chargeback.created"] });
+			rig.sender.script = () => 500;
+			// More than a window of the queue holds.
+			const ids = await rig.publishAll(300);
+			await rig.settledCount(300);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.publish(3);
+			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, id));
+			await rig.settledCount(600);
+			const closed = rig.settled.slice(300);
+			expect(closed.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted());
+			for (const attempt of closed)
+				expect(attempt).toMatchObject({
+					...{ webhookId: id, attempt: 2, status: "failed", errorCode: "deleted" },
+					...{ nextRetryAt: null, sent: null, url },
+				});
+			expect(rig.sender.to(url)).toHaveLength(300);
+			rig.clock.advance(DAY_MS);
+			rig.sender.script = () => 200;
+			await rig.publish(1, "chargeback.created");
+			await rig.settledCount(601);
+			expect(rig.sender.to(witness.url)).toHaveLength(1);
+			expect(rig.sender.to(url)).toHaveLength(300);
+			await rig.engine.stop();
+			expect((await rig.storage.loadLanes(rig.projectId)).lanes.map(({ webhookId }) => webhookId)).toEqual([
+				witness.id,
+			]);
+		});
+
+		test("closing what is pending for a deleted webhook goes on after a restart", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("deleted");
+			rig.sender.script = () => 500;
+			const ids = await rig.publishAll(3);
+			await rig.settledCount(3);
+			await rig.engine.stop();
+			await rig.storage.deleteWebhook(rig.projectId, id);
+			await rig.storage.close();
+			await rig.open();
+			await rig.settledCount(6);
+			expect(rig.settled.slice(3)).toMatchObject(ids.map((eventId) => ({ eventId, errorCode: "deleted" })));
+		});
+
 		test("a deleted webhook gets nothing more, and its failed attempt under way is not retried", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("deleted");

@@ -85,6 +85,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "was not made, as the webhook no longer takes this event type",
 		headline: "The webhook no longer takes this event type",
 	},
+	deleted: {
+		station: "not sent",
+		said: "was not made, as the webhook had been deleted",
+		headline: "The webhook was deleted",
+	},
 	skipped: {
 		station: "skipped",
 		said: "was not made, as the webhook was resumed without what had waited",
@@ -95,7 +100,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 const UNKNOWN: Words = { station: "no answer", said: "got no answer", headline: "No answer came" };
 
 /** Codes of deliveries that were closed without a request. */
-const CLOSING = new Set(["expired", "unsubscribed", "skipped"]);
+const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted"]);
 
 /** Whether the entry stands for a request at all, rather than for a delivery closed without one. */
 export const wasSent = ({ error_code }: Pick<Answered, "error_code">) => !CLOSING.has(error_code ?? "");

@@ -78,6 +78,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 		now: "Its last event was no longer subscribed to",
 		has: "has skipped an event",
 	},
+	deleted: { short: "deleted", now: "Deleted before its next attempt", has: "was deleted before an attempt" },
 	skipped: { short: "skipped", now: "Its last event was skipped", has: "has skipped an event" },
 };
 

@@ -67,8 +67,8 @@ test("each action is noted, once it was done: what was done to what", async () =
 	]);
 	const rotated = await call("POST", `/webhooks/${id}/rotate-secret`);
 	expect(await notes(Promise.resolve(rotated))).toEqual([["webhook.secret_rotated", webhook, {}]]);
-	expect(await notes(call("POST", `/webhooks/${id}/test`, { type: "purchase.completed" }))).toEqual([
-		["webhook.tested", webhook, { type: "purchase.completed" }],
+	expect(await notes(call("POST", `/webhooks/${id}/test`, { type: "delivery.success" }))).toEqual([
+		["webhook.tested", webhook, { type: "delivery.success" }],
 	]);
 	await api.attempted(1);
 

@@ -139,7 +139,8 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			operationId: "deleteWebhook",
 			tag,
 			summary: "Delete a webhook",
-			description: "What waits for it is dropped. Its log entries stay until their retention ends.",
+			description:
+				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
 			success: { status: 204, description: "It is gone." },
 			async handler({ params: { project_id, webhook_id }, audit }) {

@@ -31,6 +31,9 @@ import { Starter } from "./starter.ts";
 /** After a read failed, it is tried again after this long. */
 const READ_RETRY_MS = 500;
 
+/** For lanes that send nothing. */
+const NO_KEY = signingKey(new Uint8Array(32));
+
 export type LossReason =
 	| Exclude<SettleResult, "settled">
 	/** The log went back: numbers that this actor has seen are missing, or belong to other events. */
@@ -78,7 +81,11 @@ export class Actor {
 		});
 		const work = this.#shared(lease);
 		this.#finisher = new Finisher(work);
-		this.#starter = new Starter(work, (lane) => this.#finisher.commitPosition(lane));
+		this.#starter = new Starter(
+			work,
+			(lane) => this.#finisher.commitPosition(lane),
+			(lane) => this.#endDeletion(lane),
+		);
 	}
 
 	get lease(): Lease {
@@ -162,8 +169,9 @@ export class Actor {
 	get wakeAt(): number | null {
 		let wakeAt: number | null = null;
 		for (const lane of this.#lanes.values()) {
-			if (!lane.active) continue;
-			const due = lane.isBehind(this.#reader.lastSeq) ? this.#context.clock.now() : lane.nextDueAt;
+			if (!lane.active && !lane.deleted) continue;
+			const isDue = lane.deleted || lane.isBehind(this.#reader.lastSeq);
+			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
 			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
 		}
 		return wakeAt;
@@ -292,6 +300,9 @@ export class Actor {
 				this.#open.end();
 				if (message.result !== "settled") this.#lose(message.result);
 				break;
+			case "deletion_ended":
+				this.#open.end();
+				break;
 			case "queues_changed":
 				for (const lane of this.#lanes.values()) {
 					if (message.webhookId !== null && lane.webhookId !== message.webhookId) continue;
@@ -338,18 +349,32 @@ export class Actor {
 				budget.countLanes(1);
 			}
 		}
-		for (const lane of missing.values()) {
-			lane.end();
-			this.#starter.forget(lane);
-			this.#dirty.delete(lane);
-			this.#lanes.delete(lane.webhookId);
-			budget.countLanes(-1);
-		}
+		for (const lane of missing.values()) this.#drop(lane);
 		this.#mark(null);
+	}
+
+	#drop(lane: Lane): void {
+		lane.end();
+		this.#starter.forget(lane);
+		this.#dirty.delete(lane);
+		this.#lanes.delete(lane.webhookId);
+		this.#context.budget.countLanes(-1);
+	}
+
+	/** Nothing is pending any more for a deleted webhook. If storage fails to note it, whoever loads the lanes next does. */
+	#endDeletion(lane: Lane): void {
+		const { storage, logger } = this.#context;
+		this.#drop(lane);
+		this.#open.begin();
+		storage
+			.endDeletion(this.projectId, lane.webhookId)
+			.catch((error) => logger.warn({ err: error, webhookId: lane.webhookId }, "ending a webhook's deletion failed"))
+			.then(() => this.#post({ kind: "deletion_ended" }));
 	}
 
 	/** The webhook's signing key, unsealed anew only when it changed. */
 	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
+		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
 		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
 	}

@@ -29,7 +29,7 @@ export interface Consequence {
 /** Follows the lifecycle from an outcome. A webhook that is gone gets no next attempt. */
 export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
 	const { lane, event, attempt, replay } = flight;
-	const next = afterAttempt(attempt, verdictOf(outcome), lane.gone ? [] : delaysMs);
+	const next = afterAttempt(attempt, verdictOf(outcome), lane.gone || lane.deleted ? [] : delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;

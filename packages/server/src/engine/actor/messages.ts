@@ -47,6 +47,8 @@ export type Message =
 	  }
 	/** The position of a lane that only passed over events is committed, or refused. */
 	| { readonly kind: "position_committed"; readonly result: SettleResult }
+	/** It is stored, or will be later, that a deleted webhook has nothing pending. */
+	| { readonly kind: "deletion_ended" }
 	/** Retries or replays of a webhook (of all, if null) were stored by others. */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed, a hold is over. */

@@ -15,6 +15,9 @@ const CLOSING_AT_ONCE = 200;
 /** The position of a lane that only passed over events is committed when it is this far ahead of storage. */
 const MAX_LAG = 2_000;
 
+/** Later than anything is due. */
+const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
+
 /** What a lane starts, and in which order: a class each turn. */
 const CLASSES = ["requested", "first", "retry", "replay"] as const;
 
@@ -31,6 +34,7 @@ export class Starter {
 	readonly #work: ProjectWork;
 	readonly #room: Room;
 	readonly #commitPosition: (lane: Lane) => void;
+	readonly #allClosed: (lane: Lane) => void;
 	#wanted: Wanted[] = [];
 	/** Events that were closed without an attempt, not committed yet, and lanes that wait until fewer are. */
 	#closing = 0;
@@ -39,10 +43,12 @@ export class Starter {
 	readonly #resting = new Set<Lane>();
 	readonly #onRested = (): void => this.#work.post({ kind: "rested" });
 
-	constructor(work: ProjectWork, commitPosition: (lane: Lane) => void) {
+	/** @param allClosed called when nothing is pending for a deleted webhook */
+	constructor(work: ProjectWork, commitPosition: (lane: Lane) => void, allClosed: (lane: Lane) => void) {
 		this.#work = work;
 		this.#room = new Room(work);
 		this.#commitPosition = commitPosition;
+		this.#allClosed = allClosed;
 	}
 
 	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
@@ -53,6 +59,8 @@ export class Starter {
 			this.#startRequested(lane, now);
 			this.#takeTurns(lane, now);
 			for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(now)) this.#loadQueue(lane, name);
+		} else if (lane.deleted) {
+			this.#closeQueued(lane);
 		} else {
 			if (lane.sweepingQueues) this.#expireQueued(lane, now);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
@@ -108,7 +116,7 @@ export class Starter {
 			this.#work.open.end();
 			const event = bySeq.get(retry.seq);
 			const closing = event && this.#closingReason(lane, retry, event);
-			if (event && this.#work.mayStart && (lane.active || (closing === "expired" && !lane.gone))) {
+			if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
 				slot.holds(event.body.length);
 				const flight = this.#flight(lane, event, retry, slot);
 				if (closing) this.#close(flight, closing);
@@ -277,6 +285,15 @@ export class Starter {
 		this.#wanted.push({ lane, retry, slot });
 	}
 
+	/** Takes up what is pending for a deleted webhook, due or not: it is closed. */
+	#closeQueued(lane: Lane): void {
+		for (const name of QUEUE_NAMES) {
+			while (this.#startQueued(lane, name, AT_ANY_TIME) === "started");
+			if (lane.queue(name).wantsLoad(AT_ANY_TIME)) this.#loadQueue(lane, name);
+		}
+		if (lane.queuesEmpty) this.#allClosed(lane);
+	}
+
 	/** Takes up what has waited in a paused lane since before the retention began: it is closed. */
 	#expireQueued(lane: Lane, now: number): void {
 		const overdue = now - this.#work.context.retentionMs;
@@ -302,6 +319,7 @@ export class Starter {
 	}
 
 	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
+		if (lane.deleted) return "deleted";
 		const { clock, retentionMs } = this.#work.context;
 		const retentionBegan = clock.now() - retentionMs;
 		const unattempted = retry.replay === 0 && retry.attempt === 1;

@@ -37,7 +37,7 @@ export class Lane {
 	};
 	/** Whose turn it is to start next: an index into the starter's classes. */
 	turn = 0;
-	/** The owner deleted the webhook: nothing starts any more, and what is under way is settled for good. */
+	/** The webhook is no longer there: nothing starts any more, and what is under way is settled for good. */
 	gone = false;
 	/** Looking for events whose retention has ended, also while paused. */
 	sweeping = true;
@@ -79,6 +79,16 @@ export class Lane {
 
 	get active(): boolean {
 		return this.#state.status === "active" && !this.gone;
+	}
+
+	/** The owner deleted the webhook, and what is pending for it is being closed. */
+	get deleted(): boolean {
+		return this.#state.status === "deleted";
+	}
+
+	/** Whether no retry and no replay is pending or in flight. */
+	get queuesEmpty(): boolean {
+		return this.#underWay.size === 0 && Object.values(this.#queues).every((queue) => queue.nextDueAt === null);
 	}
 
 	get position(): number {

@@ -82,7 +82,7 @@ export type FailureReason =
 	| "sender_failed";
 
 /** Why a delivery was closed without a request. */
-export type ClosingReason = "expired" | "unsubscribed" | "skipped";
+export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted";
 
 export type Reason = FailureReason | ClosingReason;
 
@@ -104,6 +104,7 @@ const REASON_TEXT: Record<Reason, string> = {
 	sender_failed: "The request could not be sent because of a fault on our side. It will be tried again.",
 	expired: "Expired: the event's retention ended before it could be delivered.",
 	unsubscribed: "Unsubscribed: the webhook no longer takes this event type, so it was not tried again.",
+	deleted: "Deleted: the webhook was deleted before this attempt was due, so it was not made.",
 	skipped: "Skipped: the webhook was resumed from now, leaving out what had waited.",
 };
 

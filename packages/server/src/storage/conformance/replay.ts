@@ -84,7 +84,7 @@ export function describeReplay(harness: StorageHarness): void {
 
 		test("a test event is a delivery like any other: attempting, then over, then replayed", async () => {
 			const project = await world.project();
-			const webhook = await world.webhook(project, ["a"]);
+			const webhook = await world.webhook(project, ["b"]);
 			const { createdAtGiven: _, ...sample } = world.event(project, "b");
 			await world.storage.appendTestEvent(project, webhook, sample);
 			const lease = await world.lease(project);

@@ -195,17 +195,39 @@ export function describeSettle(harness: StorageHarness): void {
 				schedule: [retry(webhook, 1, START)],
 			});
 			await world.storage.deleteWebhook(project, webhook);
-			expect(await world.queues(project, webhook)).toEqual([]);
+			const pending = await world.queues(project, webhook);
+			expect(pending).toMatchObject([{ seq: 1 }]);
 			const outcome = {
 				attempts: [world.attempt(webhook, events[1]!, { status: "retrying" })],
 				schedule: [retry(webhook, 2, START)],
 				lanes: [{ webhookId: webhook, position: 2, open: [] }],
 			};
 			expect(await world.settle(lease, outcome)).toBe("settled");
-			expect(await world.queues(project, webhook)).toEqual([]);
+			expect(await world.queues(project, webhook)).toEqual(pending);
 			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
 			expect(rows).toHaveLength(2);
 			expect(await world.storage.getDelivery(project, webhook, events[0]!.id)).toBeNull();
+		});
+
+		test("a deleted webhook is loaded, without a secret or a type, until nothing is pending for it", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const idle = await world.webhook(project, ["a"]);
+			await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, { schedule: [retry(webhook, 1, START), retry(webhook, 2, START)] });
+			for (const id of [webhook, idle]) await world.storage.deleteWebhook(project, id);
+			const lanes = async () => (await world.storage.loadLanes(project)).lanes;
+			const closing = { webhookId: webhook, status: "deleted", position: 2, subscriptions: new Map() };
+			expect(await lanes()).toMatchObject([closing]);
+			expect((await lanes())[0]!.sealedDigest).toHaveLength(0);
+			for (const seq of [1, 2]) {
+				await world.storage.endDeletion(project, webhook);
+				expect(await lanes()).toMatchObject([closing]);
+				await world.settle(lease, { unschedule: [{ webhookId: webhook, seq }] });
+			}
+			await world.storage.endDeletion(project, webhook);
+			expect(await lanes()).toEqual([]);
 		});
 
 		test("any series of settlements leaves lanes and queues as two plain tables would be", async () => {

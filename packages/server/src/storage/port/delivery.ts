@@ -15,7 +15,8 @@ export interface Lease {
 export interface LaneState {
 	readonly webhookId: string;
 	readonly url: string;
-	readonly status: WebhookStatus;
+	/** `deleted`: only to close what is pending. It wants no event, and its secret is gone. */
+	readonly status: WebhookStatus | "deleted";
 	readonly maxInFlight: number;
 	readonly sealedDigest: Uint8Array;
 	/** For each subscribed type the `seq` after which it is wanted. */
@@ -137,8 +138,13 @@ export interface DeliveryStorage {
 	/** When the earliest alarm of a project without a live lease rings, or null. */
 	nextAlarm(): Promise<number | null>;
 
-	/** The project's lanes and the mark of what they include. Deleted webhooks are not among them. */
+	/**
+	 * The project's lanes and the mark of what they include. Of deleted webhooks, those are among them whose pending
+	 * deliveries are still to be closed.
+	 */
 	loadLanes(projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }>;
+	/** Leaves a deleted webhook out of the lanes from now on, unless something is still pending. */
+	endDeletion(projectId: string, webhookId: string): Promise<void>;
 	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
 	readRetries(
 		projectId: string,

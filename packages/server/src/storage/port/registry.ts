@@ -97,7 +97,7 @@ export interface RegistryStorage {
 	updateWebhook(projectId: string, webhookId: string, patch: WebhookPatch): Promise<Webhook | null>;
 	/** Replaces the sealed digest. False when the webhook is not there. */
 	rotateSecret(projectId: string, webhookId: string, sealedDigest: Uint8Array): Promise<boolean>;
-	/** Ends a webhook: its waiting retries go, its log entries stay until their retention ends. */
+	/** Ends a webhook. Its pending deliveries are left for the engine to close, its log entries until their retention ends. */
 	deleteWebhook(projectId: string, webhookId: string): Promise<boolean>;
 	/** The backlogs of these webhooks of one project. */
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, Backlog>>;

@@ -76,6 +76,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 		lanes: [{ webhookId: webhook, position: 3, open: [2] }],
 	});
 	await storage.loadLanes(project);
+	await storage.endDeletion(project, webhook);
 	await storage.readRetries(project, webhook, "retry", 10);
 	await storage.readRetries(project, webhook, "replay", 10, { dueAt: 1, seq: 1 });
 	await storage.replayDelivery(project, webhook, events[0]!.id, START);

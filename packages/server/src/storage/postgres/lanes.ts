@@ -1,5 +1,6 @@
 import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
+import { closingLane } from "../shared/closing-lane.ts";
 import { findProject, findWebhook } from "./find.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
@@ -9,6 +10,8 @@ const LANES = sql(`
 	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
+const CLOSING = sql(`
+	SELECT w.id, w.url FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.closing ORDER BY w.deleted_at`);
 const SUBSCRIPTIONS = sql(`
 	SELECT s.webhook_no, t.name, s.from_seq
 	FROM posthorn.subscriptions s JOIN posthorn.event_types t ON t.code = s.type
@@ -18,9 +21,10 @@ const SUBSCRIPTIONS = sql(`
 export async function loadLanes(c: Session, projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
-	const [mark, rows, wanted] = await Promise.all([
+	const [mark, rows, closing, wanted] = await Promise.all([
 		c.row<{ last_seq: number; revision: number }>(MARK, project),
 		c.rows(LANES, project),
+		c.rows<{ id: string; url: string }>(CLOSING, project),
 		c.rows<{ webhook_no: number; name: string; from_seq: number }>(SUBSCRIPTIONS, project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
@@ -37,7 +41,23 @@ export async function loadLanes(c: Session, projectId: string): Promise<{ lanes:
 			skipThrough: row.skip_through as number,
 		}),
 	);
-	return { lanes, seen: { lastSeq: mark!.last_seq, revision: mark!.revision } };
+	const lastSeq = mark!.last_seq;
+	const all = [...lanes, ...closing.map(({ id, url }) => closingLane(id, url, lastSeq))];
+	return { lanes: all, seen: { lastSeq, revision: mark!.revision } };
+}
+
+const END_DELETION = sql(`
+	UPDATE posthorn.webhooks SET closing = false
+	WHERE project_no = $1 AND no = $2 AND NOT EXISTS (
+		SELECT FROM (
+			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
+		) pending
+	)`);
+
+export async function endDeletion(c: Session, projectId: string, webhookId: string): Promise<void> {
+	const project = await findProject(c, projectId);
+	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
+	if (webhook !== null) await c.run(END_DELETION, project, webhook);
 }
 
 const RETRIES = sql(`

@@ -11,7 +11,7 @@ const WAITING = `
 const WITH_RETRIES = sql(`
 	SELECT w.project_no, w.no
 	FROM posthorn.webhooks w CROSS JOIN LATERAL (${WAITING}) waiting
-	WHERE w.deleted_at IS NOT NULL LIMIT 1`);
+	WHERE w.deleted_at < $1 LIMIT 1`);
 
 const DELETE = sql(`
 	DELETE FROM posthorn.webhooks WHERE (project_no, no) IN (
@@ -26,9 +26,9 @@ const DELETE = sql(`
 		LIMIT $2
 	)`);
 
-/** What is left of deleted webhooks: retries that were too many to go at once, and in the end the row itself. */
+/** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
 export async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {
-	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES);
+	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES, cutoff);
 	if (left !== undefined) {
 		await lockDeliveries(c, [left.project_no]);
 		await deleteRetries(c, left.project_no, left.no, limit);

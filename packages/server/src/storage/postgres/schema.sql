@@ -721,10 +721,12 @@ CREATE TABLE posthorn.webhooks (
 	sealed_digest bytea NOT NULL,
 	created_at bigint NOT NULL,
 	deleted_at bigint,
+	closing boolean DEFAULT false NOT NULL,
 	CONSTRAINT webhooks_pkey PRIMARY KEY (project_no, no),
 	CONSTRAINT webhooks_project_no_id_key UNIQUE (project_no, id),
 	CONSTRAINT webhooks_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text]))),
 	CONSTRAINT webhooks_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 );
+CREATE INDEX webhooks_closing ON posthorn.webhooks USING btree (project_no, deleted_at) WHERE closing;
 CREATE INDEX webhooks_deleted ON posthorn.webhooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX webhooks_live ON posthorn.webhooks USING btree (project_no, id) WHERE (deleted_at IS NULL);

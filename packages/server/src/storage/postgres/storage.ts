@@ -9,7 +9,7 @@ import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
 import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
-import { loadLanes, readRetries } from "./lanes.ts";
+import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
 import { findEvent, readEvents, readLog } from "./log.ts";
 import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
@@ -172,6 +172,10 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 
 	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
 		return this.readTogether((c) => loadLanes(c, projectId), "engine");
+	}
+
+	endDeletion(projectId: string, webhookId: string): Promise<void> {
+		return this.write((c) => endDeletion(c, projectId, webhookId));
 	}
 
 	readRetries(

@@ -90,11 +90,13 @@ export async function rotateSecret(
 	return true;
 }
 
-/** Retries that go in the same transaction; the sweep takes the rest, which nothing reads any more. */
-const RETRIES_DELETED_AT_ONCE = 5_000;
-
 const DELETE = sql(`
-	UPDATE posthorn.webhooks SET deleted_at = $3, sealed_digest = '' WHERE project_no = $1 AND no = $2`);
+	UPDATE posthorn.webhooks SET deleted_at = $3, sealed_digest = '', closing = EXISTS (
+		SELECT FROM (
+			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
+		) pending
+	)
+	WHERE project_no = $1 AND no = $2`);
 const DELETE_LANE = sql("DELETE FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = $2");
 const DELETE_SUBSCRIPTIONS = sql("DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2");
 
@@ -106,7 +108,6 @@ export async function deleteWebhook(c: Session, projectId: string, webhookId: st
 		c.run(DELETE, project, webhook, now),
 		c.run(DELETE_LANE, project, webhook),
 		c.run(DELETE_SUBSCRIPTIONS, project, webhook),
-		deleteRetries(c, project, webhook, RETRIES_DELETED_AT_ONCE),
 		ringForChange(c, project),
 	]);
 	return true;

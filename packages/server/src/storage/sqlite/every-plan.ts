@@ -73,6 +73,7 @@ function runEveryOperation(c: Connection): void {
 	READS.readBacklogs(c, "p", webhooks);
 	READS.readGauges(c, 0);
 	READS.loadLanes(c, "p");
+	WRITES.endDeletion(c, "p", "w");
 	READS.readRetries(c, "p", "w", "retry", 10, { dueAt: 1, seq: 1 });
 	READS.readLog(c, "p", 0, { maxEvents: 10, maxBytes: 1000 });
 	READS.readLog(c, "p", 0, { maxEvents: 10, maxBytes: 1000 }, ["a", "b"]);

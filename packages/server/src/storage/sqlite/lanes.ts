@@ -1,5 +1,6 @@
 import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
+import { closingLane } from "../shared/closing-lane.ts";
 import type { Connection } from "./connection.ts";
 
 /** How a lane's open events are stored: JSON, NULL for none. */
@@ -28,12 +29,26 @@ export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[
 			skipThrough: row.skip_through as number,
 		}),
 	);
-	return { lanes, seen: { lastSeq: project.last_seq as number, revision: project.revision as number } };
+	const lastSeq = project.last_seq as number;
+	const closing = c
+		.sql("SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id")
+		.all(project.no as number)
+		.map((row) => closingLane(row.id as string, row.url as string, lastSeq));
+	return { lanes: [...lanes, ...closing], seen: { lastSeq, revision: project.revision as number } };
 }
 
 function readSubscriptions(c: Connection, webhookNo: number): Map<string, number> {
 	const rows = c.sql("SELECT type, from_seq FROM subscriptions WHERE webhook_no = ?").all(webhookNo);
 	return new Map(rows.map((row) => [c.names.typeName(row.type as number), row.from_seq as number]));
+}
+
+export function endDeletion(c: Connection, projectId: string, webhookId: string): void {
+	const project = c.names.project(projectId);
+	const webhook = project === null ? null : c.names.webhook(project, webhookId);
+	if (webhook === null) return;
+	c.sql(`
+		UPDATE webhooks SET closing = 0
+		WHERE no = ?1 AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)`).run(webhook);
 }
 
 export function readRetries(

@@ -37,7 +37,7 @@ import {
 	listApiKeys,
 	touchApiKeys,
 } from "./keys.ts";
-import { loadLanes, readRetries } from "./lanes.ts";
+import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
 import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
 import { findEvent, readEvents, readLog } from "./log.ts";
@@ -86,6 +86,7 @@ export const WRITES = {
 	deleteSession,
 	deleteSessions,
 	deleteWebhook,
+	endDeletion,
 	initSetting,
 	pingWriter,
 	recordChargeback,

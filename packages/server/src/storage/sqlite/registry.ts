@@ -161,16 +161,15 @@ export function rotateSecret(c: Connection, projectId: string, webhookId: string
 	return true;
 }
 
-/** Retries that go in the same transaction; the sweep takes the rest, which nothing reads any more. */
-const RETRIES_DELETED_AT_ONCE = 5_000;
-
 export function deleteWebhook(c: Connection, projectId: string, webhookId: string, now: number): boolean {
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return false;
-	c.sql("UPDATE webhooks SET deleted_at = ?, sealed_digest = x'' WHERE no = ?").run(now, found.no);
+	c.sql(`
+		UPDATE webhooks SET deleted_at = ?2, sealed_digest = x'',
+			closing = EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)
+		WHERE no = ?1`).run(found.no, now);
 	c.sql("DELETE FROM lanes WHERE webhook_no = ?").run(found.no);
 	c.sql("DELETE FROM subscriptions WHERE webhook_no = ?").run(found.no);
-	deleteRetries(c, found.no, RETRIES_DELETED_AT_ONCE);
 	ringForChange(c, found.projectNo);
 	return true;
 }

@@ -44,13 +44,13 @@ function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
 	if (!isQueued(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
 }
 
-/** What is left of deleted webhooks: retries that were too many to go at once, and in the end the row itself. */
+/** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
 function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): void {
 	const waiting = c
 		.sql(`
-			SELECT no FROM webhooks WHERE deleted_at IS NOT NULL
+			SELECT no FROM webhooks WHERE deleted_at < ?
 				AND EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT 1`)
-		.get();
+		.get(cutoff);
 	if (waiting !== undefined) deleteRetries(c, waiting.no as number, limit);
 	c.sql(`
 		DELETE FROM webhooks WHERE no IN (

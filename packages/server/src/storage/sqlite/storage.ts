@@ -171,6 +171,10 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.read("loadLanes", projectId);
 	}
 
+	endDeletion(projectId: string, webhookId: string): Promise<void> {
+		return this.write("endDeletion", projectId, webhookId);
+	}
+
 	readRetries(
 		projectId: string,
 		webhookId: string,

@@ -7,6 +7,7 @@ import * as linksAndAudit from "./0006-links-and-audit.ts";
 import * as counts from "./0007-counts-of-a-settle.ts";
 import * as publishForms from "./0008-publish-forms.ts";
 import * as openEvents from "./0009-open-events.ts";
+import * as closing from "./0010-closing-webhooks.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly string[] = [
 	counts.sql,
 	publishForms.sql,
 	openEvents.sql,
+	closing.sql,
 ];

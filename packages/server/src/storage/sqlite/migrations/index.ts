@@ -4,6 +4,7 @@ import * as stats from "./0003-stats.ts";
 import * as facts from "./0004-facts.ts";
 import * as links from "./0005-links.ts";
 import * as openEvents from "./0006-open-events.ts";
+import * as closing from "./0007-closing-webhooks.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly string[] = [
 	facts.sql,
 	links.sql,
 	openEvents.sql,
+	closing.sql,
 ];
