@@ -114,6 +114,10 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 		why: "The webhook stopped taking this event type while a retry was waiting.",
 		tries: [`Subscribe it to the type again ${SETTINGS}, then replay.`],
 	}),
+	deleted: () => ({
+		why: "The webhook was deleted before this attempt was due.",
+		tries: ["To receive such events again, create a new webhook: it gets those published from then on."],
+	}),
 	skipped: () => ({
 		why: "The webhook was resumed with “from now on”, which leaves out what had waited.",
 		tries: ["Replay it if this event is wanted after all."],

@@ -52,7 +52,12 @@ it("reads an attempt aloud", () => {
 });
 
 it("tells attempts from deliveries that were closed without a request", () => {
-	expect(KNOWN_CODES.filter((code) => !wasSent(unanswered(code)))).toEqual(["expired", "unsubscribed", "skipped"]);
+	expect(KNOWN_CODES.filter((code) => !wasSent(unanswered(code)))).toEqual([
+		"expired",
+		"unsubscribed",
+		"deleted",
+		"skipped",
+	]);
 	expect(wasSent(answered(500))).toBe(true);
 });
 

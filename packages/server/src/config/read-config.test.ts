@@ -121,6 +121,17 @@ test("a database URL may name several servers, and which of them is meant", () =
 	}
 });
 
+test("seconds are read to the nearest millisecond", () => {
+	// 1.005 * 1000 is a little less than 1005.
+	for (const [text, ms] of [
+		["1.005", 1_005],
+		["0.0504", 50],
+	] as const)
+		expect(readConfig({ env: { POSTHORN_RETRY_DELAYS: text } })).toMatchObject({
+			config: { retryDelaysMs: [ms] },
+		});
+});
+
 test("addresses stand for themselves, delays may be fractions, and ranges are kept", () => {
 	const env = {
 		POSTHORN_EGRESS_ALLOW: "10.0.0.0/8, ::1,127.0.0.1",

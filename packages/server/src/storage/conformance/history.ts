@@ -68,6 +68,22 @@ export function describeHistory(harness: StorageHarness): void {
 			expect(await page(1e6, 3)).toEqual([[3, 2, 1], false]);
 		});
 
+		test("a page that follows an attempt beyond the times asked for begins within them", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const lease = await world.lease(project);
+			for (const [i, event] of events.entries())
+				await world.finish(lease, webhook, event, "delivered", { startedAt: START + i * 1_000 });
+			const all = (await world.storage.listAttempts(project, {}, ALL)).rows;
+			const filter = { until: START + 2_000 };
+			const page = { limit: 10, before: all[0]!.id };
+			const rows = (await world.storage.listAttempts(project, filter, { ...page, maxBytes: 1e6 })).rows;
+			expect(rows.map(({ seq }) => seq)).toEqual([2, 1]);
+			const summaries = (await world.storage.listAttemptSummaries(project, filter, page)).rows;
+			expect(summaries.map(({ seq }) => seq)).toEqual([2, 1]);
+		});
+
 		test("summaries are the same pages without what was sent and answered, and bodies do not shorten them", async () => {
 			const shop = await stock(world);
 			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {

@@ -48,14 +48,42 @@ export function describeRetention(harness: StorageHarness): void {
 		test("a dead letter that is being replayed is not counted off twice", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
-			const events = await world.publish(project, "a", "a");
+			const events = await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
-			for (const event of events) await world.finish(lease, webhook, event, "failed");
+			// The last one stays, so that a count too many shows: counters stop at 0.
+			for (const [i, event] of events.entries())
+				await world.finish(lease, webhook, event, "failed", { startedAt: i < 2 ? START : START + 2 * DAY });
 			await world.storage.replayDelivery(project, webhook, events[0]!.id, START + DAY);
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(2);
-			expect(await world.storage.gauges()).toMatchObject({ deadLetters: 0, retriesWaiting: 1 });
-			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START + DAY });
-			expect((await world.storage.gauges()).deadLetters).toBe(1);
+			expect(await world.storage.gauges()).toMatchObject({ deadLetters: 1, retriesWaiting: 1 });
+			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START + 2 * DAY });
+			expect((await world.storage.gauges()).deadLetters).toBe(2);
+		});
+
+		test("dead letters that go are counted off their own webhook", async () => {
+			const project = await world.project();
+			const [old, young] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.finish(lease, old, event!, "failed", { startedAt: START });
+			await world.finish(lease, young, event!, "failed", { startedAt: START + 2 * DAY });
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
+			const health = await world.storage.readHealth(project);
+			const count = (webhook: string) => health.find(({ webhookId }) => webhookId === webhook)?.deadLetters;
+			expect([count(old), count(young)]).toEqual([0, 1]);
+		});
+
+		test("an entry that was written after younger ones goes with the others of its age", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			// An attempt is logged when it is over: one that took longer comes behind those that began after it.
+			for (const [i, startedAt] of [DAY + 1, DAY + 2, DAY - 60_000].entries())
+				await world.finish(lease, webhook, events[i]!, "delivered", { startedAt: START + startedAt });
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			expect(rows.map(({ seq }) => seq)).toEqual([2, 1]);
 		});
 
 		test("an event goes when it is past retention and every lane is past it, and not before its log entries", async () => {

@@ -1,0 +1,45 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { expect, test } from "vitest";
+import { silentLogger } from "../base/logger.ts";
+import { StorageError } from "../storage/port.ts";
+import { BasketTimer } from "./basket-timer.ts";
+import { Baskets } from "./baskets.ts";
+import type { FactRecorder } from "./recorder.ts";
+
+const IDLE_MS = 60_000;
+
+/** Resolves when what is not waiting for the clock has come to rest. */
+const rest = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a touch that comes while the timer looks for what is due next is not slept over", async () => {
+	const clock = new VirtualClock();
+	let answer = (_at: number | null): void => {};
+	const storage = {
+		takeDueBaskets: async () => [],
+		nextBasketDue: () => new Promise<number | null>((resolve) => (answer = resolve)),
+	};
+	const recorder = { storage, now: () => clock.now() } as unknown as FactRecorder;
+	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	timer.start();
+	clock.advance(0);
+	await rest();
+	timer.due(clock.now() + IDLE_MS);
+	// As storage was before the touch: nothing waits.
+	answer(null);
+	await rest();
+	expect(clock.nextAt).toBe(clock.elapsed() + IDLE_MS);
+	await timer.stop();
+});
+
+test("a touch that storage may have kept although it failed wakes the timer in time", async () => {
+	const touched: number[] = [];
+	const recorder = {
+		storage: { touchBasket: () => Promise.reject(new StorageError("lost", "The connection broke.")) },
+		now: () => 1_000,
+		sizeFault: () => null,
+		admit: (_bytes: number, work: () => Promise<unknown>) => work(),
+	} as unknown as FactRecorder;
+	const baskets = new Baskets(recorder, { idleMs: IDLE_MS, onTouched: (dueAt) => touched.push(dueAt) });
+	await expect(baskets.touch("proj_x", "b", { items: [{ name: "Crate key", quantity: 1 }] })).rejects.toThrow("broke");
+	expect(touched).toEqual([1_000 + IDLE_MS]);
+});
