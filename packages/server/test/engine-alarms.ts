@@ -39,5 +39,29 @@ export function describeAlarms(start: StartRig): void {
 				expect(rig.settled.slice(1), `after ${looks} looks`).toEqual([expect.objectContaining(retry)]);
 			}
 		});
+
+		test("a project with several webhooks is released with the alarm of whichever is due first", async () => {
+			const alarms: (number | null)[] = [];
+			await using rig = await start((storage) => {
+				const release = storage.releaseLease.bind(storage);
+				storage.releaseLease = (lease, wakeAt, seen) => {
+					alarms.push(wakeAt);
+					return release(lease, wakeAt, seen);
+				};
+				return storage;
+			});
+			await rig.webhook("first", { events: ["delivery.success"] });
+			await rig.webhook("second", { events: ["delivery.failed"] });
+			rig.sender.script = () => 500;
+			await rig.publish(1, "delivery.success");
+			await rig.settledCount(1);
+			rig.clock.advance(1_000);
+			await rig.publish(1, "delivery.failed");
+			await rig.settledCount(2);
+			const dues = rig.settled.map(({ nextRetryAt }) => nextRetryAt!);
+			await rig.engine.stop();
+			expect(alarms).toEqual([Math.min(...dues)]);
+			expect(dues[1]! - dues[0]!).toBe(1_000);
+		});
 	});
 }

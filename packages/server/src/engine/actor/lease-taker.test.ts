@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit";
 import { expect, test } from "vitest";
+import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "./actor.ts";
@@ -38,4 +39,33 @@ test("a node that has its share asks what it is now before it leaves rung projec
 	await taker.whenDone();
 	expect(roster.actors.size).toBe(5);
 	expect([rung, shares]).toEqual([[], []]);
+});
+
+// Trusted from the answer on, a lease would be trusted for longer than storage keeps it for this node.
+test("a lease counts from when it was asked for, however long the answer takes", async () => {
+	const clock = new VirtualClock();
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async (_, __, projectIds = []) => {
+			clock.advance(5_000);
+			return projectIds.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
+		},
+		nextAlarm: async () => null,
+	};
+	const taken: Moment[] = [];
+	const roster = new Roster();
+	const before = { now: clock.now(), elapsed: clock.elapsed() };
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock, logger: silentLogger },
+		{
+			...{ holder: "node", roster },
+			renewOverdue: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: (_, asked) => taken.push(asked),
+		},
+	);
+	taker.poke("p1");
+	await taker.whenDone();
+	expect(taken).toEqual([before]);
 });

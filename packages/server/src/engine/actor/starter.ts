@@ -321,9 +321,7 @@ export class Starter {
 	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
 		if (lane.deleted) return "deleted";
 		const { clock, retentionMs } = this.#work.context;
-		const retentionBegan = clock.now() - retentionMs;
-		const unattempted = retry.replay === 0 && retry.attempt === 1;
-		if (retry.dueAt <= retentionBegan || (unattempted && event.publishedAt <= retentionBegan)) return "expired";
+		if (retry.dueAt <= clock.now() - retentionMs) return "expired";
 		return lane.closingReason(retry, event);
 	}
 

@@ -131,3 +131,21 @@ test("a million waiting retries keep a few hundred in memory", () => {
 	expect(held).toBeLessThanOrEqual(256);
 	expect(queue.wantsLoad(Number.MAX_SAFE_INTEGER)).toBe(true);
 });
+
+test("what was settled while the queue was read is not made again, though the read saw it waiting", () => {
+	const queue = new RetryQueue();
+	const limit = queue.beginLoad(0);
+	queue.forget(retry(1, 10));
+	queue.endLoad([retry(1, 10), retry(2, 20)], limit, () => false);
+	expect([queue.shift(), queue.shift()]).toEqual([retry(2, 20), undefined]);
+});
+
+test("what others stored while the queue was read is read as well", () => {
+	const queue = new RetryQueue();
+	const limit = queue.beginLoad(0);
+	queue.invalidate();
+	expect(queue.wantsLoad(0)).toBe(false);
+	queue.endLoad([], limit, () => false);
+	expect(queue.wantsLoad(0)).toBe(true);
+	expect(queue.nextDueAt).toBe(Number.NEGATIVE_INFINITY);
+});
