@@ -25,6 +25,7 @@ import { Shortages } from "./engine/send/shortages.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./seal-check.ts";
+import type { DatabaseObserver } from "./storage/port/observer.ts";
 import type { Storage } from "./storage/port.ts";
 import { openSqliteStorage } from "./storage/sqlite/index.ts";
 import { startStore } from "./store/index.ts";
@@ -81,7 +82,7 @@ async function build(
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
-	const storage = await openStorage(config, metrics, onFatal);
+	const storage = await openStorage(config, metrics, logger, onFatal);
 	undo.push(() => storage.close());
 	await checkSeal(storage, seal);
 
@@ -193,6 +194,7 @@ function dashboardFolder(): string | null {
 async function openStorage(
 	{ database, maxEventBytes }: Config,
 	metrics: Metrics,
+	logger: Logger,
 	onFatal: (error: Error) => void,
 ): Promise<Storage> {
 	if (database.engine === "sqlite")
@@ -204,7 +206,18 @@ async function openStorage(
 		});
 	// Loaded only where it is used: on SQLite it would take memory for nothing.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
-	const observer = metrics.database();
+	const counted = metrics.database();
+	const observer: DatabaseObserver = {
+		...counted,
+		lostTail(tail) {
+			counted.lostTail?.(tail);
+			const { projectId, kept, lost } = tail;
+			logger.error(
+				{ projectId, kept, lost },
+				"acknowledged events are missing: the database went on from an earlier state, as after a failover",
+			);
+		},
+	};
 	const options = { url: database.url, clock: systemClock, leaseTermMs: LEASE_TERM_MS, maxEventBytes, observer };
 	const storage = await openPostgresStorage(options);
 	metrics.watchPools(() => storage.pools);

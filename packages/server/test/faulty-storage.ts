@@ -58,7 +58,7 @@ export class FaultyStorage {
 				const value: unknown = Reflect.get(object, key, object);
 				if (key === "neighbours" && value) return this.#before(value);
 				if (typeof value !== "function") return value;
-				if (key === "close" || key === "subscribe") return value.bind(object);
+				if (key === "close" || key === "subscribe" || key === "onEpoch") return value.bind(object);
 				return (...args: unknown[]) => this.#call(key as Method, async () => value.apply(object, args));
 			},
 		});

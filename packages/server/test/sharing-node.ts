@@ -125,8 +125,8 @@ class Gate {
 /** The storage of a node, behind the gate, with the ledger told of leases. */
 function watched(name: string, storage: Storage, gate: Gate, ledger: LeaseLedger): Storage {
 	const told: Partial<Storage> = {
-		async acquireLeases(holder, limit, projectIds) {
-			const leases = await storage.acquireLeases(holder, limit, projectIds);
+		async acquireLeases(...asked) {
+			const leases = await storage.acquireLeases(...asked);
 			for (const lease of leases) ledger.granted(name, lease);
 			return leases;
 		},
@@ -149,7 +149,7 @@ function behind<T extends object>(gate: Gate, object: T, instead: Partial<T> = {
 		get(_, key) {
 			const value: unknown = Reflect.get(key in instead ? instead : object, key, object);
 			if (typeof value !== "function") return key === "neighbours" && value ? behind(gate, value) : value;
-			if (key === "subscribe") return value.bind(object);
+			if (key === "subscribe" || key === "onEpoch") return value.bind(object);
 			return async (...args: unknown[]) => {
 				await gate.pass();
 				return value.apply(object, args);

@@ -70,11 +70,12 @@ export function watchShortages(registry: Registry, shortages: Pick<Shortages, "l
 export function countLosses(registry: Registry): (why: ProjectLoss) => void {
 	const losses = new Counter({
 		name: "posthorn_projects_lost_total",
-		help: "Projects that this node let go of without giving them back: stale, expired, rewound, refused or fault.",
+		help: "Projects that this node let go of without giving them back: stale, expired, rewound, epoch, refused or fault.",
 		labelNames: ["why"],
 		registers: [registry],
 	});
-	for (const why of ["stale", "expired", "rewound", "refused", "fault"] satisfies ProjectLoss[]) losses.inc({ why }, 0);
+	for (const why of ["stale", "expired", "rewound", "epoch", "refused", "fault"] satisfies ProjectLoss[])
+		losses.inc({ why }, 0);
 	return (why) => losses.inc({ why });
 }
 
@@ -98,12 +99,18 @@ export function countDatabase(registry: Registry): Required<DatabaseObserver> {
 		help: "Projects that this node took from one that had not given them back.",
 		registers,
 	});
+	const lostEvents = new Counter({
+		name: "posthorn_log_lost_events_total",
+		help: "Acknowledged events that this node found missing after the database had gone on from an earlier state.",
+		registers,
+	});
 	return {
 		committed: (pool, seconds) => commits.observe({ pool }, seconds),
 		repeated: (pool) => repeats.inc({ pool }),
 		connected: (pool) => opened.inc({ pool }),
 		disconnected: (pool) => lost.inc({ pool }),
 		takenOver: (projects) => takenOver.inc(projects),
+		lostTail: ({ count }) => lostEvents.inc(count),
 	};
 }
 

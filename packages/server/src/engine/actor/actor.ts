@@ -101,6 +101,11 @@ export class Actor {
 		return this.#seen !== null && isTrusted(this.#context, this.#asked);
 	}
 
+	/** Whether nobody else may work the project now. */
+	get isTrusted(): boolean {
+		return isTrusted(this.#context, this.#asked);
+	}
+
 	// ── from outside ──
 
 	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. */

@@ -17,6 +17,8 @@ export type ProjectLoss =
 	| "expired"
 	/** The project's log went back. */
 	| "rewound"
+	/** The database went on from an earlier state, as after a failover. */
+	| "epoch"
 	/** Storage refused the project's outcomes. */
 	| "refused"
 	/** A mistake of ours. */

@@ -49,6 +49,7 @@ export class Directory {
 	readonly #keeper: LeaseKeeper;
 	/** Null where this node has the database for itself. */
 	readonly #neighbours: Neighbours | null;
+	#unsubscribe: (() => void) | null = null;
 
 	constructor(context: ActorContext, options: DirectoryOptions) {
 		this.#context = context;
@@ -85,6 +86,7 @@ export class Directory {
 	}
 
 	start(): void {
+		this.#unsubscribe = this.#context.storage.neighbours?.onEpoch(() => this.#newEpoch()) ?? null;
 		this.#neighbours?.start();
 		this.#keeper.start();
 		this.#taker.takeRung();
@@ -151,6 +153,25 @@ export class Directory {
 		await this.#neighbours?.stop();
 		await this.#taker.whenDone();
 		await this.#keeper.stop();
+		this.#unsubscribe?.();
+	}
+
+	/**
+	 * Nothing is sent, read or settled any more by what was known of the database before. What this node had a trusted lease
+	 * of no other one can have had, so it takes that again immediately.
+	 */
+	#newEpoch(): void {
+		const actors = [...this.#roster.actors.values()];
+		const trusted = actors.filter((actor) => actor.isTrusted).map(({ projectId }) => projectId);
+		for (const actor of actors) {
+			this.#roster.drop(actor);
+			this.#context.onLost("epoch");
+		}
+		this.#context.logger.warn(
+			{ projects: actors.length },
+			"the database went on from an earlier state: all is read again",
+		);
+		this.#taker.takeAgain(trusted);
 	}
 
 	/** Other nodes changed the project: goes by what is stored, with its lanes held meanwhile. */

@@ -50,6 +50,8 @@ export class LeaseTaker {
 	#places = FIRST_PLACES;
 	/** Who gets the odd one of the places that become free. */
 	#oddForPoked = false;
+	/** Projects that this node held when the database's current epoch began. */
+	readonly #heldBefore = new Set<string>();
 	/** Projects that other nodes were found to work, and until when they are not asked for again. */
 	readonly #elsewhere = new Map<string, number>();
 	#taking: Promise<void> | null = null;
@@ -70,6 +72,13 @@ export class LeaseTaker {
 		this.#poked.add(projectId);
 		// Where no place is to be had, the next look brings it up.
 		if (!this.#crowded) this.#take();
+	}
+
+	/** Takes what this node held when the database's current epoch began. */
+	takeAgain(projectIds: readonly string[]): void {
+		if (this.#roster.closing) return;
+		for (const projectId of projectIds) this.#heldBefore.add(projectId);
+		this.takeRung();
 	}
 
 	/** Takes up projects whose alarm has rung. */
@@ -120,6 +129,11 @@ export class LeaseTaker {
 	}
 
 	async #takeAll(): Promise<void> {
+		while (this.#heldBefore.size > 0) {
+			const some = [...this.#heldBefore].slice(0, ACQUIRE_AT_ONCE);
+			await this.#acquire(this.#roster.limit, some, true);
+			for (const projectId of some) this.#heldBefore.delete(projectId);
+		}
 		await this.#acquirePoked();
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
@@ -198,13 +212,13 @@ export class LeaseTaker {
 	}
 
 	/** Takes these, or those that have rung, as long as this node works no more than `most`. */
-	async #acquire(most: number, projectIds?: readonly string[]): Promise<ReadonlySet<string>> {
+	async #acquire(most: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken } = this.#options;
 		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
 		if (room <= 0) return new Set();
 		const asked = momentOf(clock);
-		const leases = await storage.acquireLeases(holder, room, projectIds);
+		const leases = await storage.acquireLeases(holder, room, projectIds, heldBefore);
 		for (const lease of leases) onTaken(lease, asked);
 		return new Set(leases.map(({ projectId }) => projectId));
 	}

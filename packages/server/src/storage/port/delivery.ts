@@ -2,7 +2,8 @@ import type { WebhookStatus } from "./registry.ts";
 
 /**
  * The right to work a project, for a term. The generation rises each time the lease changes hands; every settle
- * carries it and is refused once it is no longer the current one, so a node that was away too long can do no harm.
+ * carries it and is refused once it is no longer the current one, so a node that was away too long can do no harm. No
+ * number is given twice to a node, even after a failover that lost some.
  */
 export interface Lease {
 	readonly projectId: string;
@@ -123,8 +124,11 @@ export interface DeliveryStorage {
 	/**
 	 * Takes leases of projects whose alarm has rung and whose lease is free, at most `limit`; with `projectIds`, of
 	 * those among them whose lease is free, rung or not.
+	 *
+	 * @param heldBefore `projectIds` are those that this holder held when the current epoch of the database began, and has
+	 *   stopped working since
 	 */
-	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<Lease[]>;
+	acquireLeases(holder: string, limit: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<Lease[]>;
 	/**
 	 * Prolongs leases by a term; answers with those that still hold: not taken by others since, even when their term was
 	 * over meanwhile (the machine slept).

@@ -53,7 +53,23 @@ export interface LogWindow {
 	readonly maxBytes: number;
 }
 
+/** Where a log ends. */
+export interface LogEnd {
+	readonly lastSeq: number;
+	/** The last event that both this log and that of the epoch asked for hold; null where nothing was lost in between. */
+	readonly kept: number | null;
+}
+
 export interface LogStorage {
+	/**
+	 * Names the epoch that all logs are in: a stretch of the database's history that nothing was lost from. After a
+	 * failover it is another one; events that a log lost there had numbers that come again.
+	 */
+	readonly epoch: string;
+
+	/** Where the project's log ends, and where it parted from that of the epoch `since`; null when there is no project. */
+	readLogEnd(projectId: string, since?: string): Promise<LogEnd | null>;
+
 	/**
 	 * Appends the requests in their order, in one durable transaction; each is atomic by itself. Numbers events from
 	 * the project's last `seq`, and rings the alarm of every project that got one.

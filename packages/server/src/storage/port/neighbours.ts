@@ -17,6 +17,15 @@ export interface NeighbourStorage {
 	/** This node takes no share any more. */
 	leave(holder: string): Promise<void>;
 	/**
+	 * Calls `listener` when the database is found to have gone on from an earlier state, as after a failover to a standby
+	 * that lacked the last commits, and before anything is read or written there. No lease taken before is good for anything
+	 * any more, and whatever was read before may be wrong. For a term after that only leases that this node held are given
+	 * to it, as `acquireLeases` says.
+	 *
+	 * @returns ends it
+	 */
+	onEpoch(listener: () => void): () => void;
+	/**
 	 * Calls `listener` soon after another node gave projects work or changed them. A hint: it may come late, twice, or not
 	 * at all.
 	 *

@@ -10,6 +10,17 @@ export interface DatabaseObserver {
 	disconnected?(use: ConnectionUse): void;
 	/** Projects were taken whose leases nobody had given back: another node died or hangs. */
 	takenOver?(projects: number): void;
+	/** Events that were acknowledged are missing: the database went on from an earlier state, as after a failover. */
+	lostTail?(tail: LostTail): void;
+}
+
+/** Acknowledged events that the log lacks: those behind `kept`, up to `lost`. */
+export interface LostTail {
+	readonly projectId: string;
+	readonly kept: number;
+	readonly lost: number;
+	/** How many of them no node had found before. */
+	readonly count: number;
 }
 
 /** What connections are for; each kind is a pool of its own. */

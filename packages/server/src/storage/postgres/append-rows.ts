@@ -89,13 +89,20 @@ export async function appendRows(c: Session, rows: readonly NewRow[]): Promise<M
 		numberArray(bodies.lengths),
 		bodies.bytes,
 	);
-	for (const { project_no } of ends) c.changed.add(project_no);
+	for (const { project_no, before } of ends) {
+		c.changed.add(project_no);
+		c.ends.set(project_no, before + places.count(project_no));
+	}
 	return new Map(ends.map(({ project_no, before }) => [project_no, before]));
 }
 
 /** Numbers what it is shown from 1, for each kind by itself. */
 class Counter<K> {
 	readonly #counts = new Map<K, number>();
+
+	count(kind: K): number {
+		return this.#counts.get(kind) ?? 0;
+	}
 
 	next(kind: K): number {
 		const count = (this.#counts.get(kind) ?? 0) + 1;

@@ -7,16 +7,22 @@
  * another one is done again here; one whose connection broke is not: whether it was committed is not known, so only
  * what can be told twice (reads, and the verbs that say so) is tried again, by those who know.
  *
+ * All of them lead to one history of the database, its epoch (see epochs.ts). Once one of them does not, they have ended,
+ * and with them what is known by heart; others take their place.
+ *
  * A connection that gives no answer at all, or leads to a server that has become read-only, says that the way to the
  * database has changed: those that were made before are not used any more.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from "pg";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../port/observer.ts";
+import { StorageError } from "../port.ts";
 import { ClockOffset } from "./clock-offset.ts";
+import { EpochEnded, type EpochMemory } from "./epochs.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
-import { NameCache } from "./name-cache.ts";
+import { BoundedMap, NameCache } from "./name-cache.ts";
+import { KnownDays } from "./partitions.ts";
 import { Session } from "./session.ts";
 
 /** Connections at most, for each node. */
@@ -34,11 +40,19 @@ const LEAVE_MS = 1_000;
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
+const ENDED = "PostgreSQL has gone on from an earlier state, as after a failover: it is read anew, and tried again.";
+
 type Work<T> = (c: Session) => Promise<T>;
 
 export class Connections {
 	readonly names = new NameCache();
 	readonly offset = new ClockOffset();
+	readonly days = new KnownDays();
+	/** By project the last event that is known to be committed. */
+	readonly ends = new BoundedMap<string, number>();
+	readonly epochs: EpochMemory;
+	/** Told once, when the database is found to have gone on in another epoch. */
+	onEnded: () => void = () => undefined;
 	/** Told of each project that a transaction has changed, by its id, after the commit. */
 	onChanged: (projectId: string) => void = () => undefined;
 	/** Told when connections made so far are not used any more. */
@@ -48,11 +62,16 @@ export class Connections {
 	readonly #distrusted = new WeakSet<PoolClient>();
 	readonly #pools: Readonly<Record<PoolName, Pool>>;
 	readonly #open = new Set<PoolClient>();
+	/** Among the epochs that this node has been in, from 0. */
+	readonly #epoch: number;
+	#ended = false;
 
-	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver = {}) {
+	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver, epochs: EpochMemory, epoch = 0) {
 		this.#hosts = hosts;
 		this.#observer = observer;
-		const verify: PoolConfig["verify"] = (client, done) => void hosts.check(client).then(() => done(), done);
+		this.epochs = epochs;
+		this.#epoch = epoch;
+		const verify: PoolConfig["verify"] = (client, done) => void this.#verify(client).then(() => done(), done);
 		const open = (name: PoolName) => {
 			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true, verify });
 			pool.on("connect", (client) => {
@@ -67,6 +86,11 @@ export class Connections {
 			return pool;
 		};
 		this.#pools = { publish: open("publish"), settle: open("settle"), engine: open("engine"), people: open("people") };
+	}
+
+	/** Whether the database has gone on in another epoch: nothing is done on these connections any more. */
+	get ended(): boolean {
+		return this.#ended;
 	}
 
 	/** How each pool is used just now. */
@@ -128,6 +152,33 @@ export class Connections {
 		clearTimeout(late);
 	}
 
+	async #verify(client: ClientBase): Promise<void> {
+		await this.#hosts.check(client);
+		try {
+			await this.epochs.check(client);
+		} catch (error) {
+			if (error instanceof EpochEnded) this.#end();
+			throw error;
+		}
+	}
+
+	#end(): void {
+		if (this.#ended) return;
+		this.#ended = true;
+		for (const client of this.#open) {
+			this.#distrusted.add(client);
+			destroy(client);
+		}
+		this.onEnded();
+	}
+
+	#keepEnds({ ends }: Session): void {
+		for (const [projectNo, seq] of ends) {
+			const projectId = this.names.projectIds.get(projectNo);
+			if (projectId !== undefined) this.ends.set(projectId, Math.max(seq, this.ends.get(projectId) ?? 0));
+		}
+	}
+
 	#tellChanged(projectNo: number): void {
 		const projectId = this.names.projectIds.get(projectNo);
 		if (projectId !== undefined) this.onChanged(projectId);
@@ -137,7 +188,10 @@ export class Connections {
 		const client = await this.#connect(this.#pools[pool]);
 		let broken: Error | undefined;
 		try {
-			return await work(new Session(client, this.names, this.offset));
+			const session = new Session(client, this.names, this.offset, this.#epoch);
+			const value = await work(session);
+			this.#keepEnds(session);
+			return value;
 		} catch (error) {
 			// A transaction that could not be rolled back must not come back to the pool either.
 			if (isConnectionLost(error) || client.getTransactionStatus() !== "I") broken = error as Error;
@@ -152,10 +206,15 @@ export class Connections {
 
 	async #connect(pool: Pool): Promise<PoolClient> {
 		for (;;) {
-			const client = await this.#hosts.connect((url) => {
-				pool.options.connectionString = url;
-				return pool.connect();
-			});
+			if (this.#ended) throw new StorageError("lost", ENDED);
+			const client = await this.#hosts
+				.connect((url) => {
+					pool.options.connectionString = url;
+					return pool.connect();
+				})
+				.catch((error: unknown) => {
+					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : error;
+				});
 			if (!this.#distrusted.has(client)) return client;
 			client.release(true);
 			destroy(client);

@@ -2,21 +2,50 @@ import type { PoolConfig } from "pg";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
 import { Connections, type PoolName } from "./connections.ts";
+import { type Epoch, EpochMemory, joinEpoch } from "./epochs.ts";
+import { storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
 
 /** For so long a database that had no room for something counts as full, milliseconds. */
 const FULL_FOR_MS = 3_000;
 
-/** The way to the connections: open until it is closed, and closed once everything that came in is out again. */
+export interface DatabaseOptions {
+	readonly hosts: Hosts;
+	/** How to connect to a server. */
+	readonly configFor: (url: string) => PoolConfig;
+	readonly observer: DatabaseObserver;
+	/** How long a lease holds unless it is renewed, milliseconds. */
+	readonly leaseTermMs: number;
+	/** What time it is, where the database is not to look itself. */
+	readonly now: () => number | null;
+}
+
+/**
+ * The way to the connections: open until it is closed, and closed once everything that came in is out again. When the
+ * database goes on in another epoch (see epochs.ts), other connections take the place of those so far.
+ */
 export class Database {
-	readonly #connections: Connections;
+	readonly #options: DatabaseOptions;
+	#connections: Connections;
+	#epochs = 0;
+	#joining: Promise<void> | null = null;
+	#onChanged: (projectId: string) => void = () => undefined;
+	#onDistrusted: () => void = () => undefined;
+	readonly #epochListeners = new Set<() => void>();
 	#refusedFull: StorageError | null = null;
 	#refusedFullAt = 0;
 	readonly #underWay = new Set<Promise<unknown>>();
 	#closing: Promise<void> | null = null;
 
-	constructor(config: PoolConfig, hosts: Hosts, observer?: DatabaseObserver) {
-		this.#connections = new Connections(config, hosts, observer);
+	private constructor(options: DatabaseOptions, memory: EpochMemory) {
+		this.#options = options;
+		this.#connections = this.#connect(memory);
+	}
+
+	/** Rejects as connecting does, or with a StorageError. */
+	static async open(options: DatabaseOptions): Promise<Database> {
+		const { epoch } = await join(options, null, new Map());
+		return new Database(options, new EpochMemory(epoch));
 	}
 
 	/** How the connections are used just now. */
@@ -24,20 +53,37 @@ export class Database {
 		return this.#connections.state;
 	}
 
+	/** The epoch that it works in. */
+	get epoch(): Epoch {
+		return this.#connections.epochs.current;
+	}
+
+	/**
+	 * Has the beginning of another epoch told, before anything is read or written in it.
+	 *
+	 * @returns ends it
+	 */
+	onEpoch(listener: () => void): () => void {
+		this.#epochListeners.add(listener);
+		return () => {
+			this.#epochListeners.delete(listener);
+		};
+	}
+
 	/** Has each project that was changed told of, by its id, after the commit. */
 	onChanged(listener: (projectId: string) => void): void {
-		this.#connections.onChanged = listener;
+		this.#onChanged = listener;
 	}
 
 	/** Has it told that connections made so far may lead nowhere, or to where they should not. */
 	onDistrusted(listener: () => void): void {
-		this.#connections.onDistrusted = listener;
+		this.#onDistrusted = listener;
 	}
 
 	/** Runs a verb of the port, as many reads and transactions as it takes. */
 	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
 		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
-		const call = verb(this.#connections);
+		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
 		this.#underWay.add(call);
 		const over = () => this.#underWay.delete(call);
 		call.then(over, (error: unknown) => {
@@ -61,8 +107,58 @@ export class Database {
 	close(): Promise<void> {
 		this.#closing ??= (async () => {
 			await Promise.allSettled(this.#underWay);
+			await this.#joining?.catch(() => undefined);
 			await this.#connections.close();
 		})();
 		return this.#closing;
+	}
+
+	#connect(memory: EpochMemory): Connections {
+		const { hosts, configFor, observer } = this.#options;
+		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs++);
+		connections.onChanged = (projectId) => this.#onChanged(projectId);
+		connections.onDistrusted = () => this.#onDistrusted();
+		connections.onEnded = () => this.#ended();
+		return connections;
+	}
+
+	#ended(): void {
+		this.#onDistrusted();
+		for (const listener of this.#epochListeners) listener();
+		// Tried again with the next call.
+		this.#rejoin().catch(() => undefined);
+	}
+
+	#closeLater(connections: Connections): void {
+		const closed = connections.close().finally(() => this.#underWay.delete(closed));
+		this.#underWay.add(closed);
+	}
+
+	/** Goes on in the current epoch of the database. */
+	#rejoin(): Promise<void> {
+		if (this.#closing !== null && this.#joining === null)
+			return Promise.reject(new StorageError("closed", "The storage is closed."));
+		this.#joining ??= (async () => {
+			const before = this.#connections;
+			if (!before.ended) return;
+			const { epoch, lost } = await join(this.#options, before.epochs, before.ends);
+			this.#connections = this.#connect(before.epochs.next(epoch));
+			this.#closeLater(before);
+			for (const tail of lost) this.#options.observer.lostTail?.(tail);
+		})().finally(() => {
+			this.#joining = null;
+		});
+		return this.#joining;
+	}
+}
+
+async function join(options: DatabaseOptions, memory: EpochMemory | null, ends: ReadonlyMap<string, number>) {
+	const { hosts, configFor, leaseTermMs, now } = options;
+	try {
+		return await hosts.connect((url) =>
+			joinEpoch(configFor(url), { memory, ends, termMs: leaseTermMs, now: now() }, (client) => hosts.check(client)),
+		);
+	} catch (error) {
+		throw storageError(error);
 	}
 }

@@ -56,10 +56,12 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	const { storage } = world;
 	const neighbours = storage.neighbours!;
 	neighbours.subscribe(() => undefined)();
+	neighbours.onEpoch(() => undefined)();
 	const events = await world.publish(project, "a", "b", "a", "a");
 	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [events[0]!] }]);
 	const conflicting = { ...events[0]!, body: Buffer.from("{}") };
 	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [conflicting] }]);
+	await storage.readLogEnd(project, storage.epoch);
 	await storage.acquireLeases("n", 10);
 	world.clock.time += 1_000;
 	const lease = await world.lease(project);

@@ -42,7 +42,8 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 	const { configFor } = await hosts.connect(checkSessions);
 	await prepareDatabase(hosts);
 	const connection = () => configFor(hosts.current);
-	const database = new Database(connection(), hosts, observer);
+	const now = () => (leasesByClock ? clock.now() : null);
+	const database = await Database.open({ hosts, configFor, observer, leaseTermMs, now });
 	try {
 		await database.run((connections) =>
 			connections.transaction("engine", async (c) => {

@@ -42,6 +42,7 @@ export async function loadLanes(c: Session, projectId: string): Promise<{ lanes:
 		}),
 	);
 	const lastSeq = mark!.last_seq;
+	c.ends.set(project, lastSeq);
 	const all = [...lanes, ...closing.map(({ id, url }) => closingLane(id, url, lastSeq))];
 	return { lanes: all, seen: { lastSeq, revision: mark!.revision } };
 }

@@ -16,7 +16,10 @@ export interface LeaseTime {
 	readonly database: number | null;
 }
 
-const NOW = "coalesce($1::bigint, posthorn.now_ms())";
+export const NOW = "coalesce($1::bigint, posthorn.now_ms())";
+
+/** Whether a lease that is free may be taken by any node: all that were held when the current epoch began have ended. */
+export const LEASES_OPEN = `coalesce((SELECT open_at FROM posthorn.epochs ORDER BY no DESC LIMIT 1) <= ${NOW}, true)`;
 
 const take = (free: string) => `
 	UPDATE posthorn.leases l
@@ -28,18 +31,24 @@ const take = (free: string) => `
 /** Alarms in the order in which they rang; after them leases that ended without being given back. */
 const TAKE_RUNG = sql(`
 	WITH rung AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE wake_at <= ${NOW} ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
+		SELECT project_no FROM posthorn.leases WHERE wake_at <= ${NOW} AND ${LEASES_OPEN}
+		ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
 	), ended AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
+		SELECT project_no FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN}
+		ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
 	)
 	${take("SELECT project_no, false AS over FROM rung UNION ALL SELECT project_no, true FROM ended LIMIT $4")}`);
 
-/** Waits for who rings the alarm just now: it is him that the caller has heard of. */
+/**
+ * Waits for who rings the alarm just now: it is him that the caller has heard of. `$6`: the caller held them until the
+ * current epoch began; those that no one has taken since are its own.
+ */
 const TAKE_NAMED = sql(`
 	WITH named AS MATERIALIZED (
-		SELECT q.project_no, q.until IS NOT NULL AS over FROM posthorn.leases q
+		SELECT q.project_no, q.until IS NOT NULL AND NOT $6 AS over FROM posthorn.leases q
 		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[])))
-			AND (q.until IS NULL OR q.until <= ${NOW})
+			AND (q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2))
+			AND ($6 OR ${LEASES_OPEN})
 		ORDER BY q.project_no LIMIT $4 FOR UPDATE
 	)
 	${take("SELECT project_no, over FROM named")}`);
@@ -51,14 +60,17 @@ export async function acquireLeases(
 	holder: string,
 	limit: number,
 	projectIds?: readonly string[],
+	heldBefore = false,
 ): Promise<{ readonly leases: Lease[]; readonly over: number }> {
 	const values = [time.database, holder, termMs, limit];
 	const rows =
 		projectIds === undefined
 			? await c.rows<Taken>(TAKE_RUNG, ...values)
-			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds));
+			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds), heldBefore);
 	return {
-		leases: rows.map(({ id, generation }) => ({ projectId: id, generation, expiresAt: time.node + termMs })),
+		leases: rows.map(({ id, generation }) => {
+			return { projectId: id, generation: c.toGeneration(generation), expiresAt: time.node + termMs };
+		}),
 		over: rows.filter(({ over }) => over).length,
 	};
 }
@@ -87,7 +99,7 @@ export async function renewLeases(
 	const projects: number[] = [];
 	// Known since they were taken, or looked up again one by one.
 	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
-	const generations = leases.map(({ generation }) => generation);
+	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
 	const rows = await c.rows<{ project_no: number }>(
 		RENEW,
 		time.database,
@@ -128,9 +140,10 @@ export async function releaseLease(
 	const project = await findProject(c, lease.projectId);
 	if (project === null) return;
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
+	const generation = c.storedGeneration(lease.generation);
 	const [, given] = await Promise.all([
 		c.run(HOLD_LOG, project),
-		c.row<{ rung: boolean }>(RELEASE, time.database, project, lease.generation, seen.lastSeq, seen.revision, delay),
+		c.row<{ rung: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
 		c.commit(),
 	]);
 	if (given?.rung) c.changed.add(project);

@@ -1,4 +1,5 @@
-import type { LogEvent, LogWindow } from "../port.ts";
+import type { LogEnd, LogEvent, LogWindow } from "../port.ts";
+import { type Epoch, FORKS_SINCE } from "./epochs.ts";
 import { findProject } from "./find.ts";
 import { numberArray } from "./literals.ts";
 import type { Session } from "./session.ts";
@@ -47,6 +48,27 @@ export async function readLog(
 	if (types === undefined) return (await c.rows(READ, ...bounds)).map(toEvent);
 	const codes = await findTypes(c, types);
 	return codes.length === 0 ? [] : (await c.rows(READ_TYPES, ...bounds, numberArray(codes))).map(toEvent);
+}
+
+const END = sql(`
+	SELECT g.last_seq, (
+		SELECT min(since.kept) FROM (${FORKS_SINCE}) since WHERE since.project_no = g.project_no
+	) AS kept
+	FROM posthorn.logs g WHERE g.project_no = $3`);
+/** What a node tells readers of an epoch: its number and its id. */
+const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
+/** Comes after all that there will be: nothing has parted from it. */
+const NO_EPOCH = [Number.MAX_SAFE_INTEGER, ""];
+
+export const epochName = ({ no, id }: Epoch): string => `${no}.${id}`;
+
+export async function readLogEnd(c: Session, projectId: string, since?: string): Promise<LogEnd | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const [, no, id] = EPOCH.exec(since ?? "") ?? [];
+	const epoch = no === undefined ? NO_EPOCH : [Number(no), id];
+	const row = await c.row<{ last_seq: number; kept: number | null }>(END, ...epoch, project);
+	return { lastSeq: row!.last_seq, kept: row!.kept };
 }
 
 const READ_SEQS = sql(`

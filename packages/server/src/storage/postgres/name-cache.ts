@@ -1,7 +1,7 @@
 /** Names kept in memory for each kind; the oldest is dropped beyond that and looked up again. */
 const MAX_NAMES = 20_000;
 
-/** What numbers stand for, as far as it was looked up: a number is never given to another name. */
+/** What numbers stand for, as far as it was looked up: within an epoch a number is never given to another name. */
 export class NameCache {
 	readonly projects = new BoundedMap<string, number>();
 	/** The ids of the projects above. */
@@ -10,9 +10,10 @@ export class NameCache {
 	readonly types = new BoundedMap<string, number>();
 }
 
-class BoundedMap<K, V> extends Map<K, V> {
+/** A map that drops what was added first once it is full. */
+export class BoundedMap<K, V> extends Map<K, V> {
 	override set(key: K, value: V): this {
-		if (this.size >= MAX_NAMES) {
+		if (this.size >= MAX_NAMES && !this.has(key)) {
 			const [oldest] = this.keys();
 			if (oldest !== undefined) this.delete(oldest);
 		}

@@ -1,16 +1,20 @@
 import type { Acknowledgement, AlarmMark } from "../port.ts";
 import { findProject } from "./find.ts";
-import type { LeaseTime } from "./leases.ts";
+import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
 import { numberArray, textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
 const MARKS = sql(`
-	SELECT p.id, g.last_seq, g.revision
+	SELECT p.no, p.id, g.last_seq, g.revision
 	FROM posthorn.projects p JOIN posthorn.logs g ON g.project_no = p.no WHERE p.id = ANY ($1::text[])`);
 
 export async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
-	const rows = await c.rows<{ id: string; last_seq: number; revision: number }>(MARKS, textArray(projectIds));
+	const rows = await c.rows<{ no: number; id: string; last_seq: number; revision: number }>(
+		MARKS,
+		textArray(projectIds),
+	);
+	for (const { no, last_seq } of rows) c.ends.set(no, last_seq);
 	return new Map(rows.map(({ id, last_seq, revision }) => [id, { lastSeq: last_seq, revision }]));
 }
 
@@ -31,15 +35,19 @@ export async function acknowledge(c: Session, acknowledgements: readonly Acknowl
 	await c.run(
 		ACKNOWLEDGE,
 		numberArray(projects),
-		numberArray(acknowledgements.map(({ lease }) => lease.generation)),
+		numberArray(acknowledgements.map(({ lease }) => c.storedGeneration(lease.generation))),
 		numberArray(acknowledgements.map(({ revision }) => revision)),
 	);
 }
 
-/** `acknowledged` is of the lease that holds: who takes one has acknowledged nothing yet. */
+/**
+ * `acknowledged` is of the lease that holds: who takes one has acknowledged nothing yet. Soon after an epoch has begun a
+ * lease may be held that is not there any more.
+ */
 const IS_BEHIND = sql(`
 	SELECT FROM posthorn.leases
-	WHERE project_no = $2 AND until > coalesce($1::bigint, posthorn.now_ms()) AND coalesce(acknowledged, -1) < $3`);
+	WHERE project_no = $2 AND coalesce(acknowledged, -1) < $3
+		AND (until > ${NOW} OR NOT ${LEASES_OPEN})`);
 
 export async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
 	const project = await findProject(c, projectId);

@@ -52,7 +52,7 @@ test("every verb was run", async () => {
 		// Those of store facts have tests of their own.
 		if (part !== FactCalls.prototype) for (const name of Object.getOwnPropertyNames(part)) verbs.add(name);
 	await storage.close();
-	const parts = ["constructor", "capabilities", "neighbours", "pools", "database", "clock"];
+	const parts = ["constructor", "capabilities", "neighbours", "pools", "database", "clock", "epoch"];
 	const means = ["read", "readTogether", "write", "writeWithTypes"];
 	for (const name of [...parts, ...means, "close"]) verbs.delete(name);
 	expect([...verbs].filter((name) => !called.has(name))).toEqual([]);

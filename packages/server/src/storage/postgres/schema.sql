@@ -100,6 +100,19 @@ BEGIN
 END $function$;
 REVOKE ALL ON FUNCTION posthorn.append_published() FROM PUBLIC;
 
+CREATE OR REPLACE FUNCTION posthorn.commit_durably()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+	IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
+		PERFORM set_config('synchronous_commit', 'on', true);
+	END IF;
+	RETURN NULL;
+END $function$;
+REVOKE ALL ON FUNCTION posthorn.commit_durably() FROM PUBLIC;
+
 CREATE OR REPLACE FUNCTION posthorn.data_fault(type text, source text)
  RETURNS text
  LANGUAGE plpgsql
@@ -457,6 +470,16 @@ CREATE TABLE posthorn.audit (
 );
 CREATE INDEX audit_by_age ON posthorn.audit USING btree (at);
 
+CREATE TABLE posthorn.epochs (
+	no bigint NOT NULL,
+	id text COLLATE "C" NOT NULL,
+	system text NOT NULL,
+	timeline bigint NOT NULL,
+	started_at bigint NOT NULL,
+	open_at bigint NOT NULL,
+	CONSTRAINT epochs_pkey PRIMARY KEY (no)
+);
+
 CREATE TABLE posthorn.event_types (
 	code integer GENERATED ALWAYS AS IDENTITY NOT NULL,
 	name text COLLATE "C" NOT NULL,
@@ -536,6 +559,17 @@ CREATE TABLE posthorn.links (
 );
 CREATE INDEX links_by_expiry ON posthorn.links USING btree (expires_at);
 
+CREATE TABLE posthorn.log_forks (
+	project_no bigint NOT NULL,
+	epoch bigint NOT NULL,
+	kept bigint NOT NULL,
+	lost bigint,
+	found_at bigint,
+	CONSTRAINT log_forks_pkey PRIMARY KEY (project_no, epoch)
+);
+CREATE INDEX log_forks_by_epoch ON posthorn.log_forks USING btree (epoch);
+CREATE INDEX log_forks_lost ON posthorn.log_forks USING btree (epoch, project_no) WHERE (lost IS NOT NULL);
+
 CREATE TABLE posthorn.logs (
 	project_no bigint NOT NULL,
 	last_seq bigint DEFAULT 0 NOT NULL,
@@ -588,6 +622,8 @@ CREATE UNLOGGED TABLE posthorn.publishing (
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, toast.autovacuum_vacuum_scale_factor=0, toast.autovacuum_vacuum_threshold=2000);
 CREATE CONSTRAINT TRIGGER append_published AFTER INSERT ON posthorn.publishing DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION posthorn.append_published();
 ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER append_published;
+CREATE TRIGGER commit_durably BEFORE INSERT ON posthorn.publishing FOR EACH STATEMENT EXECUTE FUNCTION posthorn.commit_durably();
+ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER commit_durably;
 
 CREATE TABLE posthorn.retries (
 	project_no bigint NOT NULL,

@@ -7,6 +7,10 @@ import type { Statement } from "./sql.ts";
 /** A row as the driver gives it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
 
+/** More than the generations that the lease of a project goes through in an epoch. */
+const GENERATIONS = 2 ** 36;
+const NO_GENERATION = -1;
+
 /**
  * A connection for as long as one operation has it. Statements may be sent without waiting for the ones before: the
  * database runs them in the order in which they were sent.
@@ -15,16 +19,31 @@ export class Session {
 	readonly names: NameCache;
 	/** Between this node's clock and the database's. */
 	readonly offset: ClockOffset;
+	/** By project how far its log goes, as far as this has been read or written: known to be so once it is committed. */
+	readonly ends = new Map<number, number>();
 	/** The projects that the transaction rings for: other nodes are told of them once it is committed. */
 	readonly changed = new Set<number>();
 	readonly #client: PoolClient;
+	/** Among the epochs that this node has been in, from 0. */
+	readonly #epoch: number;
 	#committed: Promise<void> | null = null;
 	#failure: unknown = null;
 
-	constructor(client: PoolClient, names: NameCache, offset = new ClockOffset()) {
+	constructor(client: PoolClient, names: NameCache, offset = new ClockOffset(), epoch = 0) {
 		this.#client = client;
 		this.names = names;
 		this.offset = offset;
+		this.#epoch = epoch;
+	}
+
+	/** A lease's generation for the engine: with the epoch that it was given in. */
+	toGeneration(stored: number): number {
+		return this.#epoch * GENERATIONS + stored;
+	}
+
+	/** A lease's generation as this database has it; of a lease of another epoch one that it never has. */
+	storedGeneration(generation: number): number {
+		return Math.floor(generation / GENERATIONS) === this.#epoch ? generation % GENERATIONS : NO_GENERATION;
 	}
 
 	/** The rows that a statement answers with. Their type is taken on trust. */

@@ -13,7 +13,7 @@ import { isPartitionMissing } from "./errors.ts";
 import { findProject, findWebhook } from "./find.ts";
 import { numberArray } from "./literals.ts";
 import { findLogged } from "./logged.ts";
-import { type KnownDays, makeDays } from "./partitions.ts";
+import { makeDays } from "./partitions.ts";
 import type { Session } from "./session.ts";
 import { type AttemptRow, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 import { sql } from "./sql.ts";
@@ -29,33 +29,27 @@ interface Resolved {
 	readonly moves: Moves;
 }
 
-export async function settle(
-	connections: Connections,
-	days: KnownDays,
-	settlements: readonly Settlement[],
-): Promise<Verdict[]> {
-	await makeMissingDays(connections, days, settlements);
+export async function settle(connections: Connections, settlements: readonly Settlement[]): Promise<Verdict[]> {
+	await makeMissingDays(connections, settlements);
 	const resolved = await connections.read("settle", (c) => resolve(c, settlements));
 	try {
 		return await settleResolved(connections, resolved);
 	} catch (error) {
 		if (!isPartitionMissing(error)) throw error;
 		// A late attempt of a day that retention has dropped since.
-		days.forget();
-		await makeMissingDays(connections, days, settlements);
+		connections.days.forget();
+		await makeMissingDays(connections, settlements);
 		return await settleResolved(connections, resolved);
 	}
 }
 
-async function makeMissingDays(
-	connections: Connections,
-	days: KnownDays,
-	settlements: readonly Settlement[],
-): Promise<void> {
-	const missing = days.missing(settlements.flatMap(({ attempts }) => attempts.map(({ id }) => toStoredId(id))));
+async function makeMissingDays(connections: Connections, settlements: readonly Settlement[]): Promise<void> {
+	const missing = connections.days.missing(
+		settlements.flatMap(({ attempts }) => attempts.map(({ id }) => toStoredId(id))),
+	);
 	if (missing.length === 0) return;
 	await connections.transaction("settle", (c) => makeDays(c, missing));
-	days.add(missing);
+	connections.days.add(missing);
 }
 
 /** Null where the project is not there. */
@@ -129,7 +123,7 @@ async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verd
 		const from = first;
 		first += one.attempts.length;
 		const hold = holds.get(one.projectNo);
-		if (hold?.generation !== one.settlement.generation) return "stale";
+		if (hold?.generation !== c.storedGeneration(one.settlement.generation)) return "stale";
 		if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";
 		const known = one.attempts.map((_, i) => logged.get(from + i));
 		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";

@@ -11,9 +11,8 @@ import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
-import { findEvent, readEvents, readLog } from "./log.ts";
+import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
 import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
-import { KnownDays } from "./partitions.ts";
 import { createProject, setDeveloperApp } from "./projects.ts";
 import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
 import { AttemptSweep } from "./retention-attempts.ts";
@@ -41,7 +40,6 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: true };
 	readonly neighbours: port.NeighbourStorage;
 	readonly #options: PostgresStorageOptions;
-	readonly #days = new KnownDays();
 	readonly #attemptSweep = new AttemptSweep();
 	readonly #rollUp: StatsRollUp;
 	readonly #wakes: Wakes;
@@ -57,6 +55,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 			isInForce: (projectId, revision) => this.read((c) => isInForce(c, this.#time(), projectId, revision), "engine"),
 			share: (holder) => this.write((c) => share(c, this.#time(), holder, options.leaseTermMs), "engine"),
 			leave: (holder) => this.write((c) => leave(c, holder), "engine"),
+			onEpoch: (listener) => database.onEpoch(listener),
 			subscribe: (listener) => this.#wakes.subscribe(listener),
 		};
 	}
@@ -64,6 +63,14 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	/** How its connections are used just now. */
 	get pools(): Readonly<Record<PoolName, PoolState>> {
 		return this.database.state;
+	}
+
+	get epoch(): string {
+		return epochName(this.database.epoch);
+	}
+
+	readLogEnd(projectId: string, since?: string): Promise<port.LogEnd | null> {
+		return this.read((c) => readLogEnd(c, projectId, since));
 	}
 
 	#time(): LeaseTime {
@@ -142,10 +149,18 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		return this.write((c) => initSetting(c, name, value));
 	}
 
-	async acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {
+	async acquireLeases(
+		holder: string,
+		limit: number,
+		projectIds?: readonly string[],
+		heldBefore = false,
+	): Promise<port.Lease[]> {
 		const time = this.#time();
 		const { leaseTermMs, observer } = this.#options;
-		const taken = await this.write((c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds), "engine");
+		const taken = await this.write(
+			(c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds, heldBefore),
+			"engine",
+		);
 		if (taken.over > 0) observer.takenOver?.(taken.over);
 		return taken.leases;
 	}
@@ -189,7 +204,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	}
 
 	async settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
-		const verdicts = await this.database.run((connections) => settle(connections, this.#days, settlements));
+		const verdicts = await this.database.run((connections) => settle(connections, settlements));
 		this.#rollUp.settled(settlements.reduce((sum, { attempts }) => sum + attempts.length, 0));
 		return verdicts;
 	}

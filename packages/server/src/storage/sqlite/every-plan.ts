@@ -54,6 +54,7 @@ function runEveryOperation(c: Connection): void {
 	const events = [event, { ...event, id: "evt_2" }, { ...event, id: "evt_3", type: "b" }, { ...event, id: "evt_4" }];
 	const request = { projectId: "p", publishedAt: 1, events };
 	WRITES.appendEvents(c, packAppends([request, request, { ...request, events: [{ ...event, type: "b" }] }]));
+	READS.readLogEnd(c, "p");
 	WRITES.acquireLeases(c, "n", 10, TERM);
 	WRITES.acquireLeases(c, "n", 10, { now: 3000, until: 4000 }, ["p"]);
 	const lease = { projectId: "p", generation: 2, expiresAt: 4000 };

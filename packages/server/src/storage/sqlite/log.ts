@@ -1,4 +1,4 @@
-import type { LogWindow } from "../port.ts";
+import type { LogEnd, LogWindow } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import type { EventRows } from "./log-wire.ts";
 import { mergedRanges } from "./merge.ts";
@@ -6,6 +6,12 @@ import { pack } from "./packed.ts";
 
 const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
+
+/** One process has the file, so nothing is lost while it runs. */
+export function readLogEnd(c: Connection, projectId: string): LogEnd | null {
+	const row = c.sql("SELECT last_seq FROM projects WHERE id = ?").get(projectId);
+	return row === undefined ? null : { lastSeq: row.last_seq as number, kept: null };
+}
 
 export function readLog(
 	c: Connection,

@@ -40,7 +40,7 @@ import {
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
 import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
-import { findEvent, readEvents, readLog } from "./log.ts";
+import { findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
 import { type AppendAnswer, type AppendBatch, packResults, unpackAppends } from "./log-wire.ts";
 import { getMember, getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
 import {
@@ -163,6 +163,7 @@ export const READS = {
 	readGauges,
 	readHealth,
 	readLog,
+	readLogEnd,
 	readRetries,
 	readStats,
 };

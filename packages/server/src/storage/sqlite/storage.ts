@@ -14,6 +14,8 @@ import { packSettlements } from "./settle-wire.ts";
 export class SqliteStorage extends FactCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
 	readonly neighbours = null;
+	/** The only one. */
+	readonly epoch = "1.00000000";
 	readonly #leaseTermMs: number;
 
 	constructor(writer: Channel, reader: Channel, clock: Pick<Clock, "now">, leaseTermMs: number) {
@@ -57,6 +59,10 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		types?: readonly string[],
 	): Promise<port.LogEvent[]> {
 		return unpackEvents(await this.read("readLog", projectId, after, window, types));
+	}
+
+	readLogEnd(projectId: string): Promise<port.LogEnd | null> {
+		return this.read("readLogEnd", projectId);
 	}
 
 	async readEvents(projectId: string, seqs: readonly number[]): Promise<port.LogEvent[]> {

@@ -8,6 +8,7 @@ import * as counts from "./0007-counts-of-a-settle.ts";
 import * as publishForms from "./0008-publish-forms.ts";
 import * as openEvents from "./0009-open-events.ts";
 import * as closing from "./0010-closing-webhooks.ts";
+import * as epochs from "./0011-epochs.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly string[] = [
 	publishForms.sql,
 	openEvents.sql,
 	closing.sql,
+	epochs.sql,
 ];

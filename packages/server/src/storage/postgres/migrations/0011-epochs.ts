@@ -1,0 +1,45 @@
+/**
+ * What is known of servers that took over from one another (see epochs.ts), and commits that last.
+ *
+ * - `epochs` has a row for each stretch of the database's history, the current one last. `id` tells two of the same number
+ *   apart: the older one may have been lost together with what was written in it. `system` and `timeline` are those of the
+ *   server. Before `open_at` nobody takes a lease but the node that held it before.
+ * - `log_forks` tells where each log ended when an epoch began. `lost` is the last event beyond that which some node knows
+ *   to have been acknowledged; null where none is known.
+ * - `publish` commits durably whatever the store's session says: as the session is, or `on` where that is less.
+ */
+export const sql = `
+CREATE TABLE posthorn.epochs (
+	no bigint PRIMARY KEY,
+	id text COLLATE "C" NOT NULL,
+	system text NOT NULL,
+	timeline bigint NOT NULL,
+	started_at bigint NOT NULL,
+	open_at bigint NOT NULL
+);
+
+CREATE TABLE posthorn.log_forks (
+	project_no bigint NOT NULL,
+	epoch bigint NOT NULL,
+	kept bigint NOT NULL,
+	lost bigint,
+	found_at bigint,
+	PRIMARY KEY (project_no, epoch)
+);
+CREATE INDEX log_forks_by_epoch ON posthorn.log_forks (epoch);
+CREATE INDEX log_forks_lost ON posthorn.log_forks (epoch, project_no) WHERE lost IS NOT NULL;
+
+CREATE FUNCTION posthorn.commit_durably() RETURNS trigger LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
+		PERFORM set_config('synchronous_commit', 'on', true);
+	END IF;
+	RETURN NULL;
+END $$;
+REVOKE ALL ON FUNCTION posthorn.commit_durably FROM PUBLIC;
+
+CREATE TRIGGER commit_durably BEFORE INSERT ON posthorn.publishing
+	FOR EACH STATEMENT EXECUTE FUNCTION posthorn.commit_durably();
+ALTER TABLE posthorn.publishing ENABLE ALWAYS TRIGGER commit_durably;
+`;
