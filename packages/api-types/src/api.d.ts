@@ -140,7 +140,7 @@ export interface paths {
         };
         /**
          * Read the event log
-         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time, with `wait` to be answered as soon as something comes.
+         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to be answered as soon as something comes.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
@@ -1340,6 +1340,12 @@ export interface components {
             readonly status: number;
             /** @description What happened and what to do. */
             readonly detail: string;
+            /** @description With `log-behind`: where the log ends. */
+            readonly last_seq?: number;
+            /** @description With `log-behind`: pass it as `after` to read what comes next. */
+            readonly continue_after?: number;
+            /** @description With `log-behind`: pass it along with `continue_after`. */
+            readonly epoch?: string;
             readonly errors?: readonly {
                 /** @description Where: a JSON Pointer into the body (empty for the whole of it), or `?name` for a query parameter. */
                 readonly pointer: string;
@@ -3066,6 +3072,8 @@ export interface operations {
             readonly query?: {
                 /** @description Events behind this `seq`. Not together with `cursor`. */
                 readonly after?: number;
+                /** @description The `epoch` that came with `after`. If events were lost since, and `after` lies beyond them, the response is 409 instead of other events under the same numbers. Not together with `cursor`, which carries it. */
+                readonly epoch?: string;
                 /** @description Only these types: repeated, or separated by commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
                 /** @description Seconds to wait for an event where there is none yet. */
@@ -3097,12 +3105,26 @@ export interface operations {
                         readonly next_cursor: string | null;
                         /** @description The log was read up to here. Pass it as `after` later on to get what came since. */
                         readonly last_seq: number;
+                        /**
+                         * @description Names the history that the log is in. Keep it with `last_seq`, and pass both.
+                         * @example 1.9f86d081
+                         */
+                        readonly epoch: string;
                     };
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 404: components["responses"]["not-found"];
+            /** @description The log ends before `after`, or events up to it were lost since `epoch`. `continue_after` and `epoch` say where to continue. */
+            readonly 409: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             readonly 422: components["responses"]["invalid"];
             /** @description Too many calls wait for this project's events. */
             readonly 429: {

@@ -129,6 +129,21 @@ export class PostgresServer {
 		return standby;
 	}
 
+	/** Lets no standby follow any more: from now on each of them falls behind. Resolves when none does. */
+	async refuseStandbys(): Promise<void> {
+		this.#mustBeOwned();
+		const rules = "('host replication all all reject'), ('local all all trust'), ('host all all all trust')";
+		const loaded = async () =>
+			Number((await this.execute("SELECT extract(epoch FROM pg_conf_load_time()) AS at"))[0]!.at);
+		const before = await loaded();
+		const [row] = await this.execute("SHOW hba_file");
+		await this.execute(`COPY (SELECT * FROM (VALUES ${rules}) AS rule) TO '${row!.hba_file}'`);
+		await this.execute("SELECT pg_reload_conf()");
+		// A connection made since then says when the server that made it has read its files.
+		while ((await loaded()) === before);
+		while ((await this.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_replication")).length > 0);
+	}
+
 	/** Makes a standby a server of its own. Resolves when it can be written to. */
 	async promote(): Promise<void> {
 		const [row] = await this.execute("SELECT pg_promote() AS promoted");

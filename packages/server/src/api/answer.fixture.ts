@@ -8,6 +8,7 @@ export interface Answer {
 
 /** The members of all answers that the tests ask for; each answer has some of them. */
 export interface Json {
+	readonly epoch: string;
 	readonly id: string;
 	readonly type: string;
 	readonly status: string;

@@ -11,6 +11,7 @@ export const PROBLEMS = {
 	"not-found": { status: 404, title: "Not found" },
 	"method-not-allowed": { status: 405, title: "Method not allowed" },
 	conflict: { status: 409, title: "Conflict" },
+	"log-behind": { status: 409, title: "The log does not reach that far" },
 	"app-not-installed": { status: 409, title: "The Developer app is not installed" },
 	"too-large": { status: 413, title: "Too large" },
 	"unsupported-media-type": { status: 415, title: "Unsupported media type" },
@@ -30,6 +31,8 @@ export interface ProblemOptions {
 	readonly errors?: readonly Fault[];
 	/** Headers that go with the answer. */
 	readonly headers?: Readonly<Record<string, string>>;
+	/** Further members of the body, for programs. */
+	readonly members?: Readonly<Record<string, string | number>>;
 }
 
 /** An answer other than success, thrown to whoever sends it. `detail` says what happened and what to do. */
@@ -38,12 +41,14 @@ export class Problem extends Error {
 	readonly kind: ProblemKind;
 	readonly errors: readonly Fault[] | undefined;
 	readonly headers: Readonly<Record<string, string>>;
+	readonly #members: Readonly<Record<string, string | number>>;
 
-	constructor(kind: ProblemKind, detail: string, { errors, headers = {} }: ProblemOptions = {}) {
+	constructor(kind: ProblemKind, detail: string, { errors, headers = {}, members = {} }: ProblemOptions = {}) {
 		super(detail);
 		this.kind = kind;
 		this.errors = errors;
 		this.headers = headers;
+		this.#members = members;
 	}
 
 	get statusCode(): number {
@@ -52,7 +57,7 @@ export class Problem extends Error {
 
 	toJSON(): Record<string, unknown> {
 		const { status, title } = PROBLEMS[this.kind];
-		const body = { type: `/problems/${this.kind}`, title, status, detail: this.message };
+		const body = { type: `/problems/${this.kind}`, title, status, detail: this.message, ...this.#members };
 		return this.errors ? { ...body, errors: this.errors } : body;
 	}
 }

@@ -13,19 +13,36 @@ import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagin
 import type { ApiParts } from "../parts.ts";
 import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-import { Cursor, Envelope, EventPage, EventTypeName, Limit, NewEvents, PublishedEvents } from "../schemas/index.ts";
+import {
+	Cursor,
+	Envelope,
+	EPOCH,
+	EventPage,
+	EventTypeName,
+	Limit,
+	NewEvents,
+	PublishedEvents,
+} from "../schemas/index.ts";
 import { formatTime } from "../time.ts";
 
 /** The longest wait for events, seconds: shorter than proxies keep a quiet request. */
 const MAX_WAIT_S = 30;
 /** When to come again with too many calls waiting, seconds. */
 const RETRY_AFTER_S = 5;
-const SEQ = /^\d{1,15}$/;
+/** Where a page ended, and in which epoch of the log; earlier versions left that out. */
+const PLACE = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
 const EventQuery = Type.Object(
 	{
 		after: Type.Optional(
 			Type.Integer({ minimum: 0, default: 0, description: "Events behind this `seq`. Not together with `cursor`." }),
+		),
+		epoch: Type.Optional(
+			Type.String({
+				pattern: EPOCH,
+				description:
+					"The `epoch` that came with `after`. If events were lost since, and `after` lies beyond them, the response is 409 instead of other events under the same numbers. Not together with `cursor`, which carries it.",
+			}),
 		),
 		type: Type.Optional(
 			Type.Array(EventTypeName, { description: "Only these types: repeated, or separated by commas." }),
@@ -87,19 +104,24 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			tag,
 			summary: "Read the event log",
 			description:
-				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and pass it as `after` next time, with `wait` to be answered as soon as something comes.",
+				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to be answered as soon as something comes.",
 			access: "project",
 			query: EventQuery,
 			rate: "reads",
 			success: { status: 200, description: "A page of envelopes.", schema: EventPage },
-			problems: { "too-many-requests": "Too many calls wait for this project's events." },
+			problems: {
+				"log-behind":
+					"The log ends before `after`, or events up to it were lost since `epoch`. `continue_after` and `epoch` say where to continue.",
+				"too-many-requests": "Too many calls wait for this project's events.",
+			},
 			async handler({ params, query, request, principal, heavy }) {
-				const { after, cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
-				if (after !== undefined && cursor !== undefined)
-					throw invalid([{ pointer: "?after", detail: "must be left out when there is a cursor" }]);
-				const from = cursor === undefined ? (after ?? 0) : Number(decodeCursor(cursor, (text) => SEQ.test(text)));
-				if (wait > 0) await waitFor(params.project_id, from, type, wait * 1_000, request, principal);
-				return heavy(() => readPage(params.project_id, from, limit, type));
+				const { cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
+				for (const name of ["after", "epoch"] as const)
+					if (query[name] !== undefined && cursor !== undefined)
+						throw invalid([{ pointer: `?${name}`, detail: "must be left out when there is a cursor" }]);
+				const place = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : placeOf(cursor);
+				if (wait > 0) await waitFor(params.project_id, place, type, wait * 1_000, request, principal);
+				return heavy(() => readPage(params.project_id, place, limit, type));
 			},
 		}),
 		defineRoute({
@@ -124,10 +146,26 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		}),
 	];
 
-	/** Returns when there is something behind `from`, the time is over, or the caller has gone. */
+	/** Throws 409 when the log does not hold what was read of it up to this place, and 404 when there is no project. */
+	async function checkPlace(projectId: string, { after, epoch }: Place): Promise<void> {
+		const end = await storage.readLogEnd(projectId, epoch);
+		if (end === null) throw notFound("project");
+		const { lastSeq, kept } = end;
+		const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
+		if (after <= continueAfter) return;
+		const why =
+			after > lastSeq
+				? `The log ends at ${lastSeq}, before ${after}`
+				: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers belong to others now`;
+		throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
+			members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
+		});
+	}
+
+	/** Returns when there is something behind the place, the time is over, or the caller has gone. */
 	async function waitFor(
 		projectId: string,
-		from: number,
+		place: Place,
 		types: string[] | undefined,
 		ms: number,
 		{ raw, method }: FastifyRequest,
@@ -144,8 +182,10 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			}
 			raw.socket.once("close", wait.cancel);
 			try {
-				const rows = await storage.readLog(projectId, from, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
-				if (rows.length > 0 || !(await storage.getProject(projectId))) return;
+				const window = { maxEvents: 1, maxBytes: 1 };
+				const rows = await storage.readLog(projectId, place.after, window, ...(types ? [types] : []));
+				if (rows.length > 0) return;
+				await checkPlace(projectId, place);
 				end = await wait.end;
 			} finally {
 				wait.cancel();
@@ -155,24 +195,46 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 	}
 
 	/** A page made by hand, so that each envelope is in it with its own bytes. */
-	async function readPage(projectId: string, from: number, limit: number, types?: string[]): Promise<RawAnswer> {
-		const window = { maxEvents: limit + 1, maxBytes: MAX_PAGE_BYTES };
-		const rows = await storage.readLog(projectId, from, window, ...(types ? [types] : []));
-		if (rows.length === 0 && !(await storage.getProject(projectId))) throw notFound("project");
-		const shown = rows.slice(0, limit);
-		const lastSeq = shown.at(-1)?.seq ?? from;
-		let more = rows.length > limit;
-		if (!more && shown.length > 0) {
-			// Whether the log or the page ended is not said, so look.
-			const next = await storage.readLog(projectId, lastSeq, { maxEvents: 1, maxBytes: 1 }, ...(types ? [types] : []));
-			more = next.length > 0;
+	async function readPage(projectId: string, place: Place, limit: number, types?: string[]): Promise<RawAnswer> {
+		const { after } = place;
+		for (;;) {
+			const { epoch } = storage;
+			const window = { maxEvents: limit + 1, maxBytes: MAX_PAGE_BYTES };
+			const rows = await storage.readLog(projectId, after, window, ...(types ? [types] : []));
+			if (rows.length === 0 || (place.epoch !== undefined && place.epoch !== epoch)) await checkPlace(projectId, place);
+			const shown = rows.slice(0, limit);
+			const lastSeq = shown.at(-1)?.seq ?? after;
+			let more = rows.length > limit;
+			if (!more && shown.length > 0) {
+				// Whether the log or the page ended is not said, so look.
+				const next = await storage.readLog(
+					projectId,
+					lastSeq,
+					{ maxEvents: 1, maxBytes: 1 },
+					...(types ? [types] : []),
+				);
+				more = next.length > 0;
+			}
+			// What was read while the epoch changed may be of either.
+			if (storage.epoch !== epoch) continue;
+			const cursor = JSON.stringify(more ? encodeCursor(`${lastSeq}@${epoch}`) : null);
+			const parts: Uint8Array[] = [Buffer.from('{"data":[')];
+			for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
+			parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq},"epoch":"${epoch}"}`));
+			return new RawAnswer(Buffer.concat(parts), "application/json");
 		}
-		const cursor = JSON.stringify(more ? encodeCursor(String(lastSeq)) : null);
-		const parts: Uint8Array[] = [Buffer.from('{"data":[')];
-		for (const [index, { body }] of shown.entries()) parts.push(...(index > 0 ? [COMMA] : []), body);
-		parts.push(Buffer.from(`],"next_cursor":${cursor},"last_seq":${lastSeq}}`));
-		return new RawAnswer(Buffer.concat(parts), "application/json");
 	}
+}
+
+/** How far a reader has read the log, and in which epoch of it, if the reader knows. */
+interface Place {
+	readonly after: number;
+	readonly epoch: string | undefined;
+}
+
+function placeOf(cursor: string): Place {
+	const [, after, epoch] = PLACE.exec(decodeCursor(cursor, (text) => PLACE.test(text)))!;
+	return { after: Number(after), epoch };
 }
 
 const COMMA = Buffer.from(",");

@@ -31,11 +31,19 @@ export const Envelope = Type.Object(
 	{ id: EventId, type: EventTypeName, created_at: Time, project_id: id("proj", "project"), data: Data },
 	{ title: "Envelope", description: "What a webhook receives, byte for byte." },
 );
+/** Of an epoch's name. */
+export const EPOCH = "^[0-9]{1,15}\\.[0-9a-f]{8}$";
+
 export const EventPage = Type.Object({
 	data: Type.Array(Envelope, { description: "The envelopes, each with the same bytes as it was sent with." }),
 	next_cursor: NextCursor,
 	last_seq: Type.Integer({
 		description: "The log was read up to here. Pass it as `after` later on to get what came since.",
+	}),
+	epoch: Type.String({
+		pattern: EPOCH,
+		description: "Names the history that the log is in. Keep it with `last_seq`, and pass both.",
+		examples: ["1.9f86d081"],
 	}),
 });
 export const NewEvent = Type.Object(

@@ -6,6 +6,11 @@ export const ProblemSchema = Type.Object(
 		title: Type.String(),
 		status: Type.Integer(),
 		detail: Type.String({ description: "What happened and what to do." }),
+		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: where the log ends." })),
+		continue_after: Type.Optional(
+			Type.Integer({ description: "With `log-behind`: pass it as `after` to read what comes next." }),
+		),
+		epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
 		errors: Type.Optional(
 			Type.Array(
 				Type.Object({

@@ -14,6 +14,14 @@ export function describeLog(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
+		test("the end of a log is told, and that nothing was lost since the current epoch", async () => {
+			const project = await world.project();
+			expect(await world.storage.readLogEnd(project)).toEqual({ lastSeq: 0, kept: null });
+			await world.publish(project, "a", "a");
+			expect(await world.storage.readLogEnd(project, world.storage.epoch)).toEqual({ lastSeq: 2, kept: null });
+			expect(await world.storage.readLogEnd(world.id("project"))).toBeNull();
+		});
+
 		test("events are numbered from 1 without gaps, for each project by itself, and come back byte for byte", async () => {
 			const [a, b] = [await world.project(), await world.project()];
 			const body = Buffer.from('{"text":"Füße \\u0000 \u{1f4ef}"}');
