@@ -30,13 +30,19 @@ export class ApiKeys {
 	readonly #options: ApiKeysOptions;
 	readonly #cache: KeyCache;
 	readonly #uses: LastUses;
-	readonly #unsubscribe: (() => void) | undefined;
+	readonly #unsubscribe: readonly (() => void)[];
 
 	constructor(options: ApiKeysOptions) {
 		this.#options = options;
 		this.#cache = new KeyCache(options.clock);
 		this.#uses = new LastUses(options);
-		this.#unsubscribe = options.storage.neighbours?.subscribe((projectIds) => this.#cache.hint(projectIds));
+		const { neighbours } = options.storage;
+		this.#unsubscribe = neighbours
+			? [
+					neighbours.subscribe((projectIds) => this.#cache.hint(projectIds)),
+					neighbours.onEpoch(() => this.#cache.clear()),
+				]
+			: [];
 	}
 
 	/** `key` is shown this once; only its hash is kept. */
@@ -91,7 +97,7 @@ export class ApiKeys {
 
 	/** Writes what is noted of last uses. */
 	close(): Promise<void> {
-		this.#unsubscribe?.();
+		for (const unsubscribe of this.#unsubscribe) unsubscribe();
 		return this.#uses.close();
 	}
 

@@ -74,3 +74,11 @@ test("very many keys and hints are not kept for ever: the earliest go first", ()
 	// Its hint is forgotten: it goes by the five seconds again.
 	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
 });
+
+test("once all is forgotten no key is trusted, not even one that was being looked up", () => {
+	cache.add("one", key("key_1"), cache.begin());
+	const lookup = cache.begin();
+	cache.clear();
+	cache.add("two", key("key_2"), lookup);
+	expect([cache.get("one"), cache.get("two")]).toEqual([undefined, undefined]);
+});

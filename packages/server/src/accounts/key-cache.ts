@@ -64,6 +64,12 @@ export class KeyCache {
 		for (const [hash, { key }] of this.#entries) if (key.id === keyId) this.#entries.delete(hash);
 	}
 
+	/** Forgets all keys: none may be there any more, or may be another project's. */
+	clear(): void {
+		this.#revision++;
+		this.#entries.clear();
+	}
+
 	/** Keys of these projects may have been deleted elsewhere. */
 	hint(projectIds: readonly string[]): void {
 		const at = this.#clock.now();

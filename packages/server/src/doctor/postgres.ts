@@ -35,6 +35,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 			schemaOf(facts),
 			examineSeal(config, "", facts.setting),
 			durabilityOf(facts),
+			...lossesOf(facts),
 			left < CONNECTIONS_OF_A_NODE
 				? {
 						state: "warning",
@@ -69,12 +70,28 @@ function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 
 function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
 	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Durability", text });
-	if (synchronousCommit === "off")
-		return found("fault", "synchronous_commit is off: acknowledged events could be lost. Turn it on.");
 	if (fsync === "off")
 		return found(
 			"warning",
 			"fsync is off: unless the server's own storage makes up for it, events can be lost. Turn it on.",
 		);
-	return found("ok", `synchronous_commit is ${synchronousCommit}.`);
+	if (synchronousCommit === "on" || synchronousCommit === "remote_apply")
+		return found("ok", `synchronous_commit is ${synchronousCommit}.`);
+	return found("ok", `synchronous_commit is ${synchronousCommit} for this user; Posthorn commits with on.`);
+}
+
+/** What failovers have cost, as far as a node knew it. */
+function lossesOf({ losses }: DatabaseFacts): Finding[] {
+	if (losses.projects === 0) return [];
+	const named = losses.newest.map(({ projectId, kept, lost }) => `${projectId} (${kept + 1} to ${lost})`).join(", ");
+	const more = losses.projects > losses.newest.length ? ", and others" : "";
+	return [
+		{
+			state: "warning",
+			name: "Lost events",
+			text:
+				`Acknowledged events of ${losses.projects} projects were lost in a failover: ${named}${more}. Publish them again if ` +
+				"the store still has them. docs/operations/many-nodes.md says more.",
+		},
+	];
 }

@@ -5,6 +5,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { START, TestClock, World } from "../conformance/world.ts";
 import type { LostTail } from "../port/observer.ts";
 import type { Lease, Storage } from "../port.ts";
+import { examinePostgres } from "./examine.ts";
 import { openPostgresStorage } from "./index.ts";
 
 const TERM_MS = 10_000;
@@ -102,6 +103,8 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		const url = new URL(standby.url);
 		url.pathname = new URL(database).pathname;
 		expect(await standby.execute(recorded, url.href)).toEqual([{ kept: 3, lost: 7 }]);
+		const { losses } = await examinePostgres(url.href);
+		expect(losses).toEqual({ projects: 1, newest: [{ projectId: cut, kept: 3, lost: 7 }] });
 	});
 
 	test("numbers that stood for what is lost stand for it no more", async () => {
@@ -122,7 +125,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 	});
 
 	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
-		const lanes = [{ webhookId: keptHook, cursor: 2, ahead: [] }];
+		const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
 		expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
 		expect(await storage.renewLeases("node_a", leases)).toEqual([]);
 		await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
@@ -143,7 +146,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 			clock.time += TERM_MS;
 			const [taken] = await other.acquireLeases("node_b", 10, [cut]);
 			expect(taken).toMatchObject({ projectId: cut });
-			expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, cursor: 3, ahead: [] }] })).toBe("stale");
+			expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
 			expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
 			await other.neighbours!.acknowledge([{ lease: taken!, revision: 9 }]);
 			expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);

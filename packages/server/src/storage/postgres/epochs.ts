@@ -6,8 +6,8 @@
  * more, though every statement still succeeds. So one rule holds: what a node knows is of one epoch, and is forgotten
  * whole when another one begins.
  *
- * - A server's history is told by its system identifier and its timeline, which a promotion changes, and by how far its
- *   write-ahead log is on disk, which never goes back. Each connection is compared when it is opened, before anything runs
+ * - A server's history is told by its system identifier and its timeline, which a promotion changes, by the number of a
+ *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each connection is compared when it is opened, before anything runs
  *   on it. The table `epochs` names the current epoch for all nodes, and the first node to meet another history adds one.
  * - When a node meets another history, its connections are cut, its actors end, and what it knows by heart is dropped with
  *   its {@link Connections}. A lease carries its epoch within its generation, so none is good for anything later on.
@@ -65,7 +65,7 @@ const describeServer = (history: string) => `
 
 /** A standby knows no position to write at. */
 const DESCRIBE = describeServer(`
-	SELECT c.system_identifier::text AS system,
+	SELECT c.system_identifier || '/' || 'posthorn.epochs'::regclass::oid AS system,
 		CASE WHEN NOT pg_is_in_recovery()
 			THEN ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::bigint ELSE 0 END AS timeline,
 		CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_flush_lsn() - '0/0')::float8 ELSE 0 END AS position

@@ -26,7 +26,19 @@ export interface DatabaseFacts {
 	/** Of statements and commits. */
 	readonly synchronousCommit: string;
 	readonly fsync: string;
+	/** Acknowledged events that failovers have cost, as far as a node knew it. */
+	readonly losses: { readonly projects: number; readonly newest: readonly Loss[] };
 }
+
+export interface Loss {
+	readonly projectId: string;
+	/** The last event that is left, and the last one that is missing. */
+	readonly kept: number;
+	readonly lost: number;
+}
+
+/** Losses that are named. */
+const LOSSES_NAMED = 5;
 
 /** Looks at a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, setting = ""): Promise<DatabaseFacts> {
@@ -58,10 +70,11 @@ async function examineServer(hosts: Hosts, url: string, name: string): Promise<D
 				current_setting('transaction_read_only') = 'on' AS "readOnly",
 				CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
 					ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
-				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared
+				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
+				to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
 			FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
 		const ended = Date.now();
-		const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared } = rows[0]!;
+		const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
 		const schema = prepared
 			? (
 					await client.query<{ version: number }>(
@@ -84,10 +97,24 @@ async function examineServer(hosts: Hosts, url: string, name: string): Promise<D
 			clockDifferenceMs: Math.round(now - (begun + ended) / 2),
 			connections: { used, most },
 			synchronousCommit,
+			losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
 		};
 	} finally {
 		await client.end();
 	}
+}
+
+async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {
+	const { rows: counted } = await client.query<{ projects: number }>(
+		"SELECT count(DISTINCT project_no)::bigint AS projects FROM posthorn.log_forks WHERE lost IS NOT NULL",
+	);
+	const { rows: newest } = await client.query<Loss>(
+		`SELECT p.id AS "projectId", f.kept, f.lost
+		FROM posthorn.log_forks f JOIN posthorn.projects p ON p.no = f.project_no
+		WHERE f.lost IS NOT NULL ORDER BY f.epoch DESC, f.project_no LIMIT $1`,
+		[LOSSES_NAMED],
+	);
+	return { projects: counted[0]!.projects, newest };
 }
 
 interface Answer {
@@ -100,4 +127,5 @@ interface Answer {
 	readonly used: number;
 	readonly most: number;
 	readonly prepared: boolean;
+	readonly hasForks: boolean;
 }
