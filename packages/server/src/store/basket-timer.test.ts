@@ -6,7 +6,7 @@ import { BasketTimer } from "./basket-timer.ts";
 import { Baskets } from "./baskets.ts";
 import type { FactRecorder } from "./recorder.ts";
 
-const IDLE_MS = 60_000;
+const IDLE_MS = 1_000;
 
 /** Resolves when what is not waiting for the clock has come to rest. */
 const rest = () => new Promise((resolve) => setImmediate(resolve));
