@@ -2612,6 +2612,8 @@ export interface components {
         readonly Health: {
             /** @enum {string} */
             readonly status: "ok";
+            /** @description What holds up some deliveries, but not the node. */
+            readonly notice?: string;
         };
     };
     responses: {

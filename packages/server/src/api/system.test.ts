@@ -83,6 +83,11 @@ test("it is not ready when storage does not answer, and alive all the same", asy
 		const short = await failing.call("GET", "/readyz");
 		expect(short.status).toBe(503);
 		expect(short.json.detail).toContain("name servers");
+		// A receiver can use up the ports towards itself: that must not take the node away from everyone else.
+		current = "ports";
+		const noticed = await failing.call("GET", "/readyz");
+		expect(noticed.status).toBe(200);
+		expect(noticed.json).toEqual({ status: "ok", notice: expect.stringContaining("port") });
 		current = null;
 		expect((await failing.call("GET", "/readyz")).status).toBe(200);
 		lost = true;

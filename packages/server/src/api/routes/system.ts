@@ -61,6 +61,8 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 				if (!(await storageAnswers()))
 					throw new Problem("unavailable", "Storage does not answer. Check the database; the log says more.");
 				const shortage = shortages?.current ?? null;
+				// A receiver can use up the ports towards itself. That must not take the node away from everyone else.
+				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
 				return { status: "ok" as const };
 			},

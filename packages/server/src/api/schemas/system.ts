@@ -25,4 +25,10 @@ export const ProblemSchema = Type.Object(
 	},
 	{ title: "Problem", description: "RFC 9457." },
 );
-export const Health = Type.Object({ status: Type.Enum(["ok"], { type: "string" }) }, { title: "Health" });
+export const Health = Type.Object(
+	{
+		status: Type.Enum(["ok"], { type: "string" }),
+		notice: Type.Optional(Type.String({ description: "What holds up some deliveries, but not the node." })),
+	},
+	{ title: "Health" },
+);

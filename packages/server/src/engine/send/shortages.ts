@@ -1,13 +1,13 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 
 /** What this machine may run out of, by the names that metrics use. */
-export const SHORTAGES = ["descriptors", "memory", "ports", "name_servers"] as const;
+export const SHORTAGES = ["descriptors", "memory", "name_servers", "ports"] as const;
 
 /**
  * - `descriptors`: no file descriptor is free, in the process or on the machine (EMFILE, ENFILE).
  * - `memory`: the kernel has no memory or buffer for a socket (ENOMEM, ENOBUFS).
- * - `ports`: every local port is in use towards the receiver's address (EADDRNOTAVAIL).
  * - `name_servers`: none of the machine's name servers responds.
+ * - `ports`: every local port is in use towards one receiver's address (EADDRNOTAVAIL). Others are not affected.
  */
 export type Shortage = (typeof SHORTAGES)[number];
 
@@ -71,7 +71,7 @@ export class Shortages {
 		this.#states = { descriptors: fine(), memory: fine(), ports: fine(), name_servers: fine() };
 	}
 
-	/** The current shortage, or null. */
+	/** The current shortage, or null; `ports` only if nothing else is short. */
 	get current(): Shortage | null {
 		return SHORTAGES.find((shortage) => this.lasts(shortage)) ?? null;
 	}
