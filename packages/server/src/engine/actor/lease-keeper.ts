@@ -37,6 +37,8 @@ export class LeaseKeeper {
 	#renewTimer: Timer | null = null;
 	/** Long ago, as nothing was renewed yet. */
 	#renewedAt: Moment = { now: Number.NEGATIVE_INFINITY, elapsed: Number.NEGATIVE_INFINITY };
+	/** The renewal under way, or the last one. */
+	#renewing: Promise<unknown> = Promise.resolve();
 
 	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
 		this.#context = context;
@@ -50,7 +52,8 @@ export class LeaseKeeper {
 
 	/** Renews everything now if it is not trusted any more. */
 	async renewOverdue(): Promise<void> {
-		if (!isTrusted(this.#context, this.#renewedAt)) await this.#renewAll(momentOf(this.#context.clock));
+		await this.#renewing.catch(() => undefined);
+		if (!isTrusted(this.#context, this.#renewedAt)) await this.#renewAll();
 	}
 
 	/** Looks how many projects this node takes up by itself, with the nodes that there are now. */
@@ -97,11 +100,10 @@ export class LeaseKeeper {
 	}
 
 	async #renew(): Promise<void> {
-		const { clock, logger } = this.#context;
-		const asked = momentOf(clock);
+		const { logger } = this.#context;
 		let soon = false;
 		try {
-			await this.#renewAll(asked);
+			const asked = await this.#renewAll();
 			this.#giveBackIdle();
 			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
 			soon = !isTrusted(this.#context, asked);
@@ -118,12 +120,25 @@ export class LeaseKeeper {
 			});
 	}
 
-	async #renewAll(asked: Moment): Promise<void> {
+	/**
+	 * One renewal at a time: if an older one were written last, a term would end in storage while this node, by the newer
+	 * one, still trusts it.
+	 *
+	 * @returns when storage was asked
+	 */
+	#renewAll(): Promise<Moment> {
+		const renewal = this.#renewing.catch(() => undefined).then(() => this.#renewNow());
+		this.#renewing = renewal;
+		return renewal;
+	}
+
+	async #renewNow(): Promise<Moment> {
 		const { holder, onLapsed } = this.#options;
+		const asked = momentOf(this.#context.clock);
 		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
 		if (leases.length === 0) {
 			this.#renewedAt = asked;
-			return;
+			return asked;
 		}
 		const renewed = await this.#context.storage.renewLeases(holder, leases);
 		this.#renewedAt = asked;
@@ -139,6 +154,7 @@ export class LeaseKeeper {
 			this.#roster.drop(actor);
 			onLapsed(lease.projectId);
 		}
+		return asked;
 	}
 
 	// ── giving back ──
