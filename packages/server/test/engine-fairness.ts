@@ -93,6 +93,31 @@ export function describeFairness(start: StartRig): void {
 			await rig.settledCount(101);
 		});
 
+		test("a project whose receivers hang on large bodies fills no more than its share of the bytes", async () => {
+			await using rig = await start(undefined, DAY_MS);
+			const hanging = new Hanging();
+			for (let n = 0; n < 4; n++) await rig.webhook(`hangs-${n}`, { maxInFlight: 100 });
+			rig.sender.script = ({ target }) => (target.url.startsWith("https://hangs") ? hanging.script() : 200);
+			const data = JSON.stringify({ filling: "x".repeat(250_000) });
+			// Half of the budget is about 134 of them.
+			for (let n = 0; n < 50; n++) await rig.engine.publish(rig.projectId, [{ type: TEST_TYPE, data }]);
+			const bytes = rig.engine.budgets.find(({ name }) => name === "sending_bytes")!;
+			await rig.sentWhen(() => bytes.used >= bytes.limit / 2);
+			const most = bytes.limit / 2 + 262_144;
+			expect(bytes.used).toBeLessThanOrEqual(most);
+			expect(rig.sender.sent.length).toBeLessThan(200);
+
+			const other = await rig.project();
+			const { url } = await rig.webhook("answers", { projectId: other, maxInFlight: 10 });
+			for (let n = 0; n < 20; n++) await rig.engine.publish(other, [{ type: TEST_TYPE, data }]);
+			await rig.settledCount(20);
+			expect(rig.sender.to(url)).toHaveLength(20);
+			expect(bytes.used).toBeLessThanOrEqual(most);
+			hanging.end();
+			await rig.settledCount(20 + 200);
+			expect(bytes.used).toBe(0);
+		});
+
 		test("where slots are scarce, a webhook that recovered gets new events and retries in turns", async () => {
 			await using rig = await start(undefined, DAY_MS, { sendsInFlight: 1 });
 			await rig.webhook("recovered");

@@ -89,7 +89,7 @@ export type StartRig = (
 ) => Promise<EngineRig>;
 
 /** Smaller than a real node's. */
-export type Bounds = Partial<Pick<EngineOptions, "sendsInFlight" | "activeProjects">>;
+export type Bounds = Partial<Pick<EngineOptions, "sendsInFlight" | "activeProjects" | "windowBytes">>;
 
 /** A real engine on a real database, with a scripted network and a virtual clock. */
 export class EngineRig {

@@ -12,6 +12,7 @@ import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
 import { describeShortages } from "./engine-shortages.ts";
 import { describeTurns } from "./engine-turns.ts";
+import { describeWindows } from "./engine-windows.ts";
 import { describeWithholding } from "./engine-withholding.ts";
 
 /** What the engine does, whichever database it stands on. */
@@ -32,5 +33,6 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeRewound(start);
 		describeFairness(start);
 		describeTurns(start);
+		describeWindows(start);
 	});
 }

@@ -6,7 +6,6 @@ import { FairQueue } from "../base/fair-queue.ts";
 import { RateLimit } from "../base/rates.ts";
 import { principalOf, principalOrNull } from "./auth.ts";
 import { payerOf, principalName } from "./owner.ts";
-import { MAX_PAGE_BYTES } from "./pagination.ts";
 import { Problem } from "./problem.ts";
 
 /** When to come again while one's responses are not read, or too many of one's requests wait, seconds. */
@@ -102,8 +101,8 @@ export class Admission {
 	/** Refuses an answer that is sure not to have room, before it is made. */
 	#checkRoom(owner: string): void {
 		const { used, limit, perOwner } = this.budget;
-		const full = used + MAX_PAGE_BYTES > limit;
-		if (full || this.budget.heldBy(owner) + MAX_PAGE_BYTES > perOwner) throw this.#refused(owner, full);
+		const full = used + RESPONSES.pageBytes > limit;
+		if (full || this.budget.heldBy(owner) + RESPONSES.pageBytes > perOwner) throw this.#refused(owner, full);
 	}
 
 	#refused(owner: string, full: boolean): Problem {

@@ -5,9 +5,6 @@ import { invalid } from "./problem.ts";
 /** Rows of a page. */
 export const PAGE_LIMIT = { min: 1, max: 200, default: 50 } as const;
 
-/** A page of events or attempts ends early, after at least one, rather than hold more bytes of bodies than this. */
-export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-
 export interface PageQuery {
 	readonly limit?: number;
 	readonly cursor?: string;

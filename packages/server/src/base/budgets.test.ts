@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { CONNECTIONS, RATES, REQUESTS, RESPONSES } from "./budgets.ts";
+import { BODIES_OF_A_NODE, CONNECTIONS, RATES, REQUESTS, RESPONSES } from "./budgets.ts";
 
 const page = readFileSync(new URL("../../../../docs/operations/limits.md", import.meta.url), "utf8").replaceAll(
 	"\n",
@@ -28,4 +28,12 @@ test("the page for operators names the limits that the code has", () => {
 	for (const { burst, perMinute } of Object.values(RATES)) expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} |`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	expect(RESPONSES.readMs + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
+});
+
+test("what bodies can make a node hold leaves two fifths of the memory that operators are told to allow", () => {
+	const [, megabytes] = readFileSync(
+		new URL("../../../../docs/operations/many-nodes.md", import.meta.url),
+		"utf8",
+	).match(/Allow it (\d+) MB/)!;
+	expect(BODIES_OF_A_NODE).toBeLessThanOrEqual(Number(megabytes) * 1_000_000 * 0.6);
 });

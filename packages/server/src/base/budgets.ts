@@ -45,6 +45,8 @@ export const RESPONSES = {
 	readsPerPrincipal: 2,
 	reads: 8,
 	readsWaiting: 128,
+	/** A page of events or attempts ends early, after at least one, rather than hold more bytes of bodies than this. */
+	pageBytes: 4 * MIB,
 	/** Larger responses are written in slices of this size, bytes: a client that does not read holds no more. */
 	sliceBytes: 64 * KIB,
 	/** A response of which nothing was read for this long is broken off, milliseconds. */
@@ -91,6 +93,8 @@ export const RECEIVERS = {
 	readBytesPerTurn: 64 * KIB,
 	/** What a read counts for at least, however few bytes it brings. */
 	leastBytesPerRead: 256,
+	/** What is kept of a response's body, bytes. */
+	keptBytes: 1_024,
 	/** TLS sessions that a receiver may hand out on one connection. Servers hand out two, or four. */
 	sessionsPerConnection: 16,
 } as const;
@@ -103,6 +107,8 @@ export const SENDS = {
 	 * memory is up to three times this.
 	 */
 	bytesInFlight: 64 * MIB,
+	/** Requests that are made ready before they are written together, bytes. */
+	preparedBytes: 1 * MIB,
 	/** A project that has nothing in flight sends a body of at most this size, even when the bytes are used up. */
 	smallBodyBytes: 4 * KIB,
 	/** Sends in flight of the node, each with a socket. Fewer where the limit on open files is lower. */
@@ -112,6 +118,29 @@ export const SENDS = {
 	requestedPerProject: 4,
 	/** Connections to receivers that are kept open between sends. */
 	idleConnections: 1_024,
+} as const;
+
+/** What lanes hold of their logs in memory. */
+export const WINDOWS = {
+	/** All of them together. What a lane has not sent when this is reached is read again. */
+	bytes: 32 * MIB,
+	/** A window is read no larger than this; and, however many lanes there are, no smaller. */
+	largestBytes: 128 * KIB,
+	smallestBytes: 16 * KIB,
+	/** What was just published is kept in pieces of this size, bytes. */
+	freshBytes: 64 * KIB,
+} as const;
+
+/** What waits for a commit. */
+export const COMMITS = {
+	/** Published events that wait; beyond, publishers are told to come again. */
+	publishBytesWaiting: 64 * MIB,
+	/** A commit holds this many bytes of events at most: more would make the next one wait too long. */
+	publishBytes: 2 * MIB,
+	/** Outcomes that may wait before lanes start nothing more; each holds the start of a response and no event. */
+	outcomesWaiting: 4_000,
+	/** What SQLite's writer takes into one transaction, bytes: that takes some tens of milliseconds. */
+	sqliteBytes: 4 * MIB,
 } as const;
 
 /** File descriptors, of which each connection takes one. They are divided in descriptors.ts. */
@@ -129,3 +158,20 @@ export const PROJECTS = {
 	/** A project may work for this long before one that waits gets its place, milliseconds. */
 	quantumMs: 5_000,
 } as const;
+
+/**
+ * What bodies can make a node hold, all budgets together, bytes. The rest of the memory that operators are told to allow
+ * (docs/operations/many-nodes.md) is for code, connections and what is known of projects.
+ */
+export const BODIES_OF_A_NODE =
+	REQUESTS.bodyBytesInFlight +
+	REQUESTS.bodyBytesOfStrangers +
+	RESPONSES.bytesInFlight +
+	COMMITS.publishBytesWaiting +
+	COMMITS.publishBytes +
+	COMMITS.sqliteBytes +
+	COMMITS.outcomesWaiting * RECEIVERS.keptBytes +
+	WINDOWS.bytes +
+	SENDS.preparedBytes +
+	// Node and TLS hold copies.
+	3 * SENDS.bytesInFlight;

@@ -38,6 +38,8 @@ export interface EngineOptions {
 	readonly sendsInFlight?: number | undefined;
 	/** Projects worked at once at most, {@link PROJECTS.active} unless given: beyond that they take turns. */
 	readonly activeProjects?: number | undefined;
+	/** What lanes hold of their logs at most, {@link WINDOWS.bytes} unless given. */
+	readonly windowBytes?: number | undefined;
 	readonly observer?: EngineObserver;
 }
 
@@ -52,7 +54,7 @@ export interface EngineObserver {
 export interface RunningEngine extends Engine {
 	/** This node among others, now. */
 	readonly node: NodeState;
-	/** What sends in flight may take, and do: for metrics. */
+	/** What sends in flight and lanes may take, and do: for metrics. */
 	readonly budgets: Slots["budgets"];
 	/** One pass of the retention sweep, now. */
 	sweep(): Promise<void>;
@@ -72,6 +74,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		requestedInFlight,
 		largestBody: options.maxEventBytes,
 	});
+	const windows = new WindowBudget(options.windowBytes);
 	const directory = new Directory(
 		{
 			storage,
@@ -79,7 +82,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			slots,
 			shortages: options.shortages ?? new Shortages(clock),
 			settler,
-			budget: new WindowBudget(),
+			budget: windows,
 			clock,
 			leaseTermMs: options.leaseTermMs,
 			ids,
@@ -114,7 +117,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		get node() {
 			return directory.state;
 		},
-		budgets: slots.budgets,
+		budgets: [...slots.budgets, windows],
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),

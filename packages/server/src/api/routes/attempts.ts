@@ -1,6 +1,7 @@
+import { RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import { AttemptCountQuery, AttemptQuery, attemptFilter } from "../attempt-query.ts";
-import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT, type PageQuery } from "../pagination.ts";
+import { decodeCursor, encodeCursor, PAGE_LIMIT, type PageQuery } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAttempt, presentAttemptSummary } from "../present.ts";
 import { notFound } from "../problem.ts";
@@ -28,7 +29,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
 			async handler({ params: { project_id }, query }) {
-				const page = { ...pageOf(query), maxBytes: MAX_PAGE_BYTES };
+				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
 				const { rows, more } = await storage.listAttempts(project_id, attemptFilter(query), page);
 				return { data: rows.map(presentAttempt), next_cursor: nextCursor(rows, more) };
 			},

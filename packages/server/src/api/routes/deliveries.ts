@@ -1,6 +1,6 @@
+import { RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import type { Attempt, ReplayFilter } from "../../storage/port.ts";
-import { MAX_PAGE_BYTES } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAttempt } from "../present.ts";
 import { notFound, Problem } from "../problem.ts";
@@ -36,7 +36,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 					attempt,
 					replay,
 					next_retry_at: formatTimeOrNull(nextRetryAt),
-					attempts: newestWithin(attempts, MAX_PAGE_BYTES).map(presentAttempt),
+					attempts: newestWithin(attempts, RESPONSES.pageBytes).map(presentAttempt),
 				};
 			},
 		}),

@@ -2,14 +2,14 @@ import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
-import { REQUESTS } from "../../base/budgets.ts";
+import { REQUESTS, RESPONSES } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import { MAX_WAITING, MAX_WAITING_PEOPLE, type WaitEnd } from "../arrivals.ts";
 import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
-import { decodeCursor, encodeCursor, MAX_PAGE_BYTES, PAGE_LIMIT } from "../pagination.ts";
+import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
@@ -199,7 +199,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		const { after } = place;
 		for (;;) {
 			const { epoch } = storage;
-			const window = { maxEvents: limit + 1, maxBytes: MAX_PAGE_BYTES };
+			const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
 			const rows = await storage.readLog(projectId, after, window, ...(types ? [types] : []));
 			if (rows.length === 0 || (place.epoch !== undefined && place.epoch !== epoch)) await checkPlace(projectId, place);
 			const shown = rows.slice(0, limit);

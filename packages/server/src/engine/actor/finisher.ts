@@ -1,6 +1,6 @@
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome } from "../send/outcome.ts";
-import { consequenceOf, type Flight } from "./flight.ts";
+import { consequenceOf, type Flight, NO_BYTES } from "./flight.ts";
 import type { Message } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 
@@ -21,13 +21,15 @@ export class Finisher {
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
 		const { webhookId, progress } = lane;
+		// What waits for its commit holds no body.
+		const settling = { ...flight, event: { ...flight.event, body: NO_BYTES } };
 		context.settler.add({
 			lease,
 			attempt: consequence.attempt,
 			schedule: consequence.schedule,
 			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
 			lane: retry ? null : progress,
-			done: (result) => post({ kind: "committed", flight, consequence, position: progress.position, result }),
+			done: (result) => post({ kind: "committed", flight: settling, consequence, position: progress.position, result }),
 		});
 	}
 

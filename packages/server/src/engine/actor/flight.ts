@@ -4,7 +4,7 @@ import { explain, type Outcome } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
 
-const NO_BYTES = new Uint8Array(0);
+export const NO_BYTES = new Uint8Array(0);
 
 /** An attempt from the moment when its lane takes it up until its outcome is committed. */
 export interface Flight {

@@ -11,6 +11,8 @@ export class Room {
 	readonly #starved = new Set<Lane>();
 	/** Lanes that found none of the slots free that are set aside for what people asked for. */
 	readonly #requesting = new Set<Lane>();
+	/** The slots of lanes that read their next event with one in hand. */
+	readonly #reserved = new Map<Lane, Slot>();
 	#waiting = false;
 	/** A slot that was kept for the next starved lane when it became free. */
 	#granted: Slot | null = null;
@@ -36,6 +38,34 @@ export class Room {
 		const slot = settler.hasRoom ? slots.tryAcquire(this.#work.projectId, bytes) : null;
 		if (!slot) this.wait(lane);
 		return slot;
+	}
+
+	/**
+	 * Has the lane read its next event with a slot in hand: memory had no room for the event while it waited for a slot, and
+	 * might have none again.
+	 *
+	 * @returns whether there is one; if not, the lane is fed as soon as there is
+	 */
+	reserve(lane: Lane, bytes: number): boolean {
+		if (this.#reserved.has(lane)) return true;
+		const slot = this.slotFor(lane, bytes);
+		if (slot) this.#reserved.set(lane, slot);
+		return slot !== null;
+	}
+
+	/** The slot that was reserved, for the event that was read. */
+	takeReserved(lane: Lane, bytes: number): Slot | null {
+		const slot = this.#reserved.get(lane);
+		if (!slot) return null;
+		this.#reserved.delete(lane);
+		slot.holds(bytes);
+		return slot;
+	}
+
+	/** The lane does not read any more. */
+	releaseReserved(lane: Lane): void {
+		this.#reserved.get(lane)?.release();
+		this.#reserved.delete(lane);
 	}
 
 	/** A slot set aside for what a person asked for; if there is none, the lane is looked at when one of the project's ends. */
@@ -80,12 +110,14 @@ export class Room {
 	forget(lane: Lane): void {
 		this.#starved.delete(lane);
 		this.#requesting.delete(lane);
+		this.releaseReserved(lane);
 	}
 
 	end(): void {
 		this.#over = true;
 		this.#starved.clear();
 		this.#requesting.clear();
+		for (const lane of this.#reserved.keys()) this.releaseReserved(lane);
 		this.#work.context.slots.forget(this.#onFreed);
 	}
 

@@ -53,6 +53,11 @@ export class Starter {
 
 	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
 	pump(lane: Lane): void {
+		this.#start(lane);
+		if (lane.awaits === null) this.#room.releaseReserved(lane);
+	}
+
+	#start(lane: Lane): void {
 		if (lane.gone || this.#resting.has(lane) || !this.#work.mayStart) return;
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
@@ -180,6 +185,8 @@ export class Starter {
 		while (lane.mayStartFirst) {
 			const event = lane.peekEvent();
 			if (!event) {
+				const refused = lane.awaits === null ? lane.refusedBytes : null;
+				if (refused !== null && !this.#room.reserve(lane, refused)) return "no_room";
 				if (this.#feed(lane)) continue;
 				break;
 			}
@@ -189,8 +196,12 @@ export class Starter {
 				lane.forgetEvents(); // it may be paused for days
 				break;
 			}
-			const slot = this.#room.slotFor(lane, event.body.length);
-			if (!slot) return "no_room";
+			const bytes = event.body.length;
+			const slot = this.#room.takeReserved(lane, bytes) ?? this.#room.slotFor(lane, bytes);
+			if (!slot) {
+				lane.refusedBytes = bytes;
+				return "no_room";
+			}
 			lane.takeEvent(event);
 			this.#launch(this.#flight(lane, event, null, slot));
 			return "started";
@@ -250,7 +261,7 @@ export class Starter {
 	openRead({ lane, seqs, events }: Extract<Message, { kind: "open" }>): void {
 		lane.awaits = null;
 		if (!events) return;
-		lane.openRead(seqs, events);
+		lane.openRead(seqs, this.#work.reader.holdOpen(events));
 		if (events.length === seqs.length) return;
 		// A bug, or a damaged database.
 		const { context, projectId } = this.#work;

@@ -1,13 +1,13 @@
+import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
 
-/** A chunk at the end of the log grows up to this many events … */
+/** A chunk at the end of the log grows up to this many events, then a new one is begun. */
 const MAX_EVENTS = 128;
-/** … or bytes, then a new one is begun. */
-const MAX_BYTES = 64 * 1024;
 
 /**
  * A stretch of a project's log in memory: every event with `after < seq ≤ through` that is of one of the types it was
- * read for (all of them when `types` is null). Lanes share chunks and hold no copies; the garbage collector keeps count.
+ * read for (all of them when `types` is null). Lanes share chunks and hold no copies. One that has to go is emptied: it
+ * serves no lane any more.
  */
 export class Chunk {
 	readonly after: number;
@@ -15,6 +15,12 @@ export class Chunk {
 	readonly events: LogEvent[];
 	#through: number;
 	#bytes = 0;
+	#isEmptied = false;
+
+	/** Events that are read by number. Tells nothing of what comes next. */
+	static ofOpen(events: readonly LogEvent[]): Chunk {
+		return new Chunk(-1, -1, [...events], "");
+	}
 
 	constructor(after: number, through: number, events: LogEvent[], types: string | null) {
 		this.after = after;
@@ -32,6 +38,18 @@ export class Chunk {
 		return this.#bytes;
 	}
 
+	get isEmptied(): boolean {
+		return this.#isEmptied;
+	}
+
+	/** Lets go of its events. */
+	empty(): void {
+		this.#isEmptied = true;
+		this.events.length = 0;
+		this.#bytes = 0;
+		this.#through = this.after;
+	}
+
 	/** Whether it tells a lane at `position`, with subscriptions `types`, what comes next. */
 	serves(position: number, types: string | null): boolean {
 		return this.after <= position && position < this.#through && (this.types === null || this.types === types);
@@ -39,8 +57,8 @@ export class Chunk {
 
 	/** Appends the event that follows, if there is room. */
 	extend(event: LogEvent): boolean {
-		if (this.types !== null || event.seq !== this.#through + 1) return false;
-		if (this.events.length >= MAX_EVENTS || this.#bytes + event.body.length > MAX_BYTES) return false;
+		if (this.#isEmptied || this.types !== null || event.seq !== this.#through + 1) return false;
+		if (this.events.length >= MAX_EVENTS || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
 		this.events.push(event);
 		this.#through = event.seq;
 		this.#bytes += event.body.length;

@@ -46,10 +46,7 @@ function start(lane: Lane, log: readonly LogEvent[], window: number): number | n
 		}
 		if (lane.unread.length > 0) {
 			const seqs = lane.unread;
-			lane.openRead(
-				seqs,
-				log.filter(({ seq }) => seqs.includes(seq)),
-			);
+			lane.openRead(seqs, Chunk.ofOpen(log.filter(({ seq }) => seqs.includes(seq))));
 		} else if (lane.position < log.length) {
 			const through = Math.min(log.length, lane.position + window);
 			lane.use(new Chunk(lane.position, through, log.slice(lane.position, through), null));
@@ -264,7 +261,7 @@ test("an open event that the log has no more is passed over", () => {
 	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
 	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEY, TYPES.length);
 	const withoutFirst = log.slice(1);
-	lane.openRead([1, 2], withoutFirst);
+	lane.openRead([1, 2], Chunk.ofOpen(withoutFirst));
 	expect(lane.peekEvent()?.seq).toBe(2);
 	expect(lane.progress.open).toEqual([2]);
 });

@@ -47,6 +47,8 @@ export class Lane {
 	chunk: Chunk | undefined;
 	/** The key of the read that it waits for. */
 	awaits: string | null = null;
+	/** Its next event found no slot: how large the body was, bytes. Should it be read again, then with a slot in hand. */
+	refusedBytes: number | null = null;
 	/** The alarm that is set for its next retry. */
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
@@ -126,6 +128,7 @@ export class Lane {
 		this.target.key = key;
 		this.target.withheld = !this.active;
 		this.chunk = undefined;
+		this.refusedBytes = null;
 		this.#open.join(state, this.#position);
 		this.#position = Math.max(this.#position, state.position);
 		this.committed(state.position);
@@ -150,12 +153,13 @@ export class Lane {
 	}
 
 	/** The open events with these numbers were read; those that are missing are not in the log any more. */
-	openRead(seqs: readonly number[], events: readonly LogEvent[]): void {
-		this.#open.read(seqs, events);
+	openRead(seqs: readonly number[], chunk: Chunk): void {
+		this.#open.read(seqs, chunk);
 	}
 
 	/** The next event that this webhook wants, from what is at hand; undefined when that is used up. */
 	peekEvent(): LogEvent | undefined {
+		if (this.chunk?.isEmptied) this.chunk = undefined;
 		const { chunk } = this;
 		while (this.#open.hasWaiting) {
 			const event = this.#open.peek();
@@ -193,6 +197,7 @@ export class Lane {
 	/** The event that `peekEvent` gave is taken up. */
 	takeEvent(event: LogEvent): void {
 		this.#sending += 1;
+		this.refusedBytes = null;
 		this.#open.take(event.seq);
 		if (event.seq <= this.#position) return;
 		this.#position = event.seq;
@@ -202,6 +207,7 @@ export class Lane {
 	/** Lets go of events in memory: the lane may be paused for days. */
 	forgetEvents(): void {
 		this.chunk = undefined;
+		this.refusedBytes = null;
 		this.#open.forgetEvents();
 	}
 

@@ -104,6 +104,13 @@ export class LogReader {
 		return key;
 	}
 
+	/** Open events were read by number: kept like a window, until others need the room. */
+	holdOpen(events: readonly LogEvent[]): Chunk {
+		const chunk = Chunk.ofOpen(events);
+		if (events.length > 0) this.#keep(chunk);
+		return chunk;
+	}
+
 	/** Forgets what it holds. */
 	clear(): void {
 		for (const chunk of this.#chunks.splice(0)) this.#budget.give(chunk);

@@ -1,4 +1,5 @@
 import type { LaneState, LogEvent } from "../../storage/port.ts";
+import type { Chunk } from "./chunk.ts";
 
 /** Bodies of open events that are read ahead at once: they may be large, and a lane sends them one after the other. */
 const READ_AT_ONCE = 8;
@@ -13,7 +14,7 @@ export class OpenEvents {
 	/** Those that wait, ascending … */
 	#waiting: number[];
 	/** … and the first of them as they were read. */
-	readonly #events = new Map<number, LogEvent>();
+	#chunk: Chunk | undefined;
 
 	/** @param seqs ascending; all of them wait */
 	constructor(seqs: readonly number[]) {
@@ -36,16 +37,18 @@ export class OpenEvents {
 		return this.#waiting.slice(0, READ_AT_ONCE);
 	}
 
-	/** These were read. One that is not among `events` is in the log no more, so nothing is left to send. */
-	read(seqs: readonly number[], events: readonly LogEvent[]): void {
-		for (const event of events) if (this.#waiting.includes(event.seq)) this.#events.set(event.seq, event);
-		const found = new Set(events.map(({ seq }) => seq));
+	/** These were read. One that is not among them is in the log no more, so nothing is left to send. */
+	read(seqs: readonly number[], chunk: Chunk): void {
+		if (chunk.isEmptied) return;
+		this.#chunk = chunk;
+		const found = new Set(chunk.events.map(({ seq }) => seq));
 		for (const seq of seqs) if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);
 	}
 
 	/** The first that waits, if it is at hand. */
 	peek(): LogEvent | undefined {
-		return this.#events.get(this.#waiting[0]!);
+		const first = this.#waiting[0];
+		return this.#chunk?.events.find(({ seq }) => seq === first);
 	}
 
 	/** In flight from now on: the first that waits, or one that is new, beyond all others. */
@@ -77,11 +80,10 @@ export class OpenEvents {
 	}
 
 	forgetEvents(): void {
-		this.#events.clear();
+		this.#chunk = undefined;
 	}
 
 	#stopWaiting(seq: number): void {
-		this.#events.delete(seq);
 		const at = this.#waiting.indexOf(seq);
 		if (at >= 0) this.#waiting.splice(at, 1);
 	}

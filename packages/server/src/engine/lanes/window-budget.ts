@@ -1,24 +1,32 @@
+import { WINDOWS } from "../../base/budgets.ts";
 import type { Chunk } from "./chunk.ts";
 
-/** What all chunks in memory may hold together, bytes. */
-const TOTAL_BYTES = 32 * 1024 * 1024;
-/** One window is read no larger than this … */
-const WINDOW_MAX_BYTES = 128 * 1024;
-/** … and, however many lanes there are, no smaller. */
-const WINDOW_MIN_BYTES = 16 * 1024;
-
 /**
- * Bounds what all log readers of the node hold in memory, whatever waits: the oldest chunk goes first. A lane that works
- * on a chunk keeps it until it has moved on, so windows shrink as lanes grow in number.
+ * Bounds what the lanes of the node hold of their logs in memory, whatever waits: the chunk that was used least recently
+ * goes first. It is emptied, so that a lane that has not come to its end holds nothing either: it reads again from there
+ * when it may send more. Windows shrink as lanes grow in number.
  */
 export class WindowBudget {
+	readonly name = "window_bytes";
+	readonly limit: number;
+	readonly refusals = 0;
 	readonly #held = new Map<Chunk, () => void>();
 	#bytes = 0;
 	#lanes = 0;
 
+	constructor(limit: number = WINDOWS.bytes) {
+		this.limit = limit;
+	}
+
+	/** What is held now, bytes. */
+	get used(): number {
+		return this.#bytes;
+	}
+
 	/** The largest window to read now. */
 	get windowBytes(): number {
-		return Math.min(WINDOW_MAX_BYTES, Math.max(WINDOW_MIN_BYTES, Math.floor(TOTAL_BYTES / Math.max(1, this.#lanes))));
+		const part = Math.floor(this.limit / Math.max(1, this.#lanes));
+		return Math.min(WINDOWS.largestBytes, Math.max(WINDOWS.smallestBytes, part));
 	}
 
 	/** Lanes came or went. */
@@ -33,21 +41,25 @@ export class WindowBudget {
 		this.#shrink();
 	}
 
-	/** A kept chunk grew by this many bytes. */
+	/** A kept chunk grew by this many bytes: lanes are near it. */
 	grow(chunk: Chunk, bytes: number): void {
-		if (!this.#held.has(chunk)) return;
+		const evict = this.#held.get(chunk);
+		if (!evict) return;
+		this.#held.delete(chunk);
+		this.#held.set(chunk, evict);
 		this.#bytes += bytes;
 		this.#shrink();
 	}
 
-	/** A chunk is no longer kept. */
+	/** A chunk is no longer kept: it is emptied, for what is not counted must hold nothing. */
 	give(chunk: Chunk): void {
 		if (this.#held.delete(chunk)) this.#bytes -= chunk.bytes;
+		chunk.empty();
 	}
 
 	#shrink(): void {
 		for (const [chunk, evict] of this.#held) {
-			if (this.#bytes <= TOTAL_BYTES) return;
+			if (this.#bytes <= this.limit) return;
 			this.give(chunk);
 			evict();
 		}

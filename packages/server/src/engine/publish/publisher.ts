@@ -1,4 +1,5 @@
 import { encodeEnvelope } from "@posthorn/protocol";
+import { COMMITS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
@@ -6,12 +7,8 @@ import type { AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from
 import type { EventDraft, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
 
-/** A commit holds this many bytes of events at most: more would make the next one wait too long. */
-const MAX_COMMIT_BYTES = 2 * 1024 * 1024;
 /** Under load a commit gathers for as long as this: less than a publisher notices. */
 const GATHER_MS = 5;
-/** What may wait for a commit; beyond, publishers are told to come again. */
-const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** When to come again, seconds. */
 const RETRY_AFTER_S = 1;
 /** What a row costs besides its body, bytes: so that many tiny events weigh something, too. */
@@ -47,7 +44,7 @@ export class Publisher {
 		this.#commits = new GroupCommit({
 			commit: (batch) => this.#commit(batch),
 			weigh: (item) => item.bytes,
-			maxWeight: MAX_COMMIT_BYTES,
+			maxWeight: COMMITS.publishBytes,
 			gatherMaxMs: GATHER_MS,
 		});
 	}
@@ -76,7 +73,9 @@ export class Publisher {
 		}
 		const faults = faultsOf(drafts, this.#options.clock.now());
 		if (faults.length > 0) return { kind: "invalid", faults };
-		return this.#commits.waitingWeight > MAX_WAITING_BYTES ? { kind: "busy", retryAfter: RETRY_AFTER_S } : null;
+		return this.#commits.waitingWeight > COMMITS.publishBytesWaiting
+			? { kind: "busy", retryAfter: RETRY_AFTER_S }
+			: null;
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {

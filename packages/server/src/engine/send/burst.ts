@@ -1,5 +1,4 @@
-/** As much may be prepared before it is written, bytes: a burst needs no more memory than this and one request. */
-const MAX_PREPARED_BYTES = 1_048_576;
+import { SENDS } from "../../base/budgets.ts";
 
 /** Where a request is written to. */
 export interface BurstTarget {
@@ -38,7 +37,7 @@ export class Burst {
 		}
 		this.#prepared.push({ to, request });
 		this.#preparedBytes += request.length;
-		if (this.#preparedBytes >= MAX_PREPARED_BYTES) this.#writePrepared();
+		if (this.#preparedBytes >= SENDS.preparedBytes) this.#writePrepared();
 	}
 
 	readonly #leave = (): void => {

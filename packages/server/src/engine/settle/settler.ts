@@ -1,3 +1,4 @@
+import { COMMITS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -14,8 +15,6 @@ import {
 const MAX_BATCH = 1_000;
 /** Under load a commit gathers for as long as this, milliseconds: what a crash makes come again stays small. */
 const GATHER_MS = 20;
-/** Outcomes that may wait for their commit before lanes start nothing more. */
-const MAX_WAITING = 4_000;
 /** When storage is lost, a batch is tried again after this long, doubling … */
 const RETRY_MS = 100;
 /** … up to this long. */
@@ -72,7 +71,7 @@ export class Settler {
 
 	/** Whether lanes may start more. When not, {@link onRoom} tells once when they may again. */
 	get hasRoom(): boolean {
-		return this.#commits.waitingWeight < MAX_WAITING;
+		return this.#commits.waitingWeight < COMMITS.outcomesWaiting;
 	}
 
 	onRoom(callback: () => void): void {

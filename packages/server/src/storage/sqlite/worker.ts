@@ -7,6 +7,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { COMMITS } from "../../base/budgets.ts";
 import { Connection, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { commitTogether, type Outcome } from "./group-commit.ts";
@@ -17,10 +18,8 @@ import { migrate } from "./migrate.ts";
 import { READS, WRITES } from "./operations.ts";
 import { memoryOf, transferOf } from "./packed.ts";
 
-/** Calls in one commit at most, … */
+/** Calls in one commit at most. */
 const MAX_BATCH_CALLS = 256;
-/** … and bytes in them, about: a commit of this size takes some tens of milliseconds. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 type Operation = (c: Connection, ...args: unknown[]) => unknown;
 
@@ -76,7 +75,7 @@ function gather(first: Request): Request[] {
 	const requests = [first];
 	let bytes = sizeOf(first);
 	let last = first;
-	while (!endsHere(last) && requests.length < MAX_BATCH_CALLS && bytes < MAX_BATCH_BYTES) {
+	while (!endsHere(last) && requests.length < MAX_BATCH_CALLS && bytes < COMMITS.sqliteBytes) {
 		const next = receiveMessageOnPort(port) as { message: Request } | undefined;
 		if (next === undefined) break;
 		last = next.message;

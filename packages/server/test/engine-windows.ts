@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import type { LogEvent } from "../src/storage/port.ts";
+import { ALL_TYPES, type Answer, DAY_MS, type EngineRig, type StartRig } from "./engine-rig.ts";
+
+const KIB = 1_024;
+const TYPE = ALL_TYPES[0]!;
+
+/** What lanes hold of their logs. */
+export function describeWindows(start: StartRig): void {
+	describe("windows of the log", () => {
+		test("lanes that are behind, with receivers that hang, hold no more than the budget, and all arrives in order", async () => {
+			const limit = 64 * KIB;
+			// Every body that was read from the log, for as long as somebody holds the array that it came in.
+			const windows: (readonly LogEvent[])[] = [];
+			let reads = 0;
+			await using rig = await start(
+				(storage) => {
+					const readLog = storage.readLog.bind(storage);
+					storage.readLog = async (...args) => {
+						reads += 1;
+						const events = await readLog(...args);
+						windows.push(events);
+						return events;
+					};
+					return storage;
+				},
+				DAY_MS,
+				{ sendsInFlight: 4, windowBytes: limit },
+			);
+			const held = (): number => windows.flat().reduce((sum, { body }) => sum + body.length, 0);
+			const urls: string[] = [];
+			// Types of its own give each of them windows of its own.
+			for (const [n, other] of ALL_TYPES.slice(1, 13).entries())
+				urls.push((await rig.webhook(`behind-${n}`, { events: [TYPE, other] })).url);
+			const waiting: ((answer: Answer) => void)[] = [];
+			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
+			const ids: string[] = [];
+			for (let n = 0; n < 6; n++) ids.push(await publishOf(rig, 15 * KIB));
+			let most = 0;
+			for (let sent = 0; sent < urls.length * ids.length; sent++) {
+				await rig.sentCount(sent + 1);
+				await rest();
+				most = Math.max(most, held());
+				waiting.shift()!(200);
+			}
+			await rig.settledCount(urls.length * ids.length);
+			for (const url of urls) expect(rig.sender.to(url)).toEqual(ids);
+			expect(most).toBeLessThanOrEqual(limit);
+			// They were read, and each send needed one read at most, besides those before there was anything to send.
+			expect(reads).toBeGreaterThan(urls.length);
+			expect(reads).toBeLessThanOrEqual(urls.length * (2 * ids.length + 2));
+			const budget = rig.engine.budgets.find(({ name }) => name === "window_bytes")!;
+			expect(budget.limit).toBe(limit);
+			expect(budget.used).toBeLessThanOrEqual(limit);
+		});
+	});
+}
+
+async function publishOf(rig: EngineRig, bytes: number): Promise<string> {
+	const data = JSON.stringify({ filling: "x".repeat(bytes) });
+	const result = await rig.engine.publish(rig.projectId, [{ type: TYPE, data }]);
+	if (result.kind !== "published") throw new Error(`not published: ${result.kind}`);
+	return result.events[0]!.id;
+}
+
+/** What waits for nothing but the event loop has come to rest. */
+async function rest(): Promise<void> {
+	for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
+}
