@@ -102,3 +102,25 @@ test("what is published while a read finds nothing is not taken as looked at", a
 	const chunk = await read.promise;
 	expect([chunk?.after, chunk?.through, log.lastSeq]).toEqual([1, 3, 5]);
 });
+
+test("thousands of lanes that go no further hold no more than the budget between them", async () => {
+	const budget = new WindowBudget();
+	const [event] = events(1);
+	const body = Buffer.alloc(20 * 1_024);
+	const large = { readLog: () => Promise.resolve([{ ...event!, body }]) };
+	const held: Chunk[] = [];
+	for (let lane = 0; lane < 4_000; lane++) {
+		await new Promise<void>((resolve) => {
+			const log = new LogReader(large, `prj_${lane}`, 1, budget, (_key, chunk) => {
+				held.push(chunk!);
+				resolve();
+			});
+			log.request({ position: 0, ...ALL_TYPES });
+		});
+	}
+	const bytes = held.flatMap((chunk) => chunk.events).reduce((sum, each) => sum + each.body.length, 0);
+	expect(bytes).toBeLessThanOrEqual(32 * 1_024 * 1_024);
+	// The last ones are there: whoever reads gets what it read.
+	expect(held.at(-1)!.events).toHaveLength(1);
+	expect(held[0]!.serves(0, null)).toBe(false);
+});
