@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * Read the delivery log
-         * @description Newest first. Filters combine. A page holds 4 MiB of bodies at most, so that it may be shorter than `limit`: go by `next_cursor`.
+         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code` a page looks at no more than 1,000 attempts that the other filters find, so it may be short or empty although others follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttempts"];
         readonly put?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Read the delivery log without headers and bodies
-         * @description Newest first. Filters combine.
+         * @description Newest first. Filters combine. With `status_code` a page looks at no more than 1,000 attempts that the other filters find, so it may be short or empty although others follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttemptSummaries"];
         readonly put?: never;
@@ -497,7 +497,7 @@ export interface paths {
         };
         /**
          * Count attempts
-         * @description How many of the delivery log match, up to 10,000.
+         * @description How many of the delivery log match, up to 10,000. With `status_code`, only the newest 1,000 attempts that the other filters find are looked at; `capped` is true if there may be more.
          */
         readonly get: operations["countAttempts"];
         readonly put?: never;
@@ -2059,7 +2059,7 @@ export interface components {
         readonly AttemptCount: {
             /** @description How many match; counted to 10,000. */
             readonly count: number;
-            /** @description Whether there are more than that. */
+            /** @description Whether counting stopped before the end: more than 10,000 match, or `status_code` was given and as many attempts were looked at as a call may. */
             readonly capped: boolean;
         };
         readonly Delivery: {
@@ -2132,6 +2132,8 @@ export interface components {
                  * @enum {string}
                  */
                 readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
+                readonly status_code?: readonly string[];
                 readonly event_id?: string;
                 /**
                  * Format: date-time
@@ -2159,7 +2161,7 @@ export interface components {
             readonly count: number;
             /** @description Of `deliveries`: those that are still attempting, or are gone. */
             readonly skipped?: number;
-            /** @description Of `filter`: call again with it as `cursor`; null when all was looked at. */
+            /** @description Of `filter`: call again with it as `cursor`, even after a `count` of 0; null when all was looked at. */
             readonly next_cursor?: string | null;
             /**
              * Format: date-time
@@ -4062,6 +4064,8 @@ export interface operations {
                 readonly type?: components["schemas"]["EventType"];
                 /** @description `failed` is dead-lettered: no further attempt follows by itself. */
                 readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                readonly status_code?: readonly string[];
                 /** @description Of this event. */
                 readonly event_id?: string;
                 /** @description Began at this time or later. */
@@ -4114,6 +4118,8 @@ export interface operations {
                 readonly type?: components["schemas"]["EventType"];
                 /** @description `failed` is dead-lettered: no further attempt follows by itself. */
                 readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                readonly status_code?: readonly string[];
                 /** @description Of this event. */
                 readonly event_id?: string;
                 /** @description Began at this time or later. */
@@ -4166,6 +4172,8 @@ export interface operations {
                 readonly type?: components["schemas"]["EventType"];
                 /** @description `failed` is dead-lettered: no further attempt follows by itself. */
                 readonly status?: "delivered" | "retrying" | "failed";
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                readonly status_code?: readonly string[];
                 /** @description Of this event. */
                 readonly event_id?: string;
                 /** @description Began at this time or later. */

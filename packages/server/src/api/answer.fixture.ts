@@ -12,6 +12,7 @@ export interface Json {
 	readonly id: string;
 	readonly type: string;
 	readonly status: string;
+	readonly status_code: number | null;
 	readonly name: string;
 	readonly created_at: string;
 	readonly next_cursor: string | null;

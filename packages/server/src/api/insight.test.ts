@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { LOG_READS } from "../base/budgets.ts";
 import { answered } from "../engine/send/receiver.fixture.ts";
 import type { Json } from "./answer.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
@@ -66,6 +67,31 @@ test("summaries are the attempts without their headers and bodies, by the same f
 	expect((await api.call("GET", `${project}/attempts/summaries?cursor=x`)).status).toBe(422);
 });
 
+test("the log is filtered by status code, by class of them and by there being none", async () => {
+	const project = await api.project();
+	await api.webhook(project);
+	await deliver(project, 200, 204, 404, 503, 500);
+	await api.webhook(project, { url: "https://localhost:1/" });
+	await deliver(project, 200);
+	await more(1);
+	for (const [query, codes] of [
+		["status_code=503", [503]],
+		["status_code=5xx", [500, 503]],
+		["status_code=none", [null]],
+		["status_code=2xx&status=delivered", [200, 204, 200]],
+		["status_code=404,none&status_code=204", [null, 404, 204]],
+		["status_code=503&status=delivered", []],
+	] as const)
+		for (const list of ["attempts", "attempts/summaries"]) {
+			const found = (await get(`${project}/${list}?${query}`)).data.map(({ status_code }) => status_code);
+			expect(found.toSorted(), `${list}?${query}`).toEqual(codes.toSorted());
+		}
+	const first = await get(`${project}/attempts?status_code=5xx&limit=1`);
+	const rest = await get(`${project}/attempts?status_code=5xx&limit=1&cursor=${first.next_cursor}`);
+	expect([...first.data, ...rest.data].map(({ status_code }) => status_code)).toEqual([500, 503]);
+	expect(rest.next_cursor).toBeNull();
+});
+
 test("attempts are counted by the same filters", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
@@ -81,9 +107,17 @@ test("attempts are counted by the same filters", async () => {
 		[`?event_id=${event}`, 1],
 		["?type=delivery.success&status=delivered", 2],
 		[`?until=${until}`, 0],
+		["?status_code=503", 1],
+		["?status_code=2xx", 2],
+		["?status_code=200,5xx", 3],
+		["?status_code=200&status_code=503", 3],
+		["?status_code=4xx&status_code=none", 0],
+		["?status_code=5xx&status=delivered", 0],
 	] as const)
 		expect(await get(`${project}/attempts/count${query}`), query).toEqual({ count, capped: false });
-	for (const query of ["?limit=1", "?cursor=x", "?status=lost", "?since=x"])
+	const codes = ["", "5", "5x", "0xx", "1000", "null", "500,,404", Array(21).fill("500").join(",")];
+	const bad = codes.map((code) => `?status_code=${code}`);
+	for (const query of ["?limit=1", "?cursor=x", "?status=lost", "?since=x", ...bad])
 		expect((await api.call("GET", `${project}/attempts/count${query}`)).status, query).toBe(422);
 });
 
@@ -99,6 +133,19 @@ test("no more than ten thousand are counted, and it is said that there are more"
 	await api.call("POST", `${webhooks[0]}/test`, { body: { type: "delivery.success" } });
 	await more(1);
 	expect(await count()).toEqual({ count: 10_000, capped: true });
+	// Whoever looks for what is not there gets empty pages, which say where to continue.
+	expect(await get(`${project}/attempts/count?status_code=404`)).toEqual({ count: 0, capped: true });
+	for (const list of ["attempts", "attempts/summaries"]) {
+		let cursor: string | null = null;
+		let pages = 0;
+		do {
+			const page: Json = await get(`${project}/${list}?status_code=404${cursor === null ? "" : `&cursor=${cursor}`}`);
+			expect(page.data).toEqual([]);
+			cursor = page.next_cursor;
+			pages++;
+		} while (cursor !== null);
+		expect(pages).toBe(Math.ceil(10_001 / LOG_READS.attemptsScanned));
+	}
 	expect(await get(`${project}/attempts/count?webhook_id=${idOf(webhooks[0]!)}`)).toEqual({
 		count: 101,
 		capped: false,

@@ -87,6 +87,9 @@ test("a filter chooses by the newest attempt, as the list of attempts does", asy
 	expect(await count({ status: "delivered", webhook_id: idOf(webhook) })).toBe(1);
 	expect(await count({ event_id: events[0] })).toBe(1);
 	expect(await count({ type: "purchase.refunded" })).toBe(0);
+	expect(await count({ status_code: ["5xx"] })).toBe(2);
+	expect(await count({ status_code: ["200", "404"] })).toBe(1);
+	expect(await count({ status_code: ["none"] })).toBe(0);
 	expect(await count({ since: start })).toBe(0);
 	expect(await count({ until: "2020-01-01T00:00:00Z" })).toBe(0);
 
@@ -148,6 +151,9 @@ test.each([
 	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7" }] }, "/deliveries/0/event_id"],
 	[{ filter: { status: "lost" } }, "/filter/status"],
 	[{ filter: { since: "x" } }, "/filter/since"],
+	[{ filter: { status_code: "503" } }, "/filter/status_code"],
+	[{ filter: { status_code: ["lost"] } }, "/filter/status_code/0"],
+	[{ filter: { status_code: [] } }, "/filter/status_code"],
 	[{ filter: { limit: 1 } }, "/filter/limit"],
 	[{ filter: {}, cursor: "x" }, "?cursor"],
 	[{ filter: {}, before: "x" }, "/before"],

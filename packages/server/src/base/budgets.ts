@@ -55,6 +55,12 @@ export const RESPONSES = {
 	readMs: 55_000,
 } as const;
 
+/** What a call may read of the delivery log. */
+export const LOG_READS = {
+	/** Attempts looked at for a filter by status code, which no index has. Those that the filter's other parts find. */
+	attemptsScanned: 1_000,
+} as const;
+
 /** How often a project may do what reaches others or costs much; `reads` counts for each principal. */
 export const RATES = {
 	testEvents: { burst: 20, perMinute: 60 },

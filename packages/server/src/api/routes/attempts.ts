@@ -1,4 +1,4 @@
-import { RESPONSES } from "../../base/budgets.ts";
+import { LOG_READS, RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
 import { AttemptCountQuery, AttemptQuery, attemptFilter } from "../attempt-query.ts";
 import { decodeCursor, encodeCursor, PAGE_LIMIT, type PageQuery } from "../pagination.ts";
@@ -7,6 +7,9 @@ import { presentAttempt, presentAttemptSummary } from "../present.ts";
 import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Attempt, AttemptCount, AttemptList, AttemptSummaryList } from "../schemas/index.ts";
+
+const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");
+const SCANNED = `With \`status_code\` a page looks at no more than ${MAX_SCANNED} attempts that the other filters find, so it may be short or empty although others follow. Continue until \`next_cursor\` is null.`;
 
 /** Nobody needs to know more exactly than this, and counting takes time. */
 const MAX_COUNT = 10_000;
@@ -21,8 +24,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			operationId: "listAttempts",
 			tag,
 			summary: "Read the delivery log",
-			description:
-				"Newest first. Filters combine. A page holds 4 MiB of bodies at most, so that it may be shorter than `limit`: go by `next_cursor`.",
+			description: `Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than \`limit\`. ${SCANNED}`,
 			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
@@ -30,8 +32,8 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
 			async handler({ params: { project_id }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
-				const { rows, more } = await storage.listAttempts(project_id, attemptFilter(query), page);
-				return { data: rows.map(presentAttempt), next_cursor: nextCursor(rows, more) };
+				const { rows, next } = await storage.listAttempts(project_id, attemptFilter(query), page);
+				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next) };
 			},
 		}),
 		defineRoute({
@@ -40,15 +42,15 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			operationId: "listAttemptSummaries",
 			tag,
 			summary: "Read the delivery log without headers and bodies",
-			description: "Newest first. Filters combine.",
+			description: `Newest first. Filters combine. ${SCANNED}`,
 			access: "developer",
 			query: AttemptQuery,
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
 			async handler({ params: { project_id }, query }) {
-				const { rows, more } = await storage.listAttemptSummaries(project_id, attemptFilter(query), pageOf(query));
-				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(rows, more) };
+				const { rows, next } = await storage.listAttemptSummaries(project_id, attemptFilter(query), pageOf(query));
+				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next) };
 			},
 		}),
 		defineRoute({
@@ -57,16 +59,14 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			operationId: "countAttempts",
 			tag,
 			summary: "Count attempts",
-			description: "How many of the delivery log match, up to 10,000.",
+			description: `How many of the delivery log match, up to 10,000. With \`status_code\`, only the newest ${MAX_SCANNED} attempts that the other filters find are looked at; \`capped\` is true if there may be more.`,
 			access: "developer",
 			query: AttemptCountQuery,
 			heavy: true,
 			rate: "reads",
 			success: { status: 200, description: "How many.", schema: AttemptCount },
-			async handler({ params: { project_id }, query }) {
-				const count = await storage.countAttempts(project_id, attemptFilter(query), MAX_COUNT + 1);
-				return { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT };
-			},
+			handler: ({ params: { project_id }, query }) =>
+				storage.countAttempts(project_id, attemptFilter(query), MAX_COUNT),
 		}),
 		defineRoute({
 			method: "GET",
@@ -90,7 +90,4 @@ function pageOf({ limit = PAGE_LIMIT.default, cursor }: PageQuery): { limit: num
 	return { limit, ...(cursor !== undefined && { before: decodeCursor(cursor, isPlace) }) };
 }
 
-function nextCursor(rows: readonly { readonly id: string }[], more: boolean): string | null {
-	const last = rows.at(-1);
-	return more && last ? encodeCursor(last.id) : null;
-}
+const nextCursor = (next: string | null): string | null => (next === null ? null : encodeCursor(next));

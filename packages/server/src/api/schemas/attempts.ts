@@ -6,6 +6,13 @@ export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], 
 	type: "string",
 	description: "`failed` is dead-lettered: no further attempt follows by itself.",
 });
+/** @param how to give several */
+export const statusCodes = (how: string) =>
+	Type.Array(Type.String({ pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$" }), {
+		minItems: 1,
+		maxItems: 20,
+		description: `A status code (\`503\`), a class (\`5xx\`), or \`none\` for attempts without a response. ${how}`,
+	});
 const identity = {
 	id: id("att", "attempt"),
 	webhook_id: id("wh", "webhook"),
@@ -52,7 +59,10 @@ export const AttemptSummaryList = list(AttemptSummary);
 export const AttemptCount = Type.Object(
 	{
 		count: Type.Integer({ minimum: 0, description: "How many match; counted to 10,000." }),
-		capped: Type.Boolean({ description: "Whether there are more than that." }),
+		capped: Type.Boolean({
+			description:
+				"Whether counting stopped before the end: more than 10,000 match, or `status_code` was given and as many attempts were looked at as a call may.",
+		}),
 	},
 	{ title: "AttemptCount" },
 );
@@ -88,6 +98,7 @@ const ReplayFilter = Type.Object(
 		webhook_id: Type.Optional(Type.String()),
 		type: Type.Optional(EventTypeName),
 		status: Type.Optional(AttemptStatusName),
+		status_code: Type.Optional(statusCodes("Any of them matches.")),
 		event_id: Type.Optional(Type.String()),
 		since: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began from then on." })),
 		until: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began before then." })),
@@ -133,7 +144,8 @@ export const Replays = Type.Object(
 		),
 		next_cursor: Type.Optional(
 			Type.Union([Type.String(), Type.Null()], {
-				description: "Of `filter`: call again with it as `cursor`; null when all was looked at.",
+				description:
+					"Of `filter`: call again with it as `cursor`, even after a `count` of 0; null when all was looked at.",
 			}),
 		),
 		before: Type.Optional(Time),

@@ -1,12 +1,24 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AttemptFilter, NewAttempt } from "../port.ts";
+import type { AttemptFilter, CodeRange, NewAttempt } from "../port.ts";
 import type { StorageHarness } from "./harness.ts";
 import { ALL, START, World } from "./world.ts";
 
 const TYPES = ["a", "b", "c"];
 const STATUSES = ["delivered", "retrying", "failed"] as const;
 const MINUTE = 60_000;
+/** What receivers respond to attempts of each status; null is no response. */
+const RESPONSES = { delivered: [200, 204], retrying: [503, 404, null], failed: [503, 302, 500, null] } as const;
+const CODES = [
+	[0, 0],
+	[200, 299],
+	[204, 204],
+	[300, 399],
+	[404, 404],
+	[500, 599],
+	[503, 503],
+	[299, 300],
+] as const;
 
 export function describeHistory(harness: StorageHarness): void {
 	describe("delivery log", () => {
@@ -27,6 +39,13 @@ export function describeHistory(harness: StorageHarness): void {
 				eventId: maybe([...shop.eventIds.values(), world.id("event")]),
 				since: time,
 				until: time,
+				response: fc.option(
+					fc.record({
+						codes: fc.uniqueArray(fc.constantFrom(...CODES), { minLength: 1, maxLength: 3 }).map(toRanges),
+						maxScanned: fc.integer({ min: 1, max: 60 }),
+					}),
+					{ nil: undefined },
+				),
 			});
 			await fc.assert(
 				fc.asyncProperty(filters, fc.integer({ min: 1, max: 40 }), async (drawn, limit) => {
@@ -35,16 +54,27 @@ export function describeHistory(harness: StorageHarness): void {
 							.filter(([, value]) => value !== undefined)
 							.map(([key, value]) => [key, typeof value === "number" ? START + value * MINUTE : value]),
 					) as AttemptFilter;
-					const wanted = shop.attempts
+					const scanned = shop.attempts
 						.filter((attempt) => fits(attempt, shop.eventIds.get(attempt.seq)!, filter))
-						.map(({ id }) => id)
-						.sort()
-						.reverse();
-					expect(await readByPages(world, shop.project, filter, limit)).toEqual(wanted);
+						.sort((one, other) => (one.id < other.id ? 1 : -1));
+					const wanted = (attempts: NewAttempt[]) => attempts.filter((attempt) => responds(attempt, filter));
+					const pages = await readByPages(world, shop.project, filter, limit);
+					expect(pages.flatMap(({ ids }) => ids)).toEqual(wanted(scanned).map(({ id }) => id));
+					const maxScanned = filter.response?.maxScanned ?? Number.POSITIVE_INFINITY;
+					let from = 0;
+					for (const { ids, next } of pages) {
+						const to = next === null ? scanned.length : scanned.findIndex(({ id }) => id === next) + 1;
+						expect(to - from).toBeLessThanOrEqual(maxScanned);
+						// A page is short only where it had to stop.
+						if (next !== null && ids.length < limit) expect(to - from).toBe(maxScanned);
+						from = to;
+					}
+					const found = wanted(scanned.slice(0, maxScanned)).length;
+					const capped = found > limit || scanned.length >= maxScanned;
 					const count = await world.storage.countAttempts(shop.project, filter, limit);
-					expect(count).toBe(Math.min(limit, wanted.length));
+					expect(count).toEqual({ count: Math.min(limit, found), capped });
 				}),
-				{ numRuns: 150 },
+				{ numRuns: 300 },
 			);
 		});
 
@@ -58,8 +88,9 @@ export function describeHistory(harness: StorageHarness): void {
 			);
 			await world.settle(await world.lease(project), { attempts });
 			const page = async (maxBytes: number, limit = 10) => {
-				const { rows, more } = await world.storage.listAttempts(project, {}, { limit, maxBytes });
-				return [rows.map(({ seq }) => seq), more];
+				const { rows, next } = await world.storage.listAttempts(project, {}, { limit, maxBytes });
+				expect([null, rows.at(-1)?.id]).toContain(next);
+				return [rows.map(({ seq }) => seq), next !== null];
 			};
 			expect(await page(75)).toEqual([[3, 2, 1], false]);
 			expect(await page(74)).toEqual([[3, 2], true]);
@@ -94,13 +125,23 @@ export function describeHistory(harness: StorageHarness): void {
 				expect(summaries.length).toBeGreaterThan(7);
 				const list = (limit: number, before?: string) =>
 					world.storage.listAttemptSummaries(shop.project, filter, { limit, ...(before && { before }) });
-				expect(await list(summaries.length)).toEqual({ rows: summaries, more: false });
+				expect(await list(summaries.length)).toEqual({ rows: summaries, next: null });
 				const first = await list(7);
-				expect(first).toEqual({ rows: summaries.slice(0, 7), more: true });
+				expect(first).toEqual({ rows: summaries.slice(0, 7), next: summaries[6]!.id });
 				const next = await list(1, first.rows.at(-1)!.id);
 				expect(next.rows).toEqual(summaries.slice(7, 8));
 			}
-			expect(await world.storage.countAttempts(world.id("project"), {}, 10)).toBe(0);
+			expect(await world.storage.countAttempts(world.id("project"), {}, 10)).toEqual({ count: 0, capped: false });
+		});
+
+		test("bodies end a page of a filter by status code early, too, and nothing is lost", async () => {
+			const shop = await stock(world);
+			const filter = { response: { codes: toRanges([[500, 599]]), maxScanned: 20 } };
+			const whole = (await readByPages(world, shop.project, filter, 100)).flatMap(({ ids }) => ids);
+			expect(whole.length).toBeGreaterThan(50);
+			const pages = await readByPages(world, shop.project, filter, 100, 0);
+			expect(pages.flatMap(({ ids }) => ids)).toEqual(whole);
+			for (const { ids } of pages) expect(ids.length).toBeLessThanOrEqual(1);
 		});
 
 		test("an entry is found by its id in its project alone", async () => {
@@ -147,7 +188,7 @@ async function stock(world: World) {
 				attempts.push(
 					world.attempt(webhookId, event, {
 						attempt: n + 1,
-						status: STATUSES[(i + w + n) % 3]!,
+						...ended(STATUSES[(i + w + n) % 3]!, i * 5 + n),
 						startedAt: START + ((i * 7 + n * 5 + w) % 30) * MINUTE,
 					}),
 				);
@@ -158,8 +199,26 @@ async function stock(world: World) {
 	return { project, other, webhooks, foreign, attempts, eventIds: new Map(events.map(({ seq, id }) => [seq, id])) };
 }
 
+/** How an attempt ended, with one of the responses that fit. */
+function ended(status: (typeof STATUSES)[number], n: number): Pick<NewAttempt, "status" | "statusCode"> {
+	const codes = RESPONSES[status];
+	return { status, statusCode: codes[n % codes.length]! };
+}
+
+const toRanges = (codes: readonly (readonly [from: number, to: number])[]): CodeRange[] =>
+	codes.map(([from, to]) => ({ from, to }));
+
+const includes = (codes: readonly CodeRange[], code: number): boolean =>
+	codes.some(({ from, to }) => from <= code && code <= to);
+
+/** Whether an attempt must be looked at: whatever it was responded, its status may have such a response. */
 function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): boolean {
+	const codes = Array.from({ length: 600 }, (_, code) => code).filter((code) =>
+		includes(filter.response?.codes ?? [{ from: 0, to: 599 }], code),
+	);
+	const is2xx = (code: number) => code >= 200 && code < 300;
 	return (
+		codes.some((code) => is2xx(code) === (attempt.status === "delivered")) &&
 		(filter.webhookId === undefined || attempt.webhookId === filter.webhookId) &&
 		(filter.type === undefined || attempt.eventType === filter.type) &&
 		(filter.status === undefined || attempt.status === filter.status) &&
@@ -169,15 +228,25 @@ function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): bool
 	);
 }
 
-async function readByPages(world: World, project: string, filter: AttemptFilter, limit: number): Promise<string[]> {
-	const ids: string[] = [];
+const responds = ({ statusCode }: NewAttempt, { response }: AttemptFilter): boolean =>
+	response === undefined || includes(response.codes, statusCode ?? 0);
+
+async function readByPages(
+	world: World,
+	project: string,
+	filter: AttemptFilter,
+	limit: number,
+	maxBytes = ALL.maxBytes,
+): Promise<{ ids: string[]; next: string | null }[]> {
+	const pages: { ids: string[]; next: string | null }[] = [];
 	for (;;) {
-		const before = ids.at(-1);
-		const page = { ...ALL, limit, ...(before === undefined ? {} : { before }) };
-		const { rows, more } = await world.storage.listAttempts(project, filter, page);
+		const before = pages.at(-1)?.next;
+		const page = { limit, maxBytes, ...(typeof before === "string" ? { before } : {}) };
+		const { rows, next } = await world.storage.listAttempts(project, filter, page);
 		expect(rows.length).toBeLessThanOrEqual(limit);
-		ids.push(...rows.map(({ id }) => id));
-		if (!more) return ids;
-		expect(rows.length).toBeGreaterThan(0);
+		pages.push({ ids: rows.map(({ id }) => id), next });
+		if (next === null) return pages;
+		if (filter.response === undefined) expect(rows.length).toBeGreaterThan(0);
+		expect(pages.length).toBeLessThan(1_000);
 	}
 }

@@ -48,7 +48,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 					schedule: [{ webhookId: webhook, seq: event.seq, queue: "retry", replay: 0, attempt: 2, dueAt: NOW }],
 				});
 			}
-			await world.finish(lease, webhook, second!, "failed", { attempt: 2, ...at(3) });
+			await world.finish(lease, webhook, second!, "failed", { attempt: 2, statusCode: 503, ...at(3) });
 			await world.finish(lease, webhook, third!, "retrying", { attempt: 2, ...at(3) });
 			await world.settle(lease, {
 				schedule: [{ webhookId: webhook, seq: 3, queue: "retry", replay: 0, attempt: 3, dueAt: NOW }],
@@ -57,10 +57,13 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			await world.finish(lease, webhook, fifth!, "delivered", at(5));
 			for (const event of [fourth!, fifth!]) await world.storage.replayDelivery(project, webhook, event.id, START);
 			await world.finish(lease, webhook, fourth!, "delivered", { replay: 1, ...at(6) });
-			await world.finish(lease, webhook, fifth!, "failed", { replay: 1, ...at(7) });
-			await world.finish(lease, other, first!, "failed", at(8));
+			await world.finish(lease, webhook, fifth!, "failed", { replay: 1, statusCode: 404, ...at(7) });
+			await world.finish(lease, other, first!, "failed", { statusCode: null, ...at(8) });
 			return { project, webhook, other, events, lease };
 		}
+		const responding = (maxScanned: number, ...codes: [number, number][]): ReplaySelection => ({
+			response: { codes: codes.map(([from, to]) => ({ from, to })), maxScanned },
+		});
 		const replays = async (project: string, webhook: string) =>
 			(await world.storage.readRetries(project, webhook, "replay", 100)).map(({ seq, replay }) => `${seq}.${replay}`);
 
@@ -82,6 +85,10 @@ export function describeReplayMatching(harness: StorageHarness): void {
 				[(shop) => ({ eventId: shop.events[4]!.id, status: "delivered" }), [], []],
 				[{ since: START + 3 * HOUR, until: START + 7 * HOUR }, ["2.1", "4.2"], []],
 				[{ until: START + 3 * HOUR }, ["1.1"], []],
+				[responding(1, [500, 599]), ["2.1"], []],
+				[responding(2, [404, 404], [0, 0]), ["5.2"], ["1.1"]],
+				[responding(1, [200, 299]), ["1.1", "4.2"], []],
+				[{ status: "delivered", ...responding(9, [404, 404]) }, [], []],
 			];
 			for (const [i, [select, ofFirst, ofOther]] of cases.entries()) {
 				const shop = await stock();

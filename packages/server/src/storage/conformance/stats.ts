@@ -135,11 +135,11 @@ export function describeStats(harness: StorageHarness): void {
 			world.clock.time = START + 3 * HOUR;
 			// The entries go before enough of them gathered to be counted on the way.
 			await sweep(START + HOUR);
-			expect(await world.storage.countAttempts(project, {}, 1000)).toBe(60);
+			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 60, capped: false });
 			expect(await hours(START + HOUR, 1)).toBe(60);
 			expect(await minutes(START)).toBe(120);
 			await sweep(START + HOUR + 1);
-			expect(await world.storage.countAttempts(project, {}, 1000)).toBe(0);
+			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 0, capped: false });
 			expect(await hours(START + HOUR, 1)).toBe(60);
 			// What comes after an empty log counts as well, and once.
 			await log(5, START + 2 * HOUR);

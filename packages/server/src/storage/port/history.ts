@@ -16,14 +16,40 @@ export interface AttemptFilter {
 	/** From this time on, and before this time; by the attempt's start, milliseconds since the Unix epoch. */
 	readonly since?: number;
 	readonly until?: number;
+	readonly response?: ResponseFilter;
+}
+
+/** Status codes from `from` to `to`, both included; 0 stands for no response. */
+export interface CodeRange {
+	readonly from: number;
+	readonly to: number;
+}
+
+/**
+ * What receivers responded. No index has it: a call looks at the attempts that the rest of the filter finds, one after
+ * the other, and stops after `maxScanned` of them.
+ */
+export interface ResponseFilter {
+	/** Attempts match whose status code is in one of these. */
+	readonly codes: readonly CodeRange[];
+	/** At least 1. */
+	readonly maxScanned: number;
 }
 
 export interface AttemptPage {
 	readonly limit: number;
 	/** The page ends early, after at least one row, rather than hold more bytes of bodies than this. */
 	readonly maxBytes: number;
-	/** The id of the last attempt of the page before. */
+	/** The `next` of the previous page. */
 	readonly before?: string;
+}
+
+/** A page of the delivery log, newest first. */
+export interface AttemptRows<Row> {
+	/** With a {@link ResponseFilter} there may be fewer than asked for, even none, on a page that others follow. */
+	readonly rows: Row[];
+	/** The attempt id to continue before, or null on the last page. */
+	readonly next: string | null;
 }
 
 export type DeliveryState = "attempting" | "delivered" | "dead_lettered";
@@ -38,14 +64,13 @@ export interface Delivery {
 	readonly attempts: readonly Attempt[];
 }
 
-/** The delivery log, read. Every filter is a union of index ranges, so a page costs the same whatever the log holds. */
+/**
+ * The delivery log, read. Every filter is a union of index ranges, of which a bounded part is
+ * read, so a page costs the same whatever the log holds.
+ */
 export interface HistoryStorage {
-	/** Newest first, by attempt id. `more` tells whether rows follow. */
-	listAttempts(
-		projectId: string,
-		filter: AttemptFilter,
-		page: AttemptPage,
-	): Promise<{ rows: Attempt[]; more: boolean }>;
+	/** Newest first, by attempt id. */
+	listAttempts(projectId: string, filter: AttemptFilter, page: AttemptPage): Promise<AttemptRows<Attempt>>;
 	getAttempt(projectId: string, attemptId: string): Promise<Attempt | null>;
 	/** A delivery with its event, or null when the event was never on its way to this webhook. */
 	getDelivery(projectId: string, webhookId: string, eventId: string): Promise<Delivery | null>;

@@ -1,5 +1,5 @@
 import type { ReplayFilter, RetryQueue } from "./delivery.ts";
-import type { Attempt, AttemptFilter, AttemptPage } from "./history.ts";
+import type { Attempt, AttemptFilter, AttemptPage, AttemptRows } from "./history.ts";
 
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
 export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
@@ -72,9 +72,13 @@ export interface InsightStorage {
 		projectId: string,
 		filter: AttemptFilter,
 		page: Omit<AttemptPage, "maxBytes">,
-	): Promise<{ rows: AttemptSummary[]; more: boolean }>;
-	/** How many attempts match, counted no further than `max`. */
-	countAttempts(projectId: string, filter: AttemptFilter, max: number): Promise<number>;
+	): Promise<AttemptRows<AttemptSummary>>;
+	/** How many attempts match, counted up to `max`. `capped` is true if others may match that weren't counted. */
+	countAttempts(
+		projectId: string,
+		filter: AttemptFilter,
+		max: number,
+	): Promise<{ readonly count: number; readonly capped: boolean }>;
 	readStats(projectId: string, query: StatsQuery): Promise<Stats>;
 	/** Of the project's webhooks that are not deleted, by webhook id. */
 	readHealth(projectId: string): Promise<WebhookHealth[]>;

@@ -1,7 +1,7 @@
-import type { Attempt, AttemptFilter, AttemptPage, AttemptSummary } from "../port.ts";
-import { toStoredId } from "../shared/attempt-codes.ts";
+import type { Attempt, AttemptFilter, AttemptPage, AttemptRows, AttemptSummary } from "../port.ts";
+import { toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
-import { aboutMatching, askAboutMatching, type IdRange } from "./attempt-ranges.ts";
+import { aboutMatching, askAboutMatching, type IdRange, scanFor } from "./attempt-ranges.ts";
 import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts";
 import { findProject } from "./find.ts";
 import { withoutNul } from "./literals.ts";
@@ -30,12 +30,12 @@ export async function listAttempts(
 	projectId: string,
 	filter: AttemptFilter,
 	page: AttemptPage,
-): Promise<{ rows: Attempt[]; more: boolean }> {
+): Promise<AttemptRows<Attempt>> {
 	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], more: false };
+	if (project === null) return { rows: [], next: null };
 	const range = rangeOf(filter, page.before);
-	const rows = await askAboutMatching(c, LIST, project, filter, range, page.limit + 1, page.maxBytes);
-	return { rows: rows.map(toAttempt), more: rows.length > 0 && rows.length < (rows[0]!.found as number) };
+	const { rows, end } = await askAboutMatching(c, LIST, project, filter, range, page.limit + 1, page.maxBytes);
+	return toPage(rows.map(toAttempt), rows.length > 0 && rows.length < (rows[0]!.found as number), end);
 }
 
 const LIST_SUMMARIES = aboutMatching("DESC", 0, (attempts) => `${summariesAt(pageOf(attempts))} ORDER BY a.id DESC`);
@@ -45,12 +45,18 @@ export async function listAttemptSummaries(
 	projectId: string,
 	filter: AttemptFilter,
 	page: Omit<AttemptPage, "maxBytes">,
-): Promise<{ rows: AttemptSummary[]; more: boolean }> {
+): Promise<AttemptRows<AttemptSummary>> {
 	const project = await findProject(c, projectId);
-	if (project === null) return { rows: [], more: false };
+	if (project === null) return { rows: [], next: null };
 	const range = rangeOf(filter, page.before);
-	const rows = await askAboutMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
-	return { rows: rows.slice(0, page.limit).map(toSummary), more: rows.length > page.limit };
+	const { rows, end } = await askAboutMatching(c, LIST_SUMMARIES, project, filter, range, page.limit + 1);
+	return toPage(rows.slice(0, page.limit).map(toSummary), rows.length > page.limit, end);
+}
+
+/** @param more whether rows were found that the page doesn't hold */
+function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
+	if (more) return { rows, next: rows.at(-1)!.id };
+	return { rows, next: end === null ? null : toAttemptId(end) };
 }
 
 function rangeOf(filter: AttemptFilter, before: string | undefined): IdRange {
@@ -70,9 +76,15 @@ export async function countAttempts(
 	projectId: string,
 	filter: AttemptFilter,
 	max: number,
-): Promise<number> {
+): Promise<{ count: number; capped: boolean }> {
 	const project = await findProject(c, projectId);
-	if (project === null) return 0;
-	const [row] = await askAboutMatching<{ count: number }>(c, COUNT, project, filter, idRange(filter), max);
-	return row?.count ?? 0;
+	if (project === null) return { count: 0, capped: false };
+	const range = idRange(filter);
+	if (filter.response !== undefined) {
+		const { rows, end } = await scanFor(c, "DESC", project, filter, filter.response, range, max + 1);
+		return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
+	}
+	const { rows } = await askAboutMatching<{ count: number }>(c, COUNT, project, filter, range, max + 1);
+	const count = rows[0]?.count ?? 0;
+	return { count: Math.min(count, max), capped: count > max };
 }

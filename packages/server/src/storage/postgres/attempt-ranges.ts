@@ -3,11 +3,11 @@
  * attempts of one event, which are few. The days of the log follow each other in the order of ids, so a range is read
  * from its end (or its beginning) no further than it is asked to.
  */
-import type { AttemptFilter } from "../port.ts";
-import { STATUS_CODE, STATUSES } from "../shared/attempt-codes.ts";
+import type { AttemptFilter, ResponseFilter } from "../port.ts";
+import { NO_RESPONSE, statusesOf } from "../shared/response-filter.ts";
 import { findEventPlace } from "./delivery.ts";
 import { findWebhook } from "./find.ts";
-import { numberArray } from "./literals.ts";
+import { idArray, numberArray } from "./literals.ts";
 import type { Row, Session } from "./session.ts";
 import { type Statement, sql } from "./sql.ts";
 import { findTypes } from "./types.ts";
@@ -21,8 +21,8 @@ export interface IdRange {
 	readonly to: string;
 }
 
-/** Whose attempts are looked for; each needs other ranges. */
-const SCOPES = ["project", "webhook", "event", "delivery"] as const;
+/** Whose attempts are looked for; each needs other ranges. Those "found" were looked for by {@link SCANS}. */
+const SCOPES = ["project", "webhook", "event", "delivery", "found"] as const;
 type Scope = (typeof SCOPES)[number];
 
 /**
@@ -35,7 +35,10 @@ export const AT_PLACE = `
 	ORDER BY id LIMIT 1`;
 
 /** A statement for each scope. */
-export type ScopedStatement = Readonly<Record<Scope, Statement>>;
+export interface ScopedStatement {
+	readonly order: "ASC" | "DESC";
+	readonly of: Readonly<Record<Scope, Statement>>;
+}
 
 /**
  * Rows `kind` (status, type): the statuses $2 with the type $3, or without it with every type that the log of the
@@ -82,6 +85,10 @@ function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
 			return ofEvent(`AND seq = $${next}`);
 		case "delivery":
 			return ofEvent(`AND seq = $${next} AND webhook_no = $${next + 1}`);
+		case "found":
+			return `
+				SELECT status, type, id COLLATE "C" AS id
+				FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id) WHERE id < $5`;
 	}
 }
 
@@ -96,7 +103,42 @@ export function aboutMatching(
 	build: (attempts: string) => string,
 ): ScopedStatement {
 	const statements = SCOPES.map((scope) => [scope, sql(build(matching(scope, order, 7 + own)))] as const);
-	return Object.fromEntries(statements) as Record<Scope, Statement>;
+	return { order, of: Object.fromEntries(statements) as Record<Scope, Statement> };
+}
+
+/**
+ * Looks at the first $6 attempts of the ranges, one row after the other, for those whose status code is in $7: the first
+ * $8 of them, and before these are found, the last of the $6.
+ */
+const scan = (order: "ASC" | "DESC") =>
+	aboutMatching(
+		order,
+		2,
+		(attempts) => `
+		SELECT status, type, id, matches, nth = $6 AS is_end FROM (
+			SELECT place.status, place.type, place.id, row_number() OVER (ORDER BY place.id ${order}) AS nth,
+				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange AS matches
+			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) place
+			CROSS JOIN LATERAL (SELECT status_code ${AT_PLACE}) a
+		) scanned
+		WHERE matches OR nth = $6
+		ORDER BY id ${order} LIMIT $8`,
+	);
+const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
+
+type Scanned = {
+	readonly status: number;
+	readonly type: number;
+	readonly id: string;
+	readonly matches: boolean;
+	readonly is_end: boolean;
+};
+
+/** What a statement about attempts returned. */
+export interface Asked<R> {
+	readonly rows: R[];
+	/** The stored id where the search stopped because it had looked at enough; null otherwise. */
+	readonly end: string | null;
 }
 
 /** The answer of such a statement, or no rows when nothing can match. */
@@ -108,15 +150,49 @@ export async function askAboutMatching<R extends Row = Row>(
 	range: IdRange,
 	limit: number,
 	...own: readonly unknown[]
-): Promise<R[]> {
-	const place = await placeOf(c, projectNo, kind);
-	if (place === null) return [];
-	const { scope, type, more } = place;
-	const statuses = numberArray(kind.status === undefined ? ALL_STATUSES : [STATUS_CODE[kind.status]]);
-	return c.rows<R>(statement[scope], projectNo, statuses, type, range.from, range.to, limit, ...own, ...more);
+): Promise<Asked<R>> {
+	if (kind.response === undefined)
+		return { rows: await ask<R>(c, statement, projectNo, kind, range, limit, own), end: null };
+	const { rows, end } = await scanFor(c, statement.order, projectNo, kind, kind.response, range, limit);
+	if (rows.length === 0) return { rows: [], end };
+	const statuses = numberArray(rows.map(({ status }) => status));
+	const types = numberArray(rows.map(({ type }) => type));
+	const ids = idArray(rows.map(({ id }) => id));
+	return { rows: await c.rows<R>(statement.of.found, projectNo, statuses, types, ids, range.to, limit, ...own), end };
 }
 
-const ALL_STATUSES = STATUSES.map((status) => STATUS_CODE[status]);
+/** The places of the first attempts that match, `limit` at most. */
+export async function scanFor(
+	c: Session,
+	order: "ASC" | "DESC",
+	projectNo: number,
+	kind: AttemptKind,
+	{ codes, maxScanned }: ResponseFilter,
+	range: IdRange,
+	limit: number,
+): Promise<Asked<Scanned>> {
+	const ranges = `{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`;
+	const rows = await ask<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [ranges, limit]);
+	const last = rows.at(-1);
+	return { rows: rows.filter(({ matches }) => matches), end: last?.is_end ? last.id : null };
+}
+
+async function ask<R extends Row>(
+	c: Session,
+	statement: ScopedStatement,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	limit: number,
+	own: readonly unknown[],
+): Promise<R[]> {
+	const statuses = statusesOf(kind);
+	const place = statuses.length === 0 ? null : await placeOf(c, projectNo, kind);
+	if (place === null) return [];
+	const { scope, type, more } = place;
+	const { from, to } = range;
+	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), type, from, to, limit, ...own, ...more);
+}
 
 /** The scope of a filter, with the type and whatever else it asks for; null when nothing can match. */
 async function placeOf(

@@ -98,7 +98,9 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.findEvent(project, event!.id);
 	const kinds: AttemptFilter[] = [{}, { type: "a" }, { status: "failed" }, { eventId: event!.id }];
 	for (const kind of kinds) {
-		for (const filter of [kind, { ...kind, webhookId: webhook, since: START - HOUR, until: START + HOUR }]) {
+		const ofWebhook = { ...kind, webhookId: webhook, since: START - HOUR, until: START + HOUR };
+		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
+		for (const filter of [kind, ofWebhook, { ...kind, response }, { ...ofWebhook, response }]) {
 			const { rows } = await storage.listAttempts(project, filter, PAGE);
 			await storage.listAttempts(project, filter, { ...PAGE, before: rows.at(-1)?.id ?? "att_0" });
 			await storage.listAttemptSummaries(project, filter, PAGE);

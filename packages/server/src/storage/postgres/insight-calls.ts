@@ -13,7 +13,7 @@ export abstract class InsightCalls extends AccountCalls implements port.HistoryS
 		projectId: string,
 		filter: port.AttemptFilter,
 		page: port.AttemptPage,
-	): Promise<{ rows: port.Attempt[]; more: boolean }> {
+	): Promise<port.AttemptRows<port.Attempt>> {
 		return this.read((c) => listAttempts(c, projectId, filter, page));
 	}
 
@@ -29,11 +29,15 @@ export abstract class InsightCalls extends AccountCalls implements port.HistoryS
 		projectId: string,
 		filter: port.AttemptFilter,
 		page: Omit<port.AttemptPage, "maxBytes">,
-	): Promise<{ rows: port.AttemptSummary[]; more: boolean }> {
+	): Promise<port.AttemptRows<port.AttemptSummary>> {
 		return this.read((c) => listAttemptSummaries(c, projectId, filter, page));
 	}
 
-	countAttempts(projectId: string, filter: port.AttemptFilter, max: number): Promise<number> {
+	countAttempts(
+		projectId: string,
+		filter: port.AttemptFilter,
+		max: number,
+	): Promise<{ readonly count: number; readonly capped: boolean }> {
 		return this.read((c) => countAttempts(c, projectId, filter, max));
 	}
 

@@ -9,6 +9,7 @@ import { BIG_PROJECT, BIG_WEBHOOK, FILL, MANY } from "./fill.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
 import { boundColumns, boundPrefix, type Plan, readsMany, tableOf, walk } from "./plan.fixture.ts";
 
+const DAY = 86_400_000;
 /** The tables that grow with what is published, delivered and waiting … */
 const HOT = ["events", "attempts", "retries"];
 /** … and with the years, the people and the projects. */
@@ -170,6 +171,27 @@ test("however much there is, verbs read a few rows of it", async () => {
 		expect(rows, `rows that were read of ${table}`).toBeGreaterThan(0);
 		expect(rows, `rows that were read of ${table}`).toBeLessThan(MANY / 10);
 	}
+});
+
+test("a page far from any match looks at a bounded number of attempts", async () => {
+	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
+	const maxScanned = 500;
+	const filter = { response: { codes: [{ from: 500, to: 599 }], maxScanned } };
+	await server.execute("SELECT pg_stat_reset()", url);
+	const page = await storage.listAttemptSummaries(BIG_PROJECT, filter, { limit: 10 });
+	const count = await storage.countAttempts(BIG_PROJECT, filter, 10_000);
+	const step = await storage.replayMatching(BIG_PROJECT, filter, START + 2 * DAY, 10, { dryRun: true });
+	await storage.close();
+	expect(page).toEqual({ rows: [], next: expect.stringMatching(/^att_/) });
+	expect(count).toEqual({ count: 0, capped: true });
+	expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
+	const [read] = await server.execute(
+		`SELECT sum(idx_tup_read)::int AS entries FROM pg_stat_user_indexes WHERE relname ~ '^attempts_[0-9]{8}$'`,
+		url,
+	);
+	// As many entries of each of four ranges, two statuses and two types, and then each row that is looked at.
+	expect(read!.entries).toBeGreaterThan(3 * maxScanned);
+	expect(read!.entries).toBeLessThanOrEqual(3 * (4 + 1) * maxScanned);
 });
 
 /** Runs `work`, and answers with the statements that were sent. */

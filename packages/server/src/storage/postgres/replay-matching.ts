@@ -101,12 +101,10 @@ async function choose(
 	limit: number,
 	after: string | undefined,
 ): Promise<{ chosen: Seen[]; next: string | null }> {
-	const seen = await askAboutMatching<Seen>(c, LOOK_AT, project, selection, rangeOf(selection, at, after), limit);
-	const last = seen.at(-1);
-	return {
-		chosen: seen.filter(({ chosen }) => chosen),
-		next: last === undefined || seen.length < limit ? null : toAttemptId(last.id),
-	};
+	const range = rangeOf(selection, at, after);
+	const { rows: seen, end } = await askAboutMatching<Seen>(c, LOOK_AT, project, selection, range, limit);
+	const last = seen.length < limit ? end : seen.at(-1)!.id;
+	return { chosen: seen.filter(({ chosen }) => chosen), next: last === null ? null : toAttemptId(last) };
 }
 
 function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {

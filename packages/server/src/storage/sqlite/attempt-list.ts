@@ -1,24 +1,29 @@
-import type { AttemptFilter, AttemptPage, AttemptSummary } from "../port.ts";
-import { toStoredId } from "../shared/attempt-codes.ts";
+import type { AttemptFilter, AttemptPage, AttemptRows, AttemptSummary } from "../port.ts";
+import { toAttemptId, toStoredId } from "../shared/attempt-codes.ts";
 import { idRange } from "../shared/id-range.ts";
-import { countInRanges, walkAttempts } from "./attempt-ranges.ts";
+import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
 import { readSummary } from "./attempt-rows.ts";
 import type { Connection } from "./connection.ts";
 
-/** Row numbers of a page, newest first, one more than it holds. */
+/** Row numbers (`no`) of a page, newest first, one more than it holds. */
 export function findPage(
 	c: Connection,
 	projectId: string,
 	filter: AttemptFilter,
 	page: Omit<AttemptPage, "maxBytes">,
-): number[] {
+): Walk {
 	const project = c.names.project(projectId);
-	if (project === null) return [];
+	if (project === null) return { rows: [], end: null };
 	const { from, to } = idRange(filter);
 	const before = page.before === undefined ? to : toStoredId(page.before);
 	const range = { from, to: before < to ? before : to };
-	const rows = walkAttempts(c, project, filter, range, { columns: "no", order: "DESC", limit: page.limit + 1 });
-	return rows.map((row) => row.no as number);
+	return walkAttempts(c, project, filter, range, { columns: "no", order: "DESC", limit: page.limit + 1 });
+}
+
+/** The page that holds these rows of those that were found. */
+export function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): AttemptRows<Row> {
+	if (rows.length < found.rows.length) return { rows, next: rows.at(-1)!.id };
+	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
 }
 
 export function listAttemptSummaries(
@@ -26,12 +31,27 @@ export function listAttemptSummaries(
 	projectId: string,
 	filter: AttemptFilter,
 	page: Omit<AttemptPage, "maxBytes">,
-): { rows: AttemptSummary[]; more: boolean } {
-	const places = findPage(c, projectId, filter, page);
-	return { rows: places.slice(0, page.limit).map((no) => readSummary(c, no)), more: places.length > page.limit };
+): AttemptRows<AttemptSummary> {
+	const found = findPage(c, projectId, filter, page);
+	return pageOf(
+		found.rows.slice(0, page.limit).map(({ no }) => readSummary(c, no as number)),
+		found,
+	);
 }
 
-export function countAttempts(c: Connection, projectId: string, filter: AttemptFilter, max: number): number {
+export function countAttempts(
+	c: Connection,
+	projectId: string,
+	filter: AttemptFilter,
+	max: number,
+): { count: number; capped: boolean } {
 	const project = c.names.project(projectId);
-	return project === null ? 0 : countInRanges(c, project, filter, idRange(filter), max);
+	if (project === null) return { count: 0, capped: false };
+	if (filter.response === undefined) {
+		const count = countInRanges(c, project, filter, idRange(filter), max + 1);
+		return { count: Math.min(count, max), capped: count > max };
+	}
+	const how = { columns: "no", order: "DESC", limit: max + 1 } as const;
+	const { rows, end } = walkAttempts(c, project, filter, idRange(filter), how);
+	return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
 }

@@ -1,5 +1,5 @@
 import type { AttemptFilter } from "../port.ts";
-import { STATUS_CODE, STATUSES } from "../shared/attempt-codes.ts";
+import { fitsResponse, statusesOf } from "../shared/response-filter.ts";
 import type { Connection } from "./connection.ts";
 import { findEventPlace } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";
@@ -22,6 +22,13 @@ interface Ranges {
 	readonly more: readonly number[];
 }
 
+/** What a walk along the log found. */
+export interface Walk {
+	readonly rows: Record<string, unknown>[];
+	/** The stored id where it stopped because it had looked at enough; null otherwise. */
+	readonly end: string | null;
+}
+
 /** Attempts that match, in the order of their ids, `limit` at most. */
 export function walkAttempts(
 	c: Connection,
@@ -29,14 +36,27 @@ export function walkAttempts(
 	kind: AttemptKind,
 	range: IdRange,
 	{ columns, order, limit }: { readonly columns: string; readonly order: "ASC" | "DESC"; readonly limit: number },
-): Record<string, unknown>[] {
+): Walk {
 	const ranges = rangesOf(c, projectNo, kind);
-	if (ranges === null) return [];
-	const selects = ranges.selections.map((selection) => `SELECT ${columns}, id ${selection}`);
-	return c.sql(mergedRanges(selects, `id ${order}`)).all(ranges.owner, range.from, range.to, ...ranges.more, limit);
+	if (ranges === null) return { rows: [], end: null };
+	const { response } = kind;
+	const read = response === undefined ? columns : `${columns}, status_code`;
+	const selects = ranges.selections.map((selection) => `SELECT ${read}, id ${selection}`);
+	const statement = c.sql(mergedRanges(selects, `id ${order}`));
+	const values = [ranges.owner, range.from, range.to, ...ranges.more];
+	if (response === undefined) return { rows: statement.all(...values, limit), end: null };
+	const rows: Record<string, unknown>[] = [];
+	let scanned = 0;
+	for (const row of statement.iterate(...values, response.maxScanned)) {
+		scanned++;
+		if (fitsResponse(response, row.status_code as number | null)) rows.push(row);
+		if (rows.length === limit) break;
+		if (scanned === response.maxScanned) return { rows, end: row.id as string };
+	}
+	return { rows, end: null };
 }
 
-/** How many attempts match, counted no further than `max`. */
+/** How many attempts match, counted no further than `max`; of a filter without `response`. */
 export function countInRanges(
 	c: Connection,
 	projectNo: number,
@@ -58,7 +78,8 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 	const webhook = kind.webhookId === undefined ? undefined : c.names.webhook(projectNo, kind.webhookId);
 	const types = kind.type === undefined ? c.names.allTypes() : [c.names.type(kind.type)];
 	if (webhook === null || types.length === 0 || types.includes(null)) return null;
-	const statuses = (kind.status === undefined ? STATUSES : [kind.status]).map((status) => STATUS_CODE[status]);
+	const statuses = statusesOf(kind);
+	if (statuses.length === 0) return null;
 	if (kind.eventId !== undefined) {
 		const event = findEventPlace(c, projectNo, kind.eventId);
 		if (event === null) return null;

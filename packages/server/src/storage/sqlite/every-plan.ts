@@ -81,7 +81,8 @@ function runEveryOperation(c: Connection): void {
 	READS.readEvents(c, "p", [1, 2]);
 	READS.findEvent(c, "p", "evt_1");
 	for (const by of [{}, { webhookId: "w" }, { type: "a" }, { status: "failed" as const }, { eventId: "evt_1" }]) {
-		for (const filter of [by, { ...by, webhookId: "w", since: 0, until: 9 }]) {
+		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
+		for (const filter of [by, { ...by, webhookId: "w", since: 0, until: 9 }, { ...by, response }]) {
 			READS.listAttempts(c, "p", filter, PAGE);
 			READS.listAttemptSummaries(c, "p", filter, PAGE);
 			READS.countAttempts(c, "p", filter, 10);

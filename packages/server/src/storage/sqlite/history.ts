@@ -1,6 +1,6 @@
-import type { Attempt, AttemptFilter, AttemptPage, Delivery } from "../port.ts";
+import type { Attempt, AttemptFilter, AttemptPage, AttemptRows, Delivery } from "../port.ts";
 import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
-import { findPage } from "./attempt-list.ts";
+import { findPage, pageOf } from "./attempt-list.ts";
 import { readAttempt } from "./attempt-rows.ts";
 import type { Connection } from "./connection.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
@@ -13,17 +13,17 @@ export function listAttempts(
 	projectId: string,
 	filter: AttemptFilter,
 	page: AttemptPage,
-): { rows: Attempt[]; more: boolean } {
-	const places = findPage(c, projectId, filter, page);
+): AttemptRows<Attempt> {
+	const found = findPage(c, projectId, filter, page);
 	const rows: Attempt[] = [];
 	let room = page.maxBytes;
-	for (const no of places.slice(0, page.limit)) {
-		const row = readAttempt(c, no);
+	for (const { no } of found.rows.slice(0, page.limit)) {
+		const row = readAttempt(c, no as number);
 		room -= row.requestBody.length + row.responseBody.length;
 		if (room < 0 && rows.length > 0) break;
 		rows.push(row);
 	}
-	return { rows, more: rows.length < places.length };
+	return pageOf(rows, found);
 }
 
 export function getAttempt(c: Connection, projectId: string, attemptId: string): Attempt | null {

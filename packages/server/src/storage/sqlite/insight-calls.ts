@@ -7,11 +7,15 @@ export abstract class InsightCalls extends AccountCalls implements port.InsightS
 		projectId: string,
 		filter: port.AttemptFilter,
 		page: Omit<port.AttemptPage, "maxBytes">,
-	): Promise<{ rows: port.AttemptSummary[]; more: boolean }> {
+	): Promise<port.AttemptRows<port.AttemptSummary>> {
 		return this.read("listAttemptSummaries", projectId, filter, page);
 	}
 
-	countAttempts(projectId: string, filter: port.AttemptFilter, max: number): Promise<number> {
+	countAttempts(
+		projectId: string,
+		filter: port.AttemptFilter,
+		max: number,
+	): Promise<{ readonly count: number; readonly capped: boolean }> {
 		return this.read("countAttempts", projectId, filter, max);
 	}
 

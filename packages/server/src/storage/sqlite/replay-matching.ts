@@ -68,7 +68,7 @@ function choose(
 ): { chosen: Chosen[]; next: string | null } {
 	const columns = "webhook_no, seq, replay, attempt, status";
 	const range = rangeOf(selection, at, after);
-	const rows = walkAttempts(c, project, selection, range, { columns, order: "ASC", limit });
+	const { rows, end } = walkAttempts(c, project, selection, range, { columns, order: "ASC", limit });
 	const chosen: Chosen[] = [];
 	for (const row of rows) {
 		const [webhook, seq, replay] = [row.webhook_no as number, row.seq as number, row.replay as number];
@@ -77,8 +77,8 @@ function choose(
 		if (isQueued(c, project, webhook, seq) || !hasLane(c, webhook)) continue;
 		chosen.push({ webhook, seq, replay, status: statusOf(row.status) });
 	}
-	const last = rows.at(-1);
-	return { chosen, next: last === undefined || rows.length < limit ? null : toAttemptId(last.id) };
+	const last = rows.length < limit ? end : rows.at(-1)!.id;
+	return { chosen, next: last === null ? null : toAttemptId(last) };
 }
 
 function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {

@@ -223,7 +223,7 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		projectId: string,
 		filter: port.AttemptFilter,
 		page: port.AttemptPage,
-	): Promise<{ rows: port.Attempt[]; more: boolean }> {
+	): Promise<port.AttemptRows<port.Attempt>> {
 		return this.read("listAttempts", projectId, filter, page);
 	}
 
