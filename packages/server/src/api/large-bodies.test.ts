@@ -19,12 +19,15 @@ async function publishCounted(text: string) {
 	let most = 0;
 	let all = 0;
 	let over = false;
+	const count = (): void => {
+		const bytes = parse.mock.calls.reduce((sum, [given]) => sum + String(given).length, 0);
+		parse.mockClear();
+		most = Math.max(most, bytes);
+		all += bytes;
+	};
 	const counting = (async () => {
 		while (!over) {
-			const bytes = parse.mock.calls.reduce((sum, [given]) => sum + given.length, 0);
-			parse.mockClear();
-			most = Math.max(most, bytes);
-			all += bytes;
+			count();
 			await nextTurn();
 		}
 	})();
@@ -34,6 +37,8 @@ async function publishCounted(text: string) {
 		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
 		payload: text,
 	});
+	// What was parsed in the turn of the answer counts, too.
+	count();
 	over = true;
 	await counting;
 	parse.mockRestore();
