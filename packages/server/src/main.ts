@@ -113,6 +113,7 @@ async function build(
 		logger,
 		leaseTermMs: LEASE_TERM_MS,
 		retryDelaysMs: config.retryDelaysMs,
+		attemptTimeoutMs: config.attemptTimeoutMs,
 		logRetentionMs: config.logRetentionMs,
 		maxEventBytes: config.maxEventBytes,
 		shortages,

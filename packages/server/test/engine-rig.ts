@@ -14,6 +14,7 @@ import type { NewAttempt, Storage } from "../src/storage/port.ts";
 export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s * 1000);
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const LEASE_TERM_MS = 10_000;
+export const ATTEMPT_TIMEOUT_MS = 15_000;
 /** As long as a node waits before it looks again whether a change is in force. */
 const MOMENT_MS = 20;
 export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
@@ -27,6 +28,10 @@ export class ScriptedSender implements Sender {
 	readonly sent: { url: string; eventId: string; at: number }[] = [];
 	readonly #clock: Clock;
 	script: Script;
+	/** What an attempt waits for before its request is written; withheld webhooks get none. */
+	beforeWriting: (() => Promise<void>) | null = null;
+	/** Ids of the events whose requests were written, once each attempt. */
+	readonly written: string[] = [];
 	inFlight = 0;
 	mostInFlight = new Map<string, number>();
 	readonly #open = new Map<string, number>();
@@ -40,6 +45,12 @@ export class ScriptedSender implements Sender {
 		const startedAt = this.#clock.now();
 		const { url } = shipment.target;
 		this.sent.push({ url, eventId: shipment.eventId, at: startedAt });
+		if (this.beforeWriting) {
+			await this.beforeWriting();
+			if (shipment.target.withheld || !shipment.mayLeave()) return { kind: "withheld" };
+		}
+		this.written.push(shipment.eventId);
+		shipment.onWritten?.();
 		const open = (this.#open.get(url) ?? 0) + 1;
 		this.#open.set(url, open);
 		this.mostInFlight.set(url, Math.max(open, this.mostInFlight.get(url) ?? 0));
@@ -146,6 +157,7 @@ export class EngineRig {
 			logger: silentLogger,
 			leaseTermMs: this.#leaseTermMs,
 			retryDelaysMs: SPEC_DELAYS_MS,
+			attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
 			logRetentionMs: 30 * DAY_MS,
 			maxEventBytes: 262_144,
 			...this.#bounds,

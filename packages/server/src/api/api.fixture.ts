@@ -134,6 +134,7 @@ export class TestApi {
 			logger,
 			leaseTermMs: LEASE_TERM_MS,
 			retryDelaysMs,
+			attemptTimeoutMs: 15_000,
 			logRetentionMs: 30 * 86_400_000,
 			maxEventBytes: config.maxEventBytes,
 			observer: {

@@ -30,6 +30,8 @@ export interface EngineOptions {
 	/** Must be the term that storage was opened with. */
 	readonly leaseTermMs: number;
 	readonly retryDelaysMs: readonly number[];
+	/** How long the sender gives an attempt, milliseconds. */
+	readonly attemptTimeoutMs: number;
 	readonly logRetentionMs: number;
 	readonly maxEventBytes: number;
 	/** What this node is short of: the sender's, of its own unless given. */
@@ -89,6 +91,8 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			seal,
 			logger,
 			retryDelaysMs: options.retryDelaysMs,
+			attemptTimeoutMs: options.attemptTimeoutMs,
+			onHandedOverSettled: (projectId) => directory.handedOverSettled(projectId),
 			retentionMs: options.logRetentionMs,
 			eventTypes: EVENT_TYPES.length,
 			onLost: (why) => observer?.lost?.(why),

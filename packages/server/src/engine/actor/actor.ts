@@ -17,17 +17,23 @@
  * Whoever takes the project next reads it from storage.
  */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
-import type { Moment } from "../../base/clock.ts";
-import type { AlarmMark, LaneState, Lease, LogEvent } from "../../storage/port.ts";
+import type { Moment, Timer } from "../../base/clock.ts";
+import type { AlarmMark, HandedOver, LaneState, Lease, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 import { Finisher } from "./finisher.ts";
+import type { Flight } from "./flight.ts";
+import { Handover } from "./handover.ts";
 import type { Message } from "./messages.ts";
 import { OpenWork, type ProjectWork } from "./project-work.ts";
 import { Starter } from "./starter.ts";
 
+/** A project that changes nodes waits this long for its attempts in flight; those that take longer are handed over. */
+const HANDOVER_WAIT_MS = 500;
+/** Attempts in flight elsewhere are looked at again no sooner than this. */
+const ELSEWHERE_MS = 250;
 /** After a read failed, it is tried again after this long. */
 const READ_RETRY_MS = 500;
 
@@ -55,12 +61,19 @@ export class Actor {
 	readonly #dirty = new Set<Lane>();
 	readonly #reader: LogReader;
 	readonly #open = new OpenWork();
+	readonly #work: ProjectWork;
 	readonly #starter: Starter;
 	readonly #finisher: Finisher;
 	/** What the lanes that were loaded last include. */
 	#seen: AlarmMark | null = null;
 	#holds = 0;
 	#doubting = false;
+	/** Attempts that are in flight at former holders. */
+	#elsewhere: readonly HandedOver[] = [];
+	#elsewhereTimer: Timer | null = null;
+	readonly #flights = new Set<Flight>();
+	/** What this actor hands over. */
+	#handover: Handover | null = null;
 	#retiring = false;
 	#over = false;
 	#lastActive: number;
@@ -80,6 +93,7 @@ export class Actor {
 			else this.#post({ kind: "window", key, chunk });
 		});
 		const work = this.#shared(lease);
+		this.#work = work;
 		this.#finisher = new Finisher(work);
 		this.#starter = new Starter(
 			work,
@@ -110,11 +124,11 @@ export class Actor {
 
 	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. */
 	async load(): Promise<void> {
-		const { lanes, seen } = await this.#context.storage.loadLanes(this.projectId);
+		const { lanes, seen, handedOver } = await this.#context.storage.loadLanes(this.projectId);
 		if (this.#over) return;
 		await new Promise<void>((resolve) => {
 			this.#loading.push(resolve);
-			this.#post({ kind: "loaded", lanes, seen });
+			this.#post({ kind: "loaded", lanes, seen, handedOver });
 		});
 	}
 
@@ -179,22 +193,28 @@ export class Actor {
 			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
 			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
 		}
+		for (const { until } of [...this.#elsewhere, ...(this.#handover?.attempts ?? [])])
+			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
 
 	/**
-	 * Starts nothing more, waits until what is under way is committed, and commits where the lanes stand.
+	 * Starts nothing more, waits until what is in flight is committed, and commits where the lanes stand. Attempts that take
+	 * longer are handed over, if their requests were written; nothing else is written any more.
 	 *
-	 * @returns the mark to release the lease with, or null when it is over
+	 * @returns what to release the lease with, or null when it is over
 	 */
-	async retire(): Promise<AlarmMark | null> {
+	async retire(): Promise<{ readonly seen: AlarmMark; readonly handover: Handover | null } | null> {
 		this.#retiring = true;
+		const timer = this.#context.clock.setTimeout(() => this.#post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
 		await this.#becomeQuiet();
+		timer.cancel();
 		for (const lane of this.#lanes.values()) if (lane.lag > 0) this.#finisher.commitPosition(lane);
 		await this.#becomeQuiet();
 		if (this.#over) return null;
 		// What was never loaded was not seen: the alarm stays rung.
-		return { lastSeq: this.#seen ? this.#reader.lastSeq : -1, revision: this.#seen?.revision ?? -1 };
+		const seen = { lastSeq: this.#seen ? this.#reader.lastSeq : -1, revision: this.#seen?.revision ?? -1 };
+		return { seen, handover: this.#handover };
 	}
 
 	/** Lets go of memory and timers. Nothing is written any more. */
@@ -206,6 +226,7 @@ export class Actor {
 			this.#starter.forget(lane);
 		}
 		this.#starter.end();
+		this.#elsewhereTimer?.cancel();
 		this.#context.budget.countLanes(-this.#lanes.size);
 		this.#lanes.clear();
 		this.#reader.clear();
@@ -235,19 +256,19 @@ export class Actor {
 		} catch (error) {
 			this.#context.logger.error({ err: error, projectId: this.projectId }, "a project's actor failed");
 			this.#lose("fault");
-			for (const message of messages.slice(at)) giveBack(message);
+			for (const message of messages.slice(at)) this.#giveBack(message);
 		}
 		if (this.#open.count === 0 && this.#inbox.length === 0) this.#open.becameQuiet();
 	}
 
 	#receive(message: Message): void {
 		if (this.#over) {
-			giveBack(message);
+			this.#giveBack(message);
 			return;
 		}
 		switch (message.kind) {
 			case "loaded":
-				this.#loaded(message.lanes, message.seen);
+				this.#loaded(message.lanes, message.seen, message.handedOver);
 				for (const resolve of this.#loading.splice(0)) resolve();
 				break;
 			case "appended":
@@ -282,6 +303,10 @@ export class Actor {
 				for (const { lane } of message.wanted) this.#mark(lane);
 				break;
 			case "ended":
+				if (!this.#flights.delete(message.flight)) {
+					this.#giveBack(message);
+					break;
+				}
 				this.#lastActive = this.#context.clock.now();
 				if (message.outcome.kind === "withheld") this.#finisher.withheld(message.flight);
 				else if (message.outcome.kind === "deferred") {
@@ -318,6 +343,12 @@ export class Actor {
 			case "look":
 				this.#mark(message.lane);
 				break;
+			case "hand_over":
+				this.#handOver();
+				break;
+			case "watch_elsewhere":
+				this.#watchElsewhere();
+				break;
 			case "freed":
 				this.#starter.freed(message.slot);
 				break;
@@ -337,8 +368,9 @@ export class Actor {
 		}
 	}
 
-	#loaded(states: readonly LaneState[], seen: AlarmMark): void {
-		if (this.#seen && seen.revision < this.#seen.revision) return;
+	#loaded(states: readonly LaneState[], seen: AlarmMark, handedOver: readonly HandedOver[]): void {
+		// Once attempts are handed over, the lanes stay as they are: nothing may be written any more.
+		if (this.#handover || (this.#seen && seen.revision < this.#seen.revision)) return;
 		const { budget, eventTypes } = this.#context;
 		this.#seen = seen;
 		this.#reader.reaches(seen.lastSeq);
@@ -355,7 +387,51 @@ export class Actor {
 			}
 		}
 		for (const lane of missing.values()) this.#drop(lane);
+		for (const lane of this.#lanes.values())
+			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
+		this.#elsewhere = handedOver;
+		this.#watchElsewhere();
 		this.#mark(null);
+	}
+
+	/** Attempts of former holders that are not settled in time are forgotten, and made again. */
+	#watchElsewhere(): void {
+		this.#elsewhereTimer?.cancel();
+		this.#elsewhereTimer = null;
+		if (this.#elsewhere.length === 0) return;
+		const { clock, storage } = this.#context;
+		const until = Math.min(...this.#elsewhere.map((attempt) => attempt.until));
+		this.#elsewhereTimer = clock.setTimeout(
+			async () => {
+				try {
+					await storage.forgetHandedOver(this.projectId);
+					await this.load();
+				} catch (error) {
+					this.#readFailed(error, () => this.#post({ kind: "watch_elsewhere" }));
+				}
+			},
+			Math.max(ELSEWHERE_MS, until - clock.now()),
+		);
+	}
+
+	/** What was not written is put back and will not be; what was written is settled after the lease was released. */
+	#handOver(): void {
+		if (this.#flights.size === 0) return;
+		const written = [...this.#flights].filter((flight) => flight.written);
+		for (const flight of this.#flights) {
+			if (flight.written) this.#open.end();
+			else this.#finisher.putBack(flight);
+		}
+		this.#flights.clear();
+		this.#handover = new Handover(this.#context, this.#work.lease, written);
+	}
+
+	/** What comes in when it concerns the actor no more only gives back what it holds. */
+	#giveBack(message: Message): void {
+		if (message.kind === "ended") {
+			if (!this.#handover?.ended(message.flight, message.outcome)) message.flight.slot?.release();
+		} else if (message.kind === "freed") message.slot?.release();
+		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
 	}
 
 	#drop(lane: Lane): void {
@@ -432,6 +508,7 @@ export class Actor {
 
 	#isIdle(): boolean {
 		if (this.#seen === null || this.#open.count > 0 || this.#inbox.length > 0 || this.#holds > 0) return false;
+		if (this.#elsewhere.length > 0) return false;
 		for (const lane of this.#lanes.values()) {
 			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
 			if (lane.active && lane.isBehind(this.#reader.lastSeq)) return false;
@@ -450,22 +527,16 @@ export class Actor {
 			context: this.#context,
 			reader: this.#reader,
 			open: this.#open,
+			flights: this.#flights,
 			lease: { projectId: lease.projectId, generation: lease.generation },
 			get mayStart() {
 				return (
 					actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && isTrusted(actor.#context, actor.#asked)
 				);
 			},
-			mayLeave: () => !this.#over && isTrusted(this.#context, this.#asked),
+			mayLeave: () => !this.#over && this.#handover === null && isTrusted(this.#context, this.#asked),
 			post: (message) => this.#post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};
 	}
-}
-
-/** What comes in when the actor is over only gives back what it holds. */
-function giveBack(message: Message): void {
-	if (message.kind === "ended") message.flight.slot?.release();
-	else if (message.kind === "freed") message.slot?.release();
-	else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
 }

@@ -41,11 +41,15 @@ export interface ActorContext {
 	readonly seal: Seal;
 	readonly logger: Logger;
 	readonly retryDelaysMs: readonly number[];
+	/** How long an attempt may take, milliseconds. */
+	readonly attemptTimeoutMs: number;
 	readonly retentionMs: number;
 	/** How many event types there are: a webhook that takes them all reads the log unfiltered. */
 	readonly eventTypes: number;
 	/** A project that this node worked was let go of without being given back. */
 	readonly onLost: (why: ProjectLoss) => void;
+	/** An attempt that was handed over with this project is settled, or refused. */
+	readonly onHandedOverSettled: (projectId: string) => void;
 	/** An attempt was committed. */
 	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
 }

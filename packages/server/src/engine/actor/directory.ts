@@ -117,6 +117,12 @@ export class Directory {
 		if (!this.#roster.working(projectId)) this.#taker.poke(projectId);
 	}
 
+	/** An attempt that this node had handed over is settled: if it works the project again, its lanes can continue. */
+	handedOverSettled(projectId: string): void {
+		const actor = this.#roster.working(projectId);
+		if (actor) void this.#reloadHeld(actor);
+	}
+
 	/** Paused lanes of these projects should look for events whose retention has ended. */
 	sweep(projectIds: readonly string[]): void {
 		for (const projectId of projectIds) {

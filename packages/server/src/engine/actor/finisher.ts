@@ -17,7 +17,8 @@ export class Finisher {
 		const { lane, retry, slot } = flight;
 		const { context, lease, post } = this.#work;
 		slot?.release();
-		const consequence = consequenceOf(flight, outcome, context.retryDelaysMs);
+		// A webhook that is gone gets no next attempt.
+		const consequence = consequenceOf(flight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
 		const { webhookId, progress } = lane;
@@ -34,8 +35,13 @@ export class Finisher {
 	}
 
 	/** Nothing was sent, and it was no attempt: it waits in its place again, as if it had not begun. */
-	withheld({ lane, retry, event, slot }: Flight): void {
-		slot?.release();
+	withheld(flight: Flight): void {
+		flight.slot?.release();
+		this.putBack(flight);
+	}
+
+	/** The attempt waits again, as if it had not begun. */
+	putBack({ lane, retry, event }: Flight): void {
 		this.#work.open.end();
 		if (retry) {
 			lane.queuedEnded(retry);

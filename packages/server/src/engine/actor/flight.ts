@@ -18,6 +18,10 @@ export interface Flight {
 	readonly retry: Retry | null;
 	/** Null when nothing is sent. */
 	readonly slot: Slot | null;
+	/** When it was started, by the monotonic clock, milliseconds. */
+	readonly startedAt: number;
+	/** Whether its request was written: the receiver may have it. */
+	written: boolean;
 }
 
 /** What an outcome changes: the entry of the delivery log, and the next attempt if there is one. */
@@ -26,10 +30,10 @@ export interface Consequence {
 	readonly schedule: Retry | null;
 }
 
-/** Follows the lifecycle from an outcome. A webhook that is gone gets no next attempt. */
+/** Follows the lifecycle from an outcome. */
 export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
 	const { lane, event, attempt, replay } = flight;
-	const next = afterAttempt(attempt, verdictOf(outcome), lane.gone || lane.deleted ? [] : delaysMs);
+	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;

@@ -33,6 +33,8 @@ export class LeaseKeeper {
 	readonly #roster: Roster;
 	/** Actors that finish what is under way before their lease is given back. */
 	readonly #givingBack = new Map<Actor, Promise<void>>();
+	/** Attempts that this node settles for projects that it has released. */
+	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
 	#renewTimer: Timer | null = null;
 	/** Long ago, as nothing was renewed yet. */
@@ -91,6 +93,7 @@ export class LeaseKeeper {
 		for (const actor of this.#roster.actors.values()) this.#giveBack(actor);
 		await Promise.all(this.#givingBack.values());
 		this.#renewTimer?.cancel();
+		await Promise.all(this.#handovers);
 	}
 
 	// ── keeping ──
@@ -191,16 +194,25 @@ export class LeaseKeeper {
 	async #retire(actor: Actor): Promise<void> {
 		const { storage, logger } = this.#context;
 		const { projectId } = actor;
-		const seen = await actor.retire();
-		if (!seen || !this.#roster.has(actor)) return;
+		const retired = await actor.retire();
+		if (!retired || !this.#roster.has(actor)) return;
+		const { seen, handover } = retired;
+		const inFlight = handover?.attempts ?? [];
 		const wakeAt = actor.wakeAt;
+		if (inFlight.length > 0) this.#await(handover!.over);
 		await this.#roster.leave(actor, async () => {
 			try {
-				await storage.releaseLease(actor.lease, wakeAt, seen);
+				await storage.releaseLease(actor.lease, wakeAt, seen, inFlight);
 			} catch (error) {
 				logger.error({ err: error, projectId }, "a lease could not be given back: it ends with its term");
 			}
+			handover?.released();
 		});
 		this.#options.onGivenBack(projectId, wakeAt);
+	}
+
+	#await(over: Promise<void>): void {
+		this.#handovers.add(over);
+		void over.then(() => this.#handovers.delete(over));
 	}
 }

@@ -1,4 +1,4 @@
-import type { AlarmMark, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type { AlarmMark, HandedOver, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Chunk } from "../lanes/chunk.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
@@ -9,7 +9,12 @@ import type { Consequence, Flight } from "./flight.ts";
 /** Everything that an actor hears of. */
 export type Message =
 	/** The project's webhooks, as storage has them. */
-	| { readonly kind: "loaded"; readonly lanes: readonly LaneState[]; readonly seen: AlarmMark }
+	| {
+			readonly kind: "loaded";
+			readonly lanes: readonly LaneState[];
+			readonly seen: AlarmMark;
+			readonly handedOver: readonly HandedOver[];
+	  }
 	/** Events were published. */
 	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
 	/** Other nodes published: the log goes as far as this. */
@@ -53,6 +58,10 @@ export type Message =
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed, a hold is over. */
 	| { readonly kind: "look"; readonly lane: Lane | null }
+	/** The project changes nodes, and its attempts in flight have not ended in time: they are handed over. */
+	| { readonly kind: "hand_over" }
+	/** Whether attempts in flight elsewhere have ended should be looked at again. */
+	| { readonly kind: "watch_elsewhere" }
 	/** The node has room again; with a slot, one is kept for this project. */
 	| { readonly kind: "freed"; readonly slot: Slot | null }
 	/** A shortage of ours may be over. */

@@ -1,5 +1,6 @@
 import type { LogReader } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
+import type { Flight } from "./flight.ts";
 import type { Message } from "./messages.ts";
 
 /** What the parts of one actor share. Only its loop runs them, so they change lanes freely. */
@@ -9,6 +10,8 @@ export interface ProjectWork {
 	readonly reader: LogReader;
 	/** What is under way and not yet committed. */
 	readonly open: OpenWork;
+	/** The attempts among it. */
+	readonly flights: Set<Flight>;
 	/** The lease as settles carry it. */
 	readonly lease: { readonly projectId: string; readonly generation: number };
 	/** Whether anything may be started: lanes are loaded and not held, the lease is trusted. */

@@ -359,7 +359,13 @@ export class Starter {
 	/** @param retry null for a first attempt of the lane */
 	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
 		const attemptId = this.#work.context.ids.next("attempt");
-		return { lane, event, attemptId, attempt: retry?.attempt ?? 1, replay: retry?.replay ?? 0, retry, slot };
+		const flight: Flight = {
+			...{ lane, event, attemptId, attempt: retry?.attempt ?? 1, replay: retry?.replay ?? 0, retry, slot },
+			startedAt: this.#work.context.clock.elapsed(),
+			written: false,
+		};
+		this.#work.flights.add(flight);
+		return flight;
 	}
 
 	#launch(flight: Flight): void {
@@ -367,7 +373,10 @@ export class Starter {
 		const { context, mayLeave, open, post } = this.#work;
 		const { id: eventId, type: eventType, body } = event;
 		open.begin();
-		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave }).then(
+		const onWritten = (): void => {
+			flight.written = true;
+		};
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave, onWritten }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
 			(error) => {
 				slot?.release();

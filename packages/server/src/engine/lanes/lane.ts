@@ -1,6 +1,13 @@
 import type { SigningKey } from "@posthorn/protocol";
 import type { Timer } from "../../base/clock.ts";
-import type { LaneProgress, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type {
+	HandedOver,
+	LaneProgress,
+	LaneState,
+	LogEvent,
+	RetryQueue as QueueName,
+	Retry,
+} from "../../storage/port.ts";
 import type { Target } from "../send/sender.ts";
 import type { Chunk } from "./chunk.ts";
 import { ANY_READ } from "./log-reader.ts";
@@ -64,6 +71,9 @@ export class Lane {
 	/** The series of retries and replays from their start until their outcome is committed, by their event. */
 	readonly #underWay = new Map<number, number>();
 	readonly #queuedSending: Record<QueueName, number> = { retry: 0, replay: 0, requested: 0 };
+
+	/** Attempts that a former holder of the project has in flight. */
+	#elsewhere: readonly HandedOver[] = [];
 
 	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
 		this.webhookId = state.webhookId;
@@ -134,6 +144,33 @@ export class Lane {
 		this.committed(state.position);
 		this.#readTypes(allTypes);
 		if (resumed) this.invalidateRetries();
+	}
+
+	/** Attempts that a former holder of the project has in flight, and may settle: they count as in flight here, too. */
+	inFlightElsewhere(attempts: readonly HandedOver[]): void {
+		const before = this.#elsewhere;
+		this.#elsewhere = attempts;
+		for (const one of before) if (!attempts.some((other) => isSame(one, other))) this.#endedElsewhere(one);
+		for (const { seq, replay, queue } of attempts.filter((one) => !before.some((other) => isSame(one, other)))) {
+			if (queue === null) {
+				this.#sending += 1;
+				this.#open.hold(seq);
+			} else {
+				this.#underWay.set(seq, replay);
+				this.#queuedSending[queue] += 1;
+			}
+		}
+	}
+
+	/** It was settled (storage's state tells what follows), or its node died: then it is made again. */
+	#endedElsewhere({ seq, replay, queue }: HandedOver): void {
+		if (queue === null) {
+			this.putBack(seq);
+			return;
+		}
+		this.#queuedSending[queue] -= 1;
+		if (this.#underWay.get(seq) === replay) this.#underWay.delete(seq);
+		this.invalidateRetries();
 	}
 
 	/** Retries or replays were stored by others. */
@@ -301,3 +338,5 @@ export class Lane {
 		this.#typesKey = this.#types ? types.join(" ") : null;
 	}
 }
+
+const isSame = (one: HandedOver, other: HandedOver): boolean => one.seq === other.seq && one.replay === other.replay;

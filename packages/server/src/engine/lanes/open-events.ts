@@ -57,6 +57,11 @@ export class OpenEvents {
 		else this.#seqs.add(seq);
 	}
 
+	/** In flight elsewhere, if it is open. */
+	hold(seq: number): void {
+		this.#stopWaiting(seq);
+	}
+
 	/** Not in flight any more, and not settled: it waits again, if it is still open. */
 	putBack(seq: number): void {
 		if (!this.#seqs.has(seq)) return;

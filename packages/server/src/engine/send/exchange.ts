@@ -78,6 +78,7 @@ export class Exchange implements ConnectionUser {
 			const { bytes, sent } = this.#writer(this.#shipment, this.#destination);
 			this.#request = sent;
 			this.#connection.write(bytes);
+			this.#shipment.onWritten?.();
 		}
 	}
 

@@ -11,6 +11,8 @@ export interface Shipment {
 	readonly target: Target;
 	/** Asked right before it is signed and written: whether this node still holds the project's lease. */
 	mayLeave(): boolean;
+	/** Called each time that the request is written: from then on the receiver may have it. */
+	onWritten?(): void;
 }
 
 /** A webhook as the sender sees it. Its fields change when the owner edits the webhook. */

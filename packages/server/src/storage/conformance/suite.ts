@@ -4,6 +4,7 @@ import { describeAudit } from "./audit.ts";
 import { describeDurability } from "./durability.ts";
 import { describeFacts } from "./facts.ts";
 import { describeGauges } from "./gauges.ts";
+import { describeHandover } from "./handover.ts";
 import type { StorageHarness } from "./harness.ts";
 import { describeHealth } from "./health.ts";
 import { describeHistory } from "./history.ts";
@@ -27,6 +28,7 @@ export function describeStorage(harness: StorageHarness): void {
 		describeRegistry(harness);
 		describeLeases(harness);
 		describeSettle(harness);
+		describeHandover(harness);
 		describeReplay(harness);
 		describeHistory(harness);
 		describeReplayMatching(harness);

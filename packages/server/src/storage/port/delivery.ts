@@ -104,6 +104,20 @@ export interface Settlement {
 	readonly lanes: readonly LaneProgress[];
 }
 
+/**
+ * An attempt that was in flight when its node released the project's lease. That node may still settle it; whoever works
+ * the project counts it as in flight until then, or until its time has passed.
+ */
+export interface HandedOver {
+	readonly webhookId: string;
+	readonly seq: number;
+	readonly replay: number;
+	/** Which queue it came from; null for a first attempt of the lane. */
+	readonly queue: RetryQueue | null;
+	/** From when on it may be forgotten, by the clock of whoever reads this (milliseconds since the Unix epoch). */
+	readonly until: number;
+}
+
 export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
 
 export type ReplayResult =
@@ -136,17 +150,18 @@ export interface DeliveryStorage {
 	renewLeases(holder: string, leases: readonly Lease[]): Promise<Lease[]>;
 	/**
 	 * Gives a lease back and sets the project's alarm to `wakeAt` (null: nothing waits); if events were appended beyond
-	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung.
+	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung. `inFlight` stays with the
+	 * node that releases the lease: each is settled by {@link settleHandedOver}.
 	 */
-	releaseLease(lease: Lease, wakeAt: number | null, seen: AlarmMark): Promise<void>;
+	releaseLease(lease: Lease, wakeAt: number | null, seen: AlarmMark, inFlight?: readonly HandedOver[]): Promise<void>;
 	/** When the earliest alarm of a project without a live lease rings, or null. */
 	nextAlarm(): Promise<number | null>;
 
 	/**
-	 * The project's lanes and the mark of what they include. Of deleted webhooks, those are among them whose pending
-	 * deliveries are still to be closed.
+	 * The project's lanes, the mark of what they include, and the attempts that are in flight at former holders. Of deleted
+	 * webhooks, those are among the lanes whose pending deliveries are still to be closed.
 	 */
-	loadLanes(projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }>;
+	loadLanes(projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] }>;
 	/** Leaves a deleted webhook out of the lanes from now on, unless something is still pending. */
 	endDeletion(projectId: string, webhookId: string): Promise<void>;
 	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
@@ -165,6 +180,14 @@ export interface DeliveryStorage {
 	 * Attempts of deleted webhooks are logged, but nothing is scheduled for them.
 	 */
 	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;
+
+	/**
+	 * Settles an attempt that was handed over with the lease of `settlement`: logs it (without attempts, it is given back
+	 * unmade), and rings the alarm. Refused (`stale`) if that lease handed no such attempt over, or it was forgotten since.
+	 */
+	settleHandedOver(handedOver: HandedOver, settlement: Settlement): Promise<"settled" | "stale">;
+	/** Forgets the project's handed-over attempts whose time has passed: their nodes died. They can be made again. */
+	forgetHandedOver(projectId: string): Promise<void>;
 
 	/** Stores a test event beside the log and puts it in the queue of its webhook, if that is subscribed to its type. */
 	appendTestEvent(

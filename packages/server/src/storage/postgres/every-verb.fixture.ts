@@ -85,7 +85,14 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	await storage.replayFailed(project, webhook, {}, START, 10);
 	const { createdAtGiven: _, ...sample } = world.event(project, "a");
 	await storage.appendTestEvent(project, webhook, sample);
-	await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 });
+	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
+	await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 }, [handedOver]);
+	await storage.loadLanes(project);
+	await storage.settleHandedOver(handedOver, {
+		...{ projectId: project, generation: lease.generation, schedule: [], unschedule: [], lanes: [] },
+		attempts: [world.attempt(webhook, { seq: 4, type: "a" })],
+	});
+	await storage.forgetHandedOver(project);
 	await storage.nextAlarm();
 }
 

@@ -1,7 +1,9 @@
-import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import type { AlarmMark, HandedOver, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import { closingLane } from "../shared/closing-lane.ts";
 import { findProject, findWebhook } from "./find.ts";
+import { readHandedOver } from "./handover.ts";
+import type { LeaseTime } from "./leases.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
@@ -18,14 +20,19 @@ const SUBSCRIPTIONS = sql(`
 	WHERE s.project_no = $1`);
 
 /** From one state of the database, so that the mark tells what the lanes include. */
-export async function loadLanes(c: Session, projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark }> {
+export async function loadLanes(
+	c: Session,
+	time: LeaseTime,
+	projectId: string,
+): Promise<{ lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] }> {
 	const project = await findProject(c, projectId);
-	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
-	const [mark, rows, closing, wanted] = await Promise.all([
+	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
+	const [mark, rows, closing, wanted, handedOver] = await Promise.all([
 		c.row<{ last_seq: number; revision: number }>(MARK, project),
 		c.rows(LANES, project),
 		c.rows<{ id: string; url: string }>(CLOSING, project),
 		c.rows<{ webhook_no: number; name: string; from_seq: number }>(SUBSCRIPTIONS, project),
+		readHandedOver(c, time, project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
 	const lanes = rows.map(
@@ -44,7 +51,7 @@ export async function loadLanes(c: Session, projectId: string): Promise<{ lanes:
 	const lastSeq = mark!.last_seq;
 	c.ends.set(project, lastSeq);
 	const all = [...lanes, ...closing.map(({ id, url }) => closingLane(id, url, lastSeq))];
-	return { lanes: all, seen: { lastSeq, revision: mark!.revision } };
+	return { lanes: all, seen: { lastSeq, revision: mark!.revision }, handedOver };
 }
 
 const END_DELETION = sql(`

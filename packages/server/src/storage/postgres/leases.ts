@@ -2,8 +2,9 @@
  * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
  * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
  */
-import type { AlarmMark, Lease } from "../port.ts";
+import type { AlarmMark, HandedOver, Lease } from "../port.ts";
 import { findProject } from "./find.ts";
+import { findInFlight, handOver } from "./handover.ts";
 import { numberArray, textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
@@ -136,14 +137,17 @@ export async function releaseLease(
 	lease: Lease,
 	wakeAt: number | null,
 	seen: AlarmMark,
+	inFlight: readonly HandedOver[],
 ): Promise<void> {
 	const project = await findProject(c, lease.projectId);
 	if (project === null) return;
+	const attempts = await findInFlight(c, project, inFlight);
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
 	const generation = c.storedGeneration(lease.generation);
 	const [, given] = await Promise.all([
 		c.run(HOLD_LOG, project),
 		c.row<{ rung: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
+		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
 		c.commit(),
 	]);
 	if (given?.rung) c.changed.add(project);

@@ -503,6 +503,17 @@ CREATE INDEX events_by_age ON posthorn.events USING btree (no);
 CREATE UNIQUE INDEX events_by_id ON posthorn.events USING btree (project_no, id);
 CREATE INDEX events_by_type ON posthorn.events USING btree (project_no, type, seq) INCLUDE (type_seq);
 
+CREATE TABLE posthorn.handed_over (
+	project_no bigint NOT NULL,
+	webhook_no bigint NOT NULL,
+	seq bigint NOT NULL,
+	replay integer NOT NULL,
+	queue smallint,
+	generation bigint NOT NULL,
+	until bigint NOT NULL,
+	CONSTRAINT handed_over_pkey PRIMARY KEY (project_no, webhook_no, seq)
+);
+
 CREATE TABLE posthorn.invitations (
 	id text COLLATE "C" NOT NULL,
 	token_hash bytea NOT NULL,

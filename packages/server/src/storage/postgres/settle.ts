@@ -43,6 +43,13 @@ export async function settle(connections: Connections, settlements: readonly Set
 	}
 }
 
+/** What {@link settle} does before its transaction, for a single settlement; null where the project is not there. */
+export async function prepareSettlement(connections: Connections, settlement: Settlement): Promise<Resolved | null> {
+	await makeMissingDays(connections, [settlement]);
+	const [resolved] = await connections.read("settle", (c) => resolve(c, [settlement]));
+	return resolved!;
+}
+
 async function makeMissingDays(connections: Connections, settlements: readonly Settlement[]): Promise<void> {
 	const missing = connections.days.missing(
 		settlements.flatMap(({ attempts }) => attempts.map(({ id }) => toStoredId(id))),

@@ -9,6 +9,7 @@ import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
 import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
+import { forgetHandedOver, settleHandedOver } from "./handover.ts";
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
 import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
@@ -171,9 +172,14 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		return this.write((c) => renewLeases(c, time, leaseTermMs, holder, leases), "engine");
 	}
 
-	releaseLease(lease: port.Lease, wakeAt: number | null, seen: port.AlarmMark): Promise<void> {
+	releaseLease(
+		lease: port.Lease,
+		wakeAt: number | null,
+		seen: port.AlarmMark,
+		inFlight: readonly port.HandedOver[] = [],
+	): Promise<void> {
 		const time = this.#time();
-		return this.write((c) => releaseLease(c, time, lease, wakeAt, seen), "engine");
+		return this.write((c) => releaseLease(c, time, lease, wakeAt, seen, inFlight), "engine");
 	}
 
 	nextAlarm(): Promise<number | null> {
@@ -185,8 +191,11 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		}, "engine");
 	}
 
-	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
-		return this.readTogether((c) => loadLanes(c, projectId), "engine");
+	loadLanes(
+		projectId: string,
+	): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark; handedOver: port.HandedOver[] }> {
+		const time = this.#time();
+		return this.readTogether((c) => loadLanes(c, time, projectId), "engine");
 	}
 
 	endDeletion(projectId: string, webhookId: string): Promise<void> {
@@ -207,6 +216,17 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		const verdicts = await this.database.run((connections) => settle(connections, settlements));
 		this.#rollUp.settled(settlements.reduce((sum, { attempts }) => sum + attempts.length, 0));
 		return verdicts;
+	}
+
+	async settleHandedOver(handedOver: port.HandedOver, settlement: port.Settlement): Promise<"settled" | "stale"> {
+		const verdict = await this.database.run((connections) => settleHandedOver(connections, handedOver, settlement));
+		this.#rollUp.settled(settlement.attempts.length);
+		return verdict;
+	}
+
+	forgetHandedOver(projectId: string): Promise<void> {
+		const time = this.#time();
+		return this.write((c) => forgetHandedOver(c, time, projectId), "engine");
 	}
 
 	appendTestEvent(

@@ -1,5 +1,5 @@
 import type { WaitingRetry } from "../port.ts";
-import { QUEUE_CODE, QUEUES } from "../shared/attempt-codes.ts";
+import { QUEUE_CODE, queueOf } from "../shared/attempt-codes.ts";
 import { findProject } from "./find.ts";
 import { withoutNul } from "./literals.ts";
 import type { Session } from "./session.ts";
@@ -41,7 +41,7 @@ export async function listWaitingRetries(
 			webhookId: row.webhook_id as string,
 			eventId: row.event_id as string,
 			eventType: row.event_type as string,
-			queue: QUEUES[row.queue as number]!,
+			queue: queueOf(row.queue),
 			attempt: row.attempt as number,
 			replay: row.replay as number,
 			dueAt: c.offset.toNode(row.due_at as number),

@@ -13,6 +13,7 @@ export function statusOf(code: unknown): AttemptStatus {
 /** How queues are stored. */
 export const QUEUE_CODE = { retry: 0, replay: 1, requested: 2 } as const satisfies Record<RetryQueue, number>;
 export const QUEUES = ["retry", "replay", "requested"] as const satisfies readonly RetryQueue[];
+export const queueOf = (code: unknown): RetryQueue => QUEUES[code as number]!;
 
 const ATTEMPT_PREFIX = "att_";
 

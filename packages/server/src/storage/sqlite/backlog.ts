@@ -1,6 +1,6 @@
 import type { Backlog } from "../port.ts";
 import type { Connection } from "./connection.ts";
-import { decodeOpen } from "./lanes.ts";
+import { decodeOpen } from "./open-events.ts";
 
 /**
  * What waits for its first attempt in a lane: its open events, and for each subscribed type the events beyond its

@@ -1,7 +1,7 @@
 import type { AttemptStatus } from "../port.ts";
 import { statusOf } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
-import { decodeOpen } from "./lanes.ts";
+import { decodeOpen } from "./open-events.ts";
 
 /** Where a delivery stands. */
 export type Standing =

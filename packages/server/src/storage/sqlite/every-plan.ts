@@ -101,7 +101,11 @@ function runEveryOperation(c: Connection): void {
 	for (const stepMs of [60_000, 3_600_000])
 		for (const of of [{}, { webhookId: "w" }]) READS.readStats(c, "p", { ...of, since: 0, until: 24 * stepMs, stepMs });
 	WRITES.appendTestEvent(c, "p", "w", { id: "evt_5", type: "a", createdAt: 0, body: new Uint8Array(2) }, 1);
-	WRITES.releaseLease(c, lease, 5, { lastSeq: 0, revision: 0 });
+	const handedOver = { webhookId: "w", seq: 4, replay: 0, queue: null, until: 9 };
+	WRITES.releaseLease(c, lease, 5, { lastSeq: 0, revision: 0 }, [handedOver]);
+	READS.loadLanes(c, "p");
+	WRITES.settleHandedOver(c, handedOver, packSettlements([{ ...settlement, attempts: [{ ...attempt, seq: 4 }] }]));
+	WRITES.forgetHandedOver(c, "p", 10);
 	READS.nextAlarm(c, 1);
 	WRITES.sweepAttempts(c, 10, 10, 0, 10);
 	WRITES.sweepEvents(c, 10, 10, 0);

@@ -1,15 +1,16 @@
-import type { AlarmMark, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import type { AlarmMark, HandedOver, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import { closingLane } from "../shared/closing-lane.ts";
 import type { Connection } from "./connection.ts";
+import { readHandedOver } from "./handover.ts";
+import { decodeOpen } from "./open-events.ts";
 
-/** How a lane's open events are stored: JSON, NULL for none. */
-export const encodeOpen = (open: readonly number[]): string | null => (open.length === 0 ? null : JSON.stringify(open));
-export const decodeOpen = (text: unknown): number[] => (text === null ? [] : (JSON.parse(text as string) as number[]));
-
-export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[]; seen: AlarmMark } {
+export function loadLanes(
+	c: Connection,
+	projectId: string,
+): { lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] } {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
-	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 } };
+	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
 	const rows = c
 		.sql(`
 			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
@@ -34,7 +35,8 @@ export function loadLanes(c: Connection, projectId: string): { lanes: LaneState[
 		.sql("SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id")
 		.all(project.no as number)
 		.map((row) => closingLane(row.id as string, row.url as string, lastSeq));
-	return { lanes: [...lanes, ...closing], seen: { lastSeq, revision: project.revision as number } };
+	const seen = { lastSeq, revision: project.revision as number };
+	return { lanes: [...lanes, ...closing], seen, handedOver: readHandedOver(c, project.no as number) };
 }
 
 function readSubscriptions(c: Connection, webhookNo: number): Map<string, number> {

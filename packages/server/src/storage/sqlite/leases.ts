@@ -1,5 +1,6 @@
-import type { AlarmMark, Lease } from "../port.ts";
+import type { AlarmMark, HandedOver, Lease } from "../port.ts";
 import type { Connection } from "./connection.ts";
+import { handOver } from "./handover.ts";
 
 /** When the lease of a call would end, and what time it is: by the clock of whoever asks. */
 export interface Term {
@@ -68,22 +69,28 @@ export function renewLeases(c: Connection, holder: string, leases: readonly Leas
 }
 
 /** A lease that someone else holds by now is none of ours to give back: nothing happens. */
-export function releaseLease(c: Connection, lease: Lease, wakeAt: number | null, seen: AlarmMark): void {
-	c.sql(`
-		UPDATE projects SET lease_holder = NULL, lease_until = NULL,
-			wake_at = CASE WHEN last_seq > ?1 OR revision <> ?2 THEN 0 ELSE ?3 END
-		WHERE id = ?4 AND lease_generation = ?5 AND lease_until IS NOT NULL`).run(
-		seen.lastSeq,
-		seen.revision,
-		wakeAt,
-		lease.projectId,
-		lease.generation,
-	);
+export function releaseLease(
+	c: Connection,
+	lease: Lease,
+	wakeAt: number | null,
+	seen: AlarmMark,
+	inFlight: readonly HandedOver[],
+): void {
+	const released = c
+		.sql(`
+			UPDATE projects SET lease_holder = NULL, lease_until = NULL,
+				wake_at = CASE WHEN last_seq > ?1 OR revision <> ?2 THEN 0 ELSE ?3 END
+			WHERE id = ?4 AND lease_generation = ?5 AND lease_until IS NOT NULL RETURNING no`)
+		.get(seen.lastSeq, seen.revision, wakeAt, lease.projectId, lease.generation);
+	if (released !== undefined) handOver(c, released.no as number, lease, inFlight);
 }
 
 /** Earlier processes are gone (the file is locked by this one alone), so what they held is free and has work. */
 export function freeAllLeases(c: Connection): void {
-	c.sql("UPDATE projects SET wake_at = 0, lease_holder = NULL, lease_until = NULL WHERE lease_until IS NOT NULL").run();
+	c.sql(`
+		UPDATE projects SET wake_at = 0, lease_holder = NULL, lease_until = NULL
+		WHERE lease_until IS NOT NULL OR no IN (SELECT project_no FROM handed_over)`).run();
+	c.sql("DELETE FROM handed_over").run();
 }
 
 export function nextAlarm(c: Connection, now: number): number | null {

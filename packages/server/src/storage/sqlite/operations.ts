@@ -18,6 +18,7 @@ import { recordChargeback, recordDeliverable, recordRefund } from "./facts-of-or
 import { getOrder, recordOrders } from "./facts-orders.ts";
 import { cancelSubscription, getSubscription, recordSubscription } from "./facts-subscriptions.ts";
 import { readGauges } from "./gauges.ts";
+import { forgetHandedOver, settleHandedOver } from "./handover.ts";
 import { readHealth } from "./health.ts";
 import { getAttempt, getDelivery, listAttempts } from "./history.ts";
 import {
@@ -87,6 +88,7 @@ export const WRITES = {
 	deleteSessions,
 	deleteWebhook,
 	endDeletion,
+	forgetHandedOver,
 	initSetting,
 	pingWriter,
 	recordChargeback,
@@ -108,6 +110,7 @@ export const WRITES = {
 	setPassword,
 	setRole,
 	settle,
+	settleHandedOver,
 	sweepAttempts,
 	sweepAudit,
 	sweepEvents,

@@ -3,7 +3,7 @@ import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import { ringForChange } from "./alarm.ts";
 import type { Connection } from "./connection.ts";
 import { isQueued, newestAttempt } from "./delivery.ts";
-import { decodeOpen } from "./lanes.ts";
+import { decodeOpen } from "./open-events.ts";
 import { deleteRetries } from "./registry.ts";
 import { addToCounters } from "./retries.ts";
 import { countThrough, followEnd, sweepStats } from "./stats-roll-up.ts";

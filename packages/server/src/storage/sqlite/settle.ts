@@ -2,7 +2,7 @@ import type { LaneProgress } from "../port.ts";
 import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { decodeOpen, encodeOpen } from "./lanes.ts";
+import { decodeOpen, encodeOpen } from "./open-events.ts";
 import { addToCounters, dropRetry, putRetry } from "./retries.ts";
 import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
 import { countGathered } from "./stats-roll-up.ts";
@@ -17,16 +17,21 @@ export function settle(c: Connection, batch: SettleBatch): Verdict[] {
 }
 
 function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
-	const { projectId, generation, attempts, lanes } = settlement;
+	const { projectId, generation, lanes } = settlement;
 	const project = c
 		.sql("SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
 		.get(projectId, generation);
 	if (project === undefined || lanes.some(({ position }) => position > (project.last_seq as number))) return "stale";
-	if (!insertAttempts(c, project.no as number, attempts)) {
-		process.emitWarning(`An attempt of project ${projectId} was settled twice; its settlement was refused.`);
+	return settleAttempts(c, project.no as number, settlement);
+}
+
+/** For whoever may settle: nothing is done if one of the attempts is logged already. */
+export function settleAttempts(c: Connection, projectNo: number, settlement: UnpackedSettlement): Verdict {
+	if (!insertAttempts(c, projectNo, settlement.attempts)) {
+		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
 		return "stale";
 	}
-	moveDeliveries(c, project.no as number, settlement);
+	moveDeliveries(c, projectNo, settlement);
 	return "settled";
 }
 

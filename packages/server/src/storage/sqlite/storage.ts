@@ -165,15 +165,22 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.write("renewLeases", holder, leases, this.#term());
 	}
 
-	releaseLease(lease: port.Lease, wakeAt: number | null, seen: port.AlarmMark): Promise<void> {
-		return this.write("releaseLease", lease, wakeAt, seen);
+	releaseLease(
+		lease: port.Lease,
+		wakeAt: number | null,
+		seen: port.AlarmMark,
+		inFlight: readonly port.HandedOver[] = [],
+	): Promise<void> {
+		return this.write("releaseLease", lease, wakeAt, seen, inFlight);
 	}
 
 	nextAlarm(): Promise<number | null> {
 		return this.read("nextAlarm", this.clock.now());
 	}
 
-	loadLanes(projectId: string): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark }> {
+	loadLanes(
+		projectId: string,
+	): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark; handedOver: port.HandedOver[] }> {
 		return this.read("loadLanes", projectId);
 	}
 
@@ -193,6 +200,14 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 
 	settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
 		return this.write("settle", packSettlements(settlements));
+	}
+
+	settleHandedOver(handedOver: port.HandedOver, settlement: port.Settlement): Promise<"settled" | "stale"> {
+		return this.write("settleHandedOver", handedOver, packSettlements([settlement]));
+	}
+
+	forgetHandedOver(projectId: string): Promise<void> {
+		return this.write("forgetHandedOver", projectId, this.clock.now());
 	}
 
 	appendTestEvent(

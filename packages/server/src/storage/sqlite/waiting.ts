@@ -1,5 +1,5 @@
 import type { WaitingRetry } from "../port.ts";
-import { QUEUE_CODE, QUEUES } from "../shared/attempt-codes.ts";
+import { QUEUE_CODE, queueOf } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { liveWebhook } from "./replay.ts";
 
@@ -49,7 +49,7 @@ function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
 		webhookId: c.names.webhookId(row.webhook_no as number),
 		eventId: event.id as string,
 		eventType: c.names.typeName(event.type as number),
-		queue: QUEUES[row.queue as number]!,
+		queue: queueOf(row.queue),
 		attempt: row.attempt as number,
 		replay: row.replay as number,
 		dueAt: row.due_at as number,

@@ -9,6 +9,7 @@ import * as publishForms from "./0008-publish-forms.ts";
 import * as openEvents from "./0009-open-events.ts";
 import * as closing from "./0010-closing-webhooks.ts";
 import * as epochs from "./0011-epochs.ts";
+import * as handedOver from "./0012-handed-over.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly string[] = [
 	openEvents.sql,
 	closing.sql,
 	epochs.sql,
+	handedOver.sql,
 ];

@@ -5,6 +5,7 @@ import * as facts from "./0004-facts.ts";
 import * as links from "./0005-links.ts";
 import * as openEvents from "./0006-open-events.ts";
 import * as closing from "./0007-closing-webhooks.ts";
+import * as handedOver from "./0008-handed-over.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly string[] = [
 	links.sql,
 	openEvents.sql,
 	closing.sql,
+	handedOver.sql,
 ];

@@ -1,0 +1,126 @@
+/**
+ * Attempts in flight that outlive the actor that started them. A project that changes nodes does not wait for a receiver
+ * that hangs: its lease is released together with a list of the attempts whose requests were written, and this node
+ * settles each of them, by that list, when it ends. Whoever works the project next counts them as in flight until then.
+ */
+
+import type { HandedOver, LaneProgress, Settlement } from "../../storage/port.ts";
+import { StorageError } from "../../storage/port.ts";
+import type { Outcome, Sent } from "../send/outcome.ts";
+import type { ActorContext } from "./context.ts";
+import { type Consequence, consequenceOf, type Flight } from "./flight.ts";
+
+/** An attempt is settled this long after its deadline at most; then others may make it again. */
+const MARGIN_MS = 5_000;
+/** When storage is away, an outcome is settled again after this long. */
+const RETRY_MS = 500;
+
+/** An attempt, and what it is settled with. */
+interface Entry {
+	readonly attempt: HandedOver;
+	/** How far its lane had come when the project was released, as if this attempt were settled; null for a retry. */
+	readonly lane: LaneProgress | null;
+	/** Its webhook was deleted before: there is no next attempt. */
+	readonly gone: boolean;
+}
+
+type Lease = Pick<Settlement, "projectId" | "generation">;
+
+export class Handover {
+	readonly #context: ActorContext;
+	readonly #lease: Lease;
+	readonly #entries = new Map<Flight, Entry>();
+	readonly #released = Promise.withResolvers<void>();
+	readonly #over = Promise.withResolvers<void>();
+	#left: number;
+
+	constructor(context: ActorContext, lease: Lease, flights: readonly Flight[]) {
+		this.#context = context;
+		this.#lease = lease;
+		for (const flight of flights) this.#entries.set(flight, this.#entryOf(flight));
+		this.#left = flights.length;
+	}
+
+	get attempts(): readonly HandedOver[] {
+		return [...this.#entries.values()].map(({ attempt }) => attempt);
+	}
+
+	/** The lease was released, or could not be: then what is settled is refused. */
+	released(): void {
+		this.#released.resolve();
+	}
+
+	/** Resolves when all of them are settled or refused. */
+	get over(): Promise<void> {
+		return this.#over.promise;
+	}
+
+	/** @returns whether this attempt was handed over: it is settled as soon as the lease is released */
+	ended(flight: Flight, outcome: Outcome | Sent): boolean {
+		const entry = this.#entries.get(flight);
+		if (!entry) return false;
+		flight.slot?.release();
+		void this.#settle(flight, entry, outcome);
+		return true;
+	}
+
+	async #settle(flight: Flight, entry: Entry, outcome: Outcome | Sent): Promise<void> {
+		const delays = entry.gone ? [] : this.#context.retryDelaysMs;
+		// What was written to a connection that turned out to be closed is no attempt: the next holder makes it.
+		const isNone = outcome.kind === "withheld" || outcome.kind === "deferred";
+		const consequence = isNone ? null : consequenceOf(flight, outcome, delays);
+		const settlement = this.#settlementOf(flight, entry, consequence);
+		await this.#released.promise;
+		const verdict = await this.#commit(entry.attempt, settlement);
+		const { projectId } = this.#lease;
+		if (verdict === "stale")
+			this.#context.logger.warn({ projectId }, "an attempt that was handed over had been forgotten");
+		else if (consequence) this.#context.onAttempt(projectId, flight.event.id, consequence.attempt);
+		this.#context.onHandedOverSettled(projectId);
+		this.#left -= 1;
+		if (this.#left === 0) this.#over.resolve();
+	}
+
+	async #commit(attempt: HandedOver, settlement: Settlement): Promise<"settled" | "stale"> {
+		const { storage, clock, logger } = this.#context;
+		for (;;) {
+			try {
+				return await storage.settleHandedOver(attempt, settlement);
+			} catch (error) {
+				const { projectId } = settlement;
+				const isAway = error instanceof StorageError && error.code !== "closed";
+				// From then on others may make the attempt again, and this is refused.
+				if (!isAway || clock.now() >= attempt.until) {
+					logger.error({ err: error, projectId }, "an attempt that was handed over could not be settled");
+					return "stale";
+				}
+				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "outcomes wait: storage is away");
+				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
+			}
+		}
+	}
+
+	#settlementOf({ retry }: Flight, { attempt, lane }: Entry, consequence: Consequence | null): Settlement {
+		if (!consequence) return { ...this.#lease, attempts: [], schedule: [], unschedule: [], lanes: [] };
+		const { schedule } = consequence;
+		return {
+			...this.#lease,
+			attempts: [consequence.attempt],
+			schedule: schedule ? [schedule] : [],
+			unschedule: retry && !schedule ? [{ webhookId: attempt.webhookId, seq: attempt.seq }] : [],
+			lanes: lane ? [lane] : [],
+		};
+	}
+
+	#entryOf({ lane, event, replay, retry, startedAt }: Flight): Entry {
+		const { clock, attemptTimeoutMs } = this.#context;
+		const { webhookId, position, open } = lane.progress;
+		const leftMs = Math.max(0, startedAt + attemptTimeoutMs - clock.elapsed());
+		const until = clock.now() + leftMs + MARGIN_MS;
+		return {
+			attempt: { webhookId, seq: event.seq, replay, queue: retry?.queue ?? null, until },
+			lane: retry ? null : { webhookId, position, open: open.filter((seq) => seq !== event.seq) },
+			gone: lane.gone || lane.deleted,
+		};
+	}
+}
