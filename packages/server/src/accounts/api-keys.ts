@@ -4,7 +4,8 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
 import type { ApiKey, Page, Storage } from "../storage/port.ts";
-import { createKey, keyHash } from "./key.ts";
+import { type Ask, askAtOnce } from "./guesses.ts";
+import { createKey, isKey, keyHash } from "./key.ts";
 import { KeyCache } from "./key-cache.ts";
 import { LastUses } from "./last-uses.ts";
 import type { Principal } from "./principal.ts";
@@ -85,11 +86,17 @@ export class ApiKeys {
 		return deleted;
 	}
 
-	/** Whose key this is, or null: no one's. `key` is the bytes that came after `Bearer`. */
-	async authenticate(key: Uint8Array): Promise<Principal | null> {
+	/**
+	 * Whose key this is, or null: no one's.
+	 *
+	 * @param key the bytes that came after `Bearer`
+	 * @param ask how storage is asked, which is seldom needed; its errors are passed on
+	 */
+	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | null> {
 		const hash = keyHash(key);
 		if (timingSafeEqual(hash, this.#options.operatorKeyHash)) return { scope: "operator" };
-		const found = await this.#find(hash);
+		if (!isKey(API_KEY_PREFIX, key)) return null;
+		const found = await this.#find(hash, ask);
 		if (!found) return null;
 		this.#uses.note(found.id);
 		return { scope: "project", projectId: found.projectId, keyId: found.id, keyName: found.name };
@@ -105,14 +112,16 @@ export class ApiKeys {
 		return { ...key, lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt };
 	}
 
-	async #find(hash: Buffer): Promise<ApiKey | null> {
+	async #find(hash: Buffer, ask: Ask): Promise<ApiKey | null> {
 		const name = hash.toString("base64");
 		const cached = this.#cache.get(name);
 		if (cached) return cached;
-		const lookup = this.#cache.begin();
-		const found = await this.#options.storage.findApiKey(hash);
-		if (found) this.#cache.add(name, found, lookup);
-		return found;
+		return ask(name, async () => {
+			const lookup = this.#cache.begin();
+			const found = await this.#options.storage.findApiKey(hash);
+			if (found) this.#cache.add(name, found, lookup);
+			return found;
+		});
 	}
 }
 

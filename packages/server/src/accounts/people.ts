@@ -159,6 +159,11 @@ export class People {
 		return this.#wrongFromAddress.wait(address);
 	}
 
+	/** Seconds to wait before another token from this address is looked at; null when it may be. */
+	waitForToken(address: string): number | null {
+		return this.#wrongFromAddress.wait(address);
+	}
+
 	get(accountId: string): Promise<Account | null> {
 		return this.#options.storage.getAccount(accountId);
 	}

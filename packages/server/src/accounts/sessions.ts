@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { AccountStorage, Session } from "../storage/port.ts";
-import { createKey, keyHash } from "./key.ts";
+import { askAtOnce } from "./guesses.ts";
+import { createKey, isKey, keyHash } from "./key.ts";
 import type { Person } from "./principal.ts";
 
 /** A session ends this long after it was last used. */
@@ -55,11 +56,17 @@ export class Sessions {
 		return token;
 	}
 
-	/** Whose token this is; null when it is no one's or its session is over. */
-	async find(token: string): Promise<Person | null> {
+	/**
+	 * Whose token this is; null when it is no one's or its session is over.
+	 *
+	 * @param ask how storage is asked; its errors are passed on
+	 */
+	async find(token: string, ask = askAtOnce): Promise<Person | null> {
+		if (!isKey("", token)) return null;
 		const { storage, clock } = this.#options;
 		const now = clock.now();
-		const found = await storage.findSession(keyHash(token), now);
+		const hash = keyHash(token);
+		const found = await ask(hash.toString("base64"), () => storage.findSession(hash, now));
 		if (!found) return null;
 		const { session, account } = found;
 		if (now - session.lastSeenAt >= TOUCH_EVERY_MS) await storage.touchSession(session.id, now, now + SESSION_MS);

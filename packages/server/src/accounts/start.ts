@@ -3,6 +3,7 @@ import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { AccountStorage } from "../storage/port.ts";
 import { Audit } from "./audit.ts";
+import { Guesses } from "./guesses.ts";
 import { Members } from "./members.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
@@ -22,6 +23,7 @@ export interface Accounts {
 	readonly sessions: Sessions;
 	readonly members: Members;
 	readonly auditLog: Audit;
+	readonly guesses: Guesses;
 	close(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export function startAccounts(options: AccountsOptions): Accounts {
 		sessions: new Sessions(options),
 		members: new Members(options),
 		auditLog,
+		guesses: new Guesses(options.clock),
 		close: () => sweep.stop(),
 	};
 }

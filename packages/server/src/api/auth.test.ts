@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { STRANGERS } from "../base/budgets.ts";
 import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
-import { WRONG_KEYS_A_MINUTE } from "./auth.ts";
 
 let api: TestApi;
 let project: string;
@@ -102,6 +102,61 @@ test("health, metrics and documents are open", async () => {
 		expect((await api.call("GET", path, { key: null })).status, path).toBe(200);
 });
 
+/** A fresh API of which the lookups of keys and sessions in storage are counted, and how many ran at once. */
+async function counting() {
+	const lookups = { all: 0, running: 0, most: 0 };
+	const counted =
+		<A extends unknown[], R>(find: (...args: A) => Promise<R>) =>
+		async (...args: A): Promise<R> => {
+			lookups.all++;
+			lookups.most = Math.max(lookups.most, ++lookups.running);
+			return find(...args).finally(() => lookups.running--);
+		};
+	const strangers = await TestApi.start();
+	const { storage } = strangers;
+	storage.findApiKey = counted(storage.findApiKey.bind(storage));
+	storage.findSession = counted(storage.findSession.bind(storage));
+	return { strangers, lookups };
+}
+
+/** As keys and sessions look, and no one's. */
+const stranger = (i: number) => String(i).padStart(43, "x");
+
+const FROM = "192.0.2.7";
+
+test.each([
+	["API keys", (token: string) => ({ authorization: `Bearer phk_${token}` })],
+	["sessions", (token: string) => ({ cookie: `posthorn_session=${token}` })],
+])("%s that are no one's cost few lookups, and one at a time; right ones go on", async (_, headersFor) => {
+	const { strangers, lookups } = await counting();
+	const known = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
+	const fresh = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
+	const status = async (headers: Record<string, string>) =>
+		(await strangers.app.inject({ url: "/v1/event-types", headers, remoteAddress: FROM })).statusCode;
+	expect(await status(known)).toBe(200);
+	lookups.all = 0;
+
+	// What has not the form of one is not looked up, but counts.
+	const statuses = new Set<number>();
+	for (let i = 0; i < STRANGERS.wrongTokensPerMinute - 10; i++) statuses.add(await status(headersFor(`guess-${i}`)));
+	expect(lookups.all).toBe(0);
+	for (let i = 0; i < 10; i++) statuses.add(await status(headersFor(stranger(i))));
+	expect([...statuses]).toEqual([401]);
+	expect(lookups.all).toBe(10);
+
+	// The limit is reached: only so many of a flood are looked up, and none at once with another.
+	lookups.all = lookups.most = 0;
+	const flood = Array.from({ length: 1_000 }, (_, i) => status(headersFor(stranger(1_000 + i))));
+	const during = status(known);
+	expect(new Set(await Promise.all(flood))).toEqual(new Set([429]));
+	expect(await during).toBe(200);
+	expect(lookups.all).toBeLessThanOrEqual(1 + STRANGERS.lookupsWaitingThen);
+	expect(lookups.most).toBe(1);
+	expect(await status(fresh)).toBe(200);
+	expect(await status({ authorization: `Bearer ${OPERATOR_KEY}` })).toBe(200);
+	await strangers.close();
+});
+
 test("too many wrong keys from an address get 429; the right key goes on", async () => {
 	const guess = (i: number) =>
 		api.app.inject({
@@ -110,9 +165,9 @@ test("too many wrong keys from an address get 429; the right key goes on", async
 			remoteAddress: "192.0.2.7",
 		});
 	const statuses = new Set<number>();
-	for (let i = 0; i < WRONG_KEYS_A_MINUTE; i++) statuses.add((await guess(i)).statusCode);
+	for (let i = 0; i < STRANGERS.wrongTokensPerMinute; i++) statuses.add((await guess(i)).statusCode);
 	expect([...statuses]).toEqual([401]);
-	const refused = await guess(WRONG_KEYS_A_MINUTE);
+	const refused = await guess(STRANGERS.wrongTokensPerMinute);
 	expect(refused.statusCode).toBe(429);
 	expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
 	expect(refused.json()).toMatchObject({ type: "/problems/too-many-requests", status: 429 });

@@ -1,10 +1,20 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { type ApiKeys, type Members, mayAs, type Person, type Principal, type Sessions } from "../accounts/index.ts";
+import {
+	type ApiKeys,
+	type Guesses,
+	type Members,
+	mayAs,
+	type Person,
+	type Principal,
+	type Sessions,
+	TooManyGuesses,
+} from "../accounts/index.ts";
 import { isId } from "../base/ids.ts";
 import { DEVELOPER_APP, type Projects } from "../registry/index.ts";
 import type { Role } from "../storage/port.ts";
 import type { SessionCookie } from "./cookie.ts";
+import { networkOf } from "./network.ts";
 import { checkOrigin, type OriginCheck } from "./origin.ts";
 import { notFound, Problem } from "./problem.ts";
 import { type Route, roleFor } from "./route.ts";
@@ -12,14 +22,8 @@ import { type Route, roleFor } from "./route.ts";
 /** RFC 6750: letters are free in the scheme's name; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Wrong keys from one address within a minute; beyond, 429. Right keys are never counted. */
-export const WRONG_KEYS_A_MINUTE = 300;
-
 /** Carries the session's token against forged requests. */
 export const CSRF_HEADER = "x-csrf-token";
-
-/** Counts a wrong key from the request's address; answers with the seconds to wait once there are too many, else null. */
-export type CountWrongKey = (request: FastifyRequest) => Promise<number | null>;
 
 export interface AuthParts extends OriginCheck {
 	readonly apiKeys: Pick<ApiKeys, "authenticate">;
@@ -27,7 +31,7 @@ export interface AuthParts extends OriginCheck {
 	readonly members: Pick<Members, "roleOf">;
 	readonly projects: Pick<Projects, "get">;
 	readonly cookie: Pick<SessionCookie, "read">;
-	readonly countWrongKey: CountWrongKey;
+	readonly guesses: Pick<Guesses, "from" | "wrong">;
 }
 
 /** Who sent the requests that are being handled. */
@@ -136,7 +140,7 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 	const { authorization } = request.headers;
 	if (authorization === undefined) {
 		const token = parts.cookie.read(request);
-		const person = token === undefined ? null : await parts.sessions.find(token);
+		const person = token === undefined ? null : await findPerson(token, request, parts);
 		if (person) return person;
 		throw new Problem(
 			"unauthorized",
@@ -152,10 +156,9 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 			headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' },
 		});
 	// Headers come as Latin-1: this gives the bytes that were sent.
-	const principal = await parts.apiKeys.authenticate(Buffer.from(token, "latin1"));
+	const key = Buffer.from(token, "latin1");
+	const principal = await counted(request, parts, (ask) => parts.apiKeys.authenticate(key, ask));
 	if (principal) return principal;
-	const wait = await parts.countWrongKey(request);
-	if (wait !== null) throw tooMany(wait, "Too many wrong API keys came from this address.");
 	throw new Problem(
 		"unauthorized",
 		"This API key is not known. It may have been deleted, or belong to another instance.",
@@ -166,12 +169,37 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 /** Whoever is signed in and means this request; null where nobody is. For open routes that do more for those who are. */
 export async function authenticateCookie(
 	request: FastifyRequest,
-	parts: Pick<AuthParts, "cookie" | "sessions" | "publicUrl">,
+	parts: Pick<AuthParts, "cookie" | "sessions" | "guesses" | "publicUrl">,
 ): Promise<Person | null> {
 	const token = parts.cookie.read(request);
-	const person = token === undefined ? null : await parts.sessions.find(token);
+	const person = token === undefined ? null : await findPerson(token, request, parts);
 	if (person) checkIntent(request, person, parts);
 	return person;
+}
+
+function findPerson(
+	token: string,
+	request: FastifyRequest,
+	parts: Pick<AuthParts, "sessions" | "guesses">,
+): Promise<Person | null> {
+	return counted(request, parts, (ask) => parts.sessions.find(token, ask));
+}
+
+/** Finds whose token it is. Where it is no one's, that counts for the network that it came from. */
+async function counted<T>(
+	request: FastifyRequest,
+	{ guesses }: Pick<AuthParts, "guesses">,
+	find: (ask: ReturnType<Guesses["from"]>) => Promise<T | null>,
+): Promise<T | null> {
+	const network = networkOf(request.ip);
+	try {
+		const found = await find(guesses.from(network));
+		if (found === null) guesses.wrong(network);
+		return found;
+	} catch (error) {
+		if (!(error instanceof TooManyGuesses)) throw error;
+		throw tooMany(error.wait, "Too many API keys or sessions that are no one's came from this address.");
+	}
 }
 
 /** 429 with when to come again, seconds. */

@@ -1,4 +1,4 @@
-import type { ApiKeys, Audit, Members, People, Sessions } from "../accounts/index.ts";
+import type { ApiKeys, Audit, Guesses, Members, People, Sessions } from "../accounts/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
@@ -38,6 +38,7 @@ export interface ApiParts {
 	readonly sessions: Sessions;
 	readonly members: Members;
 	readonly auditLog: Audit;
+	readonly guesses: Guesses;
 	readonly cookie: SessionCookie;
 	/** Where people reach the dashboard: an origin, such as `https://hooks.example.com`. */
 	readonly publicUrl: () => string;

@@ -1,12 +1,11 @@
 import cookie from "@fastify/cookie";
-import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from "fastify";
 import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
 import { Admission } from "./admission.ts";
-import { type AuthParts, authorize, isStillAllowed, principalOf, WRONG_KEYS_A_MINUTE } from "./auth.ts";
+import { authorize, isStillAllowed, principalOf } from "./auth.ts";
 import { Bodies, releaseBody } from "./bodies.ts";
 import { checkBody, readJsonBodies, turnOf } from "./body.ts";
 import { EVENT_STREAM } from "./changes.ts";
@@ -14,7 +13,6 @@ import { Connections } from "./connections.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
 import { allowedMethods } from "./methods.ts";
-import { networkOf } from "./network.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { ApiParts } from "./parts.ts";
 import { invalid, Problem } from "./problem.ts";
@@ -23,7 +21,6 @@ import { RawAnswer, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 import { inSlices } from "./slices.ts";
 
-const MINUTE_MS = 60_000;
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
@@ -52,19 +49,6 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		clientErrorHandler: refuseConnection,
 	});
 	await app.register(cookie);
-	await app.register(rateLimit, { global: false });
-	const limit = app.createRateLimit({
-		max: WRONG_KEYS_A_MINUTE,
-		timeWindow: MINUTE_MS,
-		keyGenerator: ({ ip }) => networkOf(ip),
-	});
-	const auth: AuthParts = {
-		...parts,
-		async countWrongKey(request) {
-			const state = await limit(request);
-			return !state.isAllowed && state.isExceeded ? Math.max(1, state.ttlInSeconds) : null;
-		},
-	};
 	const turns = new Turns();
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
@@ -107,7 +91,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, auth, parts, turns, admission));
+	for (const route of routes) app.route(fastifyRoute(route, parts, turns, admission));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -118,14 +102,9 @@ interface Noted {
 	readonly note: AuditNote;
 }
 
-function fastifyRoute(
-	route: Route,
-	auth: AuthParts,
-	{ auditLog, changes, logger }: ApiParts,
-	turns: Turns,
-	admission: Admission,
-): RouteOptions {
+function fastifyRoute(route: Route, parts: ApiParts, turns: Turns, admission: Admission): RouteOptions {
 	const { success } = route;
+	const { auditLog, changes, logger } = parts;
 
 	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
 	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
@@ -142,7 +121,7 @@ function fastifyRoute(
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
 		config: { bodyForm: route },
 		async onRequest(request) {
-			await authorize(request, route, auth);
+			await authorize(request, route, parts);
 			if (route.rate) admission.count(request, route.rate);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
@@ -175,7 +154,7 @@ function fastifyRoute(
 			},
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
 			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes),
-			isStillAllowed: () => isStillAllowed(request, route, auth),
+			isStillAllowed: () => isStillAllowed(request, route, parts),
 			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
 		};
 		const make = () => route.handler(call as never);

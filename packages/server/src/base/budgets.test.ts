@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { BODIES_OF_A_NODE, CONNECTIONS, LOG_READS, RATES, REQUESTS, RESPONSES } from "./budgets.ts";
+import { BODIES_OF_A_NODE, CONNECTIONS, LOG_READS, RATES, REQUESTS, RESPONSES, STRANGERS } from "./budgets.ts";
 
 const page = readFileSync(new URL("../../../../docs/operations/limits.md", import.meta.url), "utf8").replaceAll(
 	"\n",
@@ -21,6 +21,8 @@ test("the page for operators names the limits that the code has", () => {
 		`broken off after ${RESPONSES.stallMs / 1_000} seconds`,
 		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, of which ${RESPONSES.readsWaiting} may wait`,
 		`status code looks at | ${n(LOG_READS.attemptsScanned)}`,
+		`${n(STRANGERS.wrongTokensPerMinute)} API keys or sessions that are no one's may come`,
+		`looked up ${STRANGERS.lookups} at a time, one of each address, of which ${n(STRANGERS.lookupsWaiting)} may wait, and ${STRANGERS.lookupsWaitingThen} once`,
 		`${n(CONNECTIONS.most)} at most`,
 		`closed after ${CONNECTIONS.idleMs / 1_000} seconds`,
 		`${CONNECTIONS.requestsInWork} requests are worked on at a time, and ${CONNECTIONS.requestsWaiting} may wait`,

@@ -61,6 +61,17 @@ export const LOG_READS = {
 	attemptsScanned: 1_000,
 } as const;
 
+/** What those may ask of storage who have not shown who they are. */
+export const STRANGERS = {
+	/** API keys and sessions from one network address that are no one's. Right ones are never counted. */
+	wrongTokensPerMinute: 300,
+	/** Tokens that are looked up at a time, one of each address; known ones are looked up besides. */
+	lookups: 2,
+	/** Of those of one address, so many may wait, and so many once it has sent too many wrong ones. */
+	lookupsWaiting: 1_024,
+	lookupsWaitingThen: 16,
+} as const;
+
 /** How often a project may do what reaches others or costs much; `reads` counts for each principal. */
 export const RATES = {
 	testEvents: { burst: 20, perMinute: 60 },

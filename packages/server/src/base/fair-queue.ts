@@ -22,14 +22,17 @@ export class FairQueue {
 		this.#options = options;
 	}
 
-	/** Runs `work` when there is room, and settles with it. Null when as much of this owner waits as may. */
-	run<T>(name: string, work: () => Promise<T>): Promise<T> | null {
+	/**
+	 * Runs `work` when there is room, and settles with it. Null when as much of this owner waits as may: `waiting`, as many
+	 * as the options say unless given.
+	 */
+	run<T>(name: string, work: () => Promise<T>, waiting = this.#options.waiting): Promise<T> | null {
 		const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
 		if (this.#hasRoom(owner)) {
 			this.#owners.set(name, owner);
 			return this.#start(name, owner, work);
 		}
-		if (owner.waiting.length >= this.#options.waiting) return null;
+		if (owner.waiting.length >= waiting) return null;
 		this.#owners.set(name, owner);
 		return new Promise<void>((resolve) => owner.waiting.push(resolve)).then(() => this.#finish(name, owner, work));
 	}

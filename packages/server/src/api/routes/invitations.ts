@@ -21,10 +21,14 @@ import { formatTime } from "../time.ts";
 
 type InvitationParts = Pick<
 	ApiParts,
-	"people" | "sessions" | "members" | "projects" | "cookie" | "publicUrl" | "config"
+	"people" | "sessions" | "guesses" | "members" | "projects" | "cookie" | "publicUrl" | "config"
 >;
 
 const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
+
+function checkWait(wait: number | null): void {
+	if (wait !== null) throw tooMany(wait, "Too many wrong links came from this address.");
+}
 
 export function invitationRoutes(parts: InvitationParts): Route[] {
 	const { people, members, projects, publicUrl } = parts;
@@ -33,11 +37,11 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 
 	/** An invitation that still holds; wrong tokens are counted for the address. */
 	async function holding(token: string, address: string) {
+		checkWait(people.waitForToken(address));
 		const invitation = await members.lookAt(token);
 		const project = invitation && (await projects.get(invitation.projectId));
 		if (invitation && project) return { invitation, project };
-		const wait = people.wrongToken(address);
-		if (wait !== null) throw tooMany(wait, "Too many wrong links came from this address.");
+		checkWait(people.wrongToken(address));
 		throw new Problem("not-found", OVER);
 	}
 
