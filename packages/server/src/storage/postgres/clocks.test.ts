@@ -63,7 +63,7 @@ test("what one node stores for a time to come is due then for every other, howev
 		const [retry] = await storage.readRetries(project, webhook, "retry", 10);
 		expect(until(retry!.dueAt)).toBe(5);
 		expect(await storage.readRetries(project, webhook, "retry", 10, retry)).toEqual([]);
-		const [replay] = await storage.readRetries(project, webhook, "replay", 10);
+		const [replay] = await storage.readRetries(project, webhook, "requested", 10);
 		expect(until(replay!.dueAt)).toBe(7);
 		expect(until((await storage.getDelivery(project, webhook, event!.id))!.nextRetryAt)).toBe(5);
 		const waiting = await storage.listWaitingRetries(project, webhook, 10);
