@@ -46,7 +46,8 @@ async function check(url: string) {
 test.each([
 	["https://hooks.example.com/webhooks?a=b", true, ["ok", "ok", "ok"]],
 	["https://93.184.215.14/", true, ["ok", "ok", "ok"]],
-	["https://HOOKS.example.com:8443/#part", true, ["ok", "ok", "ok"]],
+	["https://HOOKS.example.com:8443/", true, ["ok", "ok", "ok"]],
+	["https://hooks.example.com/#part", false, ["failed", "unknown", "unknown"]],
 	["http://hooks.example.com/", false, ["failed", "unknown", "unknown"]],
 	["ftp://hooks.example.com/", false, ["failed", "unknown", "unknown"]],
 	["hooks.example.com", false, ["failed", "unknown", "unknown"]],
