@@ -9,6 +9,8 @@ import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts"
 const RETRY_AFTER_S = 5;
 
 const AWAY = "The service cannot reach its storage just now. Try again in a moment.";
+const LOCKED =
+	"Another transaction of the store's database holds this project's rows and does not end. Nothing was changed: try again once it is over.";
 const FULL =
 	"The service has no room left to store this: its operator must free some. Nothing was stored; try again later.";
 
@@ -39,7 +41,7 @@ function hasBody({ headers }: FastifyRequest): boolean {
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
 	if (error instanceof StorageError)
-		return new Problem("unavailable", error.code === "full" ? FULL : AWAY, {
+		return new Problem("unavailable", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, {
 			headers: { "Retry-After": String(RETRY_AFTER_S) },
 		});
 	const { code, statusCode } = error as { code?: string; statusCode?: number };

@@ -72,6 +72,15 @@ export const STRANGERS = {
 	lookupsWaitingThen: 16,
 } as const;
 
+/** Writes of projects that the API makes in PostgreSQL (on four connections, with all that people read). */
+export const PROJECT_WRITES = {
+	/** At a time: of one project, and of all. */
+	perOwner: 1,
+	running: 3,
+	/** Of one project that may wait. */
+	waiting: 1_000,
+} as const;
+
 /** How often a project may do what reaches others or costs much; `reads` counts for each principal. */
 export const RATES = {
 	testEvents: { burst: 20, perMinute: 60 },

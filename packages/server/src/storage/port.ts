@@ -61,6 +61,8 @@ export type StorageErrorCode =
 	| "full"
 	/** The file is no database, is damaged, or was written by a newer version. */
 	| "unusable"
+	/** Somebody else holds the rows of one project for longer than a call may wait. All others are fine. */
+	| "locked"
 	/** The connection or worker is gone. */
 	| "lost"
 	/** Closed by us. */

@@ -119,15 +119,15 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 	}
 
 	setRole(projectId: string, accountId: string, role: port.Role): Promise<"changed" | "no_member" | "last_owner"> {
-		return this.write((c) => setRole(c, projectId, accountId, role));
+		return this.writeTo(projectId, (c) => setRole(c, projectId, accountId, role));
 	}
 
 	removeMember(projectId: string, accountId: string): Promise<"removed" | "no_member" | "last_owner"> {
-		return this.write((c) => removeMember(c, projectId, accountId));
+		return this.writeTo(projectId, (c) => removeMember(c, projectId, accountId));
 	}
 
 	createInvitation(invitation: port.Invitation, tokenHash: Uint8Array): Promise<void> {
-		return this.write((c) => createInvitation(c, invitation, tokenHash));
+		return this.writeTo(invitation.projectId, (c) => createInvitation(c, invitation, tokenHash));
 	}
 
 	findInvitation(tokenHash: Uint8Array, at: number): Promise<port.Invitation | null> {
@@ -139,7 +139,7 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 	}
 
 	deleteInvitation(projectId: string, invitationId: string): Promise<boolean> {
-		return this.write((c) => deleteInvitation(c, projectId, invitationId));
+		return this.writeTo(projectId, (c) => deleteInvitation(c, projectId, invitationId));
 	}
 
 	acceptInvitation(tokenHash: Uint8Array, accountId: string, at: number): Promise<port.Membership | null> {
@@ -147,7 +147,7 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 	}
 
 	appendAudit(entry: port.AuditEntry): Promise<void> {
-		return this.write((c) => appendAudit(c, entry));
+		return this.writeTo(entry.projectId, (c) => appendAudit(c, entry));
 	}
 
 	listAudit(projectId: string, page: port.Page): Promise<port.AuditEntry[]> {

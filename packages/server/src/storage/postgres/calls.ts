@@ -1,11 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
+import { ProjectWrites } from "./project-writes.ts";
 import type { Session } from "./session.ts";
 import { internTypes } from "./types.ts";
 
 /** What the parts of the port share. */
 export abstract class DatabaseCalls {
+	readonly #projectWrites = new ProjectWrites();
 	protected readonly database: Database;
 	/** The node's clock: what the domain counts with. */
 	protected readonly clock: Pick<Clock, "now">;
@@ -30,13 +32,22 @@ export abstract class DatabaseCalls {
 		return this.database.run((connections) => connections.transaction(pool, work));
 	}
 
+	/** The same for what belongs to one project, in turn: see project-writes.ts. */
+	protected writeTo<T>(projectId: string, work: (c: Session) => Promise<T>): Promise<T> {
+		return this.#projectWrites.run(projectId, () => this.write(work));
+	}
+
 	/** The same for changes that use event types, which may be new. */
-	protected writeWithTypes<T>(types: readonly string[], work: (c: Session) => Promise<T>): Promise<T> {
-		return this.database.run(async (connections) => {
+	protected async writeWithTypes<T>(
+		projectId: string,
+		types: readonly string[],
+		work: (c: Session) => Promise<T>,
+	): Promise<T> {
+		await this.database.run(async (connections) => {
 			// What has a code keeps it: no connection is needed to know that.
 			if (!types.every((type) => connections.names.types.has(type)))
 				await connections.read("people", (c) => internTypes(c, types));
-			return connections.transaction("people", work);
 		});
+		return this.writeTo(projectId, work);
 	}
 }

@@ -16,7 +16,7 @@ const QUERY_TIMEOUT_MS = 20_000;
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",
-	lock_timeout: "10000",
+	lock_timeout: "2000",
 	idle_in_transaction_session_timeout: "10000",
 	enable_seqscan: "off",
 	enable_bitmapscan: "off",

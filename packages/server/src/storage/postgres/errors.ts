@@ -8,6 +8,7 @@ const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK_DETECTED = "40P01";
 const CHECK_VIOLATION = "23514";
 const UNIQUE_VIOLATION = "23505";
+const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
 const PROTOCOL_VIOLATION = "08P01";
 /** A statement that was prepared is not there, or one that was not is: the connection is another session than before. */
@@ -17,7 +18,7 @@ const READ_ONLY = "25006";
 const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
 
 /** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
-const AWAY = /^(08|53|57P0[1-5]|57014|55P03|25P0[2-4]|25006|58)/;
+const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58)/;
 /** … and those that say that it will not let this program in, or lacks what this program needs. */
 const CLOSED_TO_US = /^(28|3D000|42501|XX00[12])/;
 
@@ -38,6 +39,9 @@ export const SHARED_SESSIONS =
 	"The pool before PostgreSQL hands each transaction to another session (as pgbouncer does with pool_mode=transaction), " +
 	"and Posthorn needs sessions that last: point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a pool in session mode.";
 
+export const LOCKED =
+	"A long transaction in the database holds this project's rows: its log, or what tells where its deliveries are. It is tried again.";
+
 /** The SQLSTATE of an error that the database reported, or null. */
 export function sqlState(error: unknown): string | null {
 	return error instanceof DatabaseError ? (error.code ?? null) : null;
@@ -50,6 +54,9 @@ export function isConflict(error: unknown): boolean {
 }
 
 export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION;
+
+/** Somebody else held a row for longer than a statement may wait. */
+export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
 
 /** A row came for a day that has no partition. */
 export function isPartitionMissing(error: unknown): boolean {
@@ -116,6 +123,7 @@ export function storageError(error: unknown): unknown {
 			`The database is not as this version of Posthorn needs it (${message}): another version has migrated it, or it was ` +
 				"changed by hand. Run the version that migrated it last; what waits goes on once it fits.",
 		);
+	if (state === LOCK_NOT_AVAILABLE) return told("locked", LOCKED);
 	if (AWAY.test(state) || isConflict(error))
 		return told("lost", `PostgreSQL could not do its work (${message}): it is tried again.`);
 	return error;

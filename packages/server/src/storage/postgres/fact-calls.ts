@@ -9,7 +9,7 @@ import { RegistryCalls } from "./registry-calls.ts";
 export abstract class FactCalls extends RegistryCalls implements port.FactStorage {
 	recordOrders(projectId: string, orders: readonly port.NewOrder[]): Promise<port.Recorded[]> {
 		const types = orders.flatMap((order) => [order.customerCreated.type, order.purchaseCompleted.type]);
-		return this.writeWithTypes(types, (c) => recordOrders(c, projectId, orders));
+		return this.writeWithTypes(projectId, types, (c) => recordOrders(c, projectId, orders));
 	}
 
 	getOrder(projectId: string, orderId: string): Promise<port.Order | null> {
@@ -18,19 +18,23 @@ export abstract class FactCalls extends RegistryCalls implements port.FactStorag
 
 	recordRefund(projectId: string, refund: port.NewRefund) {
 		const types = [refund.partial.type, refund.whole.type];
-		return this.writeWithTypes(types, (c) => recordRefund(c, projectId, refund));
+		return this.writeWithTypes(projectId, types, (c) => recordRefund(c, projectId, refund));
 	}
 
 	recordChargeback(projectId: string, chargeback: port.NewChargeback) {
-		return this.writeWithTypes([chargeback.event.type], (c) => recordChargeback(c, projectId, chargeback));
+		return this.writeWithTypes(projectId, [chargeback.event.type], (c) => recordChargeback(c, projectId, chargeback));
 	}
 
 	recordDeliverable(projectId: string, deliverable: port.NewDeliverable) {
-		return this.writeWithTypes([deliverable.event.type], (c) => recordDeliverable(c, projectId, deliverable));
+		return this.writeWithTypes(projectId, [deliverable.event.type], (c) =>
+			recordDeliverable(c, projectId, deliverable),
+		);
 	}
 
 	recordSubscription(projectId: string, subscription: port.NewSubscription): Promise<port.Recorded> {
-		return this.writeWithTypes([subscription.event.type], (c) => recordSubscription(c, projectId, subscription));
+		return this.writeWithTypes(projectId, [subscription.event.type], (c) =>
+			recordSubscription(c, projectId, subscription),
+		);
 	}
 
 	getSubscription(projectId: string, subscriptionId: string): Promise<string | null> {
@@ -38,15 +42,17 @@ export abstract class FactCalls extends RegistryCalls implements port.FactStorag
 	}
 
 	cancelSubscription(projectId: string, subscriptionId: string, at: number, event: port.NewEvent) {
-		return this.writeWithTypes([event.type], (c) => cancelSubscription(c, projectId, subscriptionId, at, event));
+		return this.writeWithTypes(projectId, [event.type], (c) =>
+			cancelSubscription(c, projectId, subscriptionId, at, event),
+		);
 	}
 
 	touchBasket(projectId: string, touch: port.BasketTouch): Promise<"touched" | "bought" | "no_project"> {
-		return this.write((c) => touchBasket(c, projectId, touch));
+		return this.writeTo(projectId, (c) => touchBasket(c, projectId, touch));
 	}
 
 	removeBasket(projectId: string, basketId: string): Promise<"removed" | "absent" | "no_project"> {
-		return this.write((c) => removeBasket(c, projectId, basketId));
+		return this.writeTo(projectId, (c) => removeBasket(c, projectId, basketId));
 	}
 
 	takeDueBaskets(now: number, until: number, limit: number): Promise<port.DueBasket[]> {
@@ -59,6 +65,6 @@ export abstract class FactCalls extends RegistryCalls implements port.FactStorag
 
 	abandonBaskets(projectId: string, baskets: readonly port.AbandonedBasket[], at: number): Promise<port.LogEvent[]> {
 		const types = baskets.map(({ event }) => event.type);
-		return this.writeWithTypes(types, (c) => abandonBaskets(c, projectId, baskets, at));
+		return this.writeWithTypes(projectId, types, (c) => abandonBaskets(c, projectId, baskets, at));
 	}
 }

@@ -62,6 +62,6 @@ export abstract class InsightCalls extends AccountCalls implements port.HistoryS
 	): Promise<{ count: number; next: string | null }> {
 		return options.dryRun
 			? this.read((c) => countMatching(c, projectId, selection, at, limit, options.after))
-			: this.write((c) => replayMatching(c, projectId, selection, at, limit, options.after));
+			: this.writeTo(projectId, (c) => replayMatching(c, projectId, selection, at, limit, options.after));
 	}
 }

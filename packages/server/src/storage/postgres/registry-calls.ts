@@ -17,11 +17,11 @@ export abstract class RegistryCalls extends InsightCalls {
 	}
 
 	renameProject(projectId: string, name: string): Promise<port.Project | null> {
-		return this.write((c) => renameProject(c, projectId, name));
+		return this.writeTo(projectId, (c) => renameProject(c, projectId, name));
 	}
 
 	createApiKey(key: Omit<port.ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void> {
-		return this.write((c) => createApiKey(c, key, hash));
+		return this.writeTo(key.projectId, (c) => createApiKey(c, key, hash));
 	}
 
 	listApiKeys(projectId: string, page: port.Page): Promise<port.ApiKey[]> {
@@ -33,7 +33,7 @@ export abstract class RegistryCalls extends InsightCalls {
 	}
 
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean> {
-		return this.write((c) => deleteApiKey(c, projectId, keyId));
+		return this.writeTo(projectId, (c) => deleteApiKey(c, projectId, keyId));
 	}
 
 	findApiKey(hash: Uint8Array): Promise<port.ApiKey | null> {

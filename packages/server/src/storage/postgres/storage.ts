@@ -119,23 +119,23 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	}
 
 	setDeveloperApp(projectId: string, installed: boolean): Promise<port.Project | null> {
-		return this.write((c) => setDeveloperApp(c, projectId, installed));
+		return this.writeTo(projectId, (c) => setDeveloperApp(c, projectId, installed));
 	}
 
 	createWebhook(webhook: port.NewWebhook, maxPerProject: number): Promise<"created" | "limit" | "no_project"> {
-		return this.writeWithTypes(webhook.events, (c) => createWebhook(c, webhook, maxPerProject));
+		return this.writeWithTypes(webhook.projectId, webhook.events, (c) => createWebhook(c, webhook, maxPerProject));
 	}
 
 	updateWebhook(projectId: string, webhookId: string, patch: port.WebhookPatch): Promise<port.Webhook | null> {
-		return this.writeWithTypes(patch.events ?? [], (c) => updateWebhook(c, projectId, webhookId, patch));
+		return this.writeWithTypes(projectId, patch.events ?? [], (c) => updateWebhook(c, projectId, webhookId, patch));
 	}
 
 	rotateSecret(projectId: string, webhookId: string, sealedDigest: Uint8Array): Promise<boolean> {
-		return this.write((c) => rotateSecret(c, projectId, webhookId, sealedDigest));
+		return this.writeTo(projectId, (c) => rotateSecret(c, projectId, webhookId, sealedDigest));
 	}
 
 	deleteWebhook(projectId: string, webhookId: string): Promise<boolean> {
-		return this.write((c) => deleteWebhook(c, projectId, webhookId, this.clock.now()));
+		return this.writeTo(projectId, (c) => deleteWebhook(c, projectId, webhookId, this.clock.now()));
 	}
 
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, port.Backlog>> {
@@ -199,7 +199,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	}
 
 	endDeletion(projectId: string, webhookId: string): Promise<void> {
-		return this.write((c) => endDeletion(c, projectId, webhookId));
+		return this.writeTo(projectId, (c) => endDeletion(c, projectId, webhookId));
 	}
 
 	readRetries(
@@ -234,11 +234,13 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		webhookId: string,
 		event: { id: string; type: string; createdAt: number; body: Uint8Array },
 	): Promise<port.TestEventResult> {
-		return this.writeWithTypes([event.type], (c) => appendTestEvent(c, projectId, webhookId, event, this.clock.now()));
+		return this.writeWithTypes(projectId, [event.type], (c) =>
+			appendTestEvent(c, projectId, webhookId, event, this.clock.now()),
+		);
 	}
 
 	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<port.ReplayResult> {
-		return this.write((c) => replayDelivery(c, projectId, webhookId, eventId, at));
+		return this.writeTo(projectId, (c) => replayDelivery(c, projectId, webhookId, eventId, at));
 	}
 
 	replayFailed(
@@ -249,7 +251,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		limit: number,
 		after?: string,
 	): Promise<{ count: number; next: string | null }> {
-		return this.write((c) => replayFailed(c, projectId, webhookId, filter, at, limit, after));
+		return this.writeTo(projectId, (c) => replayFailed(c, projectId, webhookId, filter, at, limit, after));
 	}
 
 	sweepAttempts(cutoff: number, limit: number, from: number): Promise<port.SweepStep> {
