@@ -10,6 +10,7 @@ import { testCommits } from "./database-commits.ts";
 import { testDisk } from "./database-disk.ts";
 import { testFailover } from "./database-failover.ts";
 import { testNetwork } from "./database-network.ts";
+import { testStop } from "./database-stop.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -21,6 +22,7 @@ describe.concurrent("faults of PostgreSQL", { timeout: 180_000 }, () => {
 	testNetwork(() => server);
 	testCommits(() => server);
 	testClocks(() => server);
+	testStop(() => server);
 	testDisk();
 	testFailover();
 });

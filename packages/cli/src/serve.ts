@@ -11,7 +11,10 @@ import { listenForStop } from "./stop-signals.ts";
 
 const UNEXPECTED = "an unexpected error: the service ends; what was not settled is made again at the next start";
 
-/** `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0. */
+/**
+ * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0; with 1 when
+ * that takes longer than an attempt's timeout and a grace, or when outcomes could not be committed.
+ */
 export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
 	const result = readConfig({ env: process.env, flags: flagsOf(options) });
 	if (!result.ok) throw new UsageError(result.faults);
@@ -48,9 +51,22 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 
 	const signal = await stop.first;
 	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");
-	await service.close();
+	const { complete, unsettled } = await service.close();
+	const left = leftUndone(complete, unsettled);
+	if (left !== null) fail(new Error(left), left);
 	logger.info({}, "stopped");
 	process.exit(0);
+}
+
+/** The line for an operator; null if all is done. */
+function leftUndone(complete: boolean, unsettled: number): string | null {
+	if (unsettled > 0) {
+		const outcomes = unsettled === 1 ? "1 outcome was" : `${unsettled} outcomes were`;
+		return `Stopped, but ${outcomes} not committed: the next node sends their requests again (at least once).`;
+	}
+	return complete
+		? null
+		: "Stopped before everything was released. All outcomes are committed; leases end with their term.";
 }
 
 function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {

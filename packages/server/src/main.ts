@@ -10,7 +10,7 @@ import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts"
 import { Arrivals } from "./api/arrivals.ts";
 import { Elsewhere } from "./api/elsewhere.ts";
 import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
-import { CONNECTIONS } from "./base/budgets.ts";
+import { CONNECTIONS, STOP } from "./base/budgets.ts";
 import { systemClock } from "./base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "./base/descriptors.ts";
 import { IdSource } from "./base/ids.ts";
@@ -49,8 +49,20 @@ export interface Service {
 	readonly operatorKey: string | null;
 	/** Where the operator's account is made, once; null when there is one. */
 	readonly setupUrl: string | null;
-	/** Stops accepting, finishes what is under way, settles it, and lets go of everything. */
-	close(): Promise<void>;
+	/**
+	 * Stops accepting, finishes what is under way, settles it, and releases everything. While the database is away, or
+	 * someone else holds a row, that could take forever: after an attempt's timeout and {@link STOP.graceMs} it resolves as
+	 * things are. Then the process must end.
+	 */
+	close(): Promise<Closed>;
+}
+
+/** How far a service came when it was closed. */
+export interface Closed {
+	/** Whether everything was released, in time. */
+	readonly complete: boolean;
+	/** Outcomes that were not committed. Whoever works their projects next sends those requests again. */
+	readonly unsettled: number;
 }
 
 /**
@@ -60,8 +72,15 @@ export interface Service {
  */
 export async function startService({ config, sealKey, logger, onFatal }: ServiceOptions): Promise<Service> {
 	const undo: (() => Promise<unknown>)[] = [];
-	const takeDown = async (): Promise<void> => {
-		for (const step of undo.splice(0).reverse()) await step();
+	// A step that fails holds up none of those behind it.
+	const takeDown = async (): Promise<boolean> => {
+		let complete = true;
+		for (const step of undo.splice(0).reverse())
+			await step().catch((error: unknown) => {
+				logger.error({ err: error }, "a part of the service did not stop in order");
+				complete = false;
+			});
+		return complete;
 	};
 	try {
 		return await build(config, new Seal(sealKey), logger, onFatal, undo, takeDown);
@@ -77,7 +96,7 @@ async function build(
 	logger: Logger,
 	onFatal: (error: Error) => void,
 	undo: (() => Promise<unknown>)[],
-	takeDown: () => Promise<void>,
+	takeDown: () => Promise<boolean>,
 ): Promise<Service> {
 	const clock = systemClock;
 	const ids = new IdSource(clock);
@@ -183,7 +202,22 @@ async function build(
 	publicUrl ||= url;
 	const setupToken = await accounts.people.createSetupToken();
 	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
-	return { url, operatorKey: operatorKey.made, setupUrl, close: takeDown };
+	const close = async (): Promise<Closed> => {
+		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
+		return { complete, unsettled: engine.unsettled };
+	};
+	return { url, operatorKey: operatorKey.made, setupUrl, close };
+}
+
+/** Whether it resolves to true in this time. Unlike a clock's, the timer keeps the process alive: it may be all that is left. */
+async function isWithin(ms: number, work: Promise<boolean>): Promise<boolean> {
+	const late = Promise.withResolvers<false>();
+	const timer = setTimeout(() => late.resolve(false), ms);
+	try {
+		return await Promise.race([work, late.promise]);
+	} finally {
+		clearTimeout(timer);
+	}
 }
 
 /** Where the dashboard was built; null where it was not. */

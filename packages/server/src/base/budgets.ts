@@ -185,6 +185,12 @@ export const PROJECTS = {
 	quantumMs: 5_000,
 } as const;
 
+/** How long the end of a node may take. */
+export const STOP = {
+	/** Besides an attempt's timeout: to commit the last outcomes and to release leases, milliseconds. */
+	graceMs: 10_000,
+} as const;
+
 /**
  * What bodies can make a node hold, all budgets together, bytes. The rest of the memory that operators are told to allow
  * (docs/operations/many-nodes.md) is for code, connections and what is known of projects.

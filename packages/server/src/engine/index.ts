@@ -15,6 +15,7 @@ import type { Sender } from "./send/sender.ts";
 import { Shortages } from "./send/shortages.ts";
 import { createSlots, type Slots } from "./send/slots.ts";
 import { Settler } from "./settle/settler.ts";
+import { Unsettled } from "./settle/unsettled.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
 export type { NodeState } from "./actor/directory.ts";
@@ -58,9 +59,14 @@ export interface RunningEngine extends Engine {
 	readonly node: NodeState;
 	/** What sends in flight and lanes may take, and do: for metrics. */
 	readonly budgets: Slots["budgets"];
+	/** Outcomes of attempts that are not committed. Once it stops, also those that never will be by this node. */
+	readonly unsettled: number;
 	/** One pass of the retention sweep, now. */
 	sweep(): Promise<void>;
-	/** Starts nothing more, finishes and settles what is under way, gives every lease back. Storage stays open. */
+	/**
+	 * Starts nothing more, finishes and settles what is under way, releases every lease. Storage stays open. While the
+	 * database is away, or someone else holds a row, this waits: the caller sets the limit.
+	 */
 	stop(): Promise<void>;
 }
 
@@ -68,6 +74,7 @@ export interface RunningEngine extends Engine {
 export function startEngine(options: EngineOptions): RunningEngine {
 	const { storage, sender, clock, ids, seal, logger, observer } = options;
 	const settler = new Settler(storage, clock, logger);
+	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
 	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
 	const slots = createSlots({
@@ -84,6 +91,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			slots,
 			shortages: options.shortages ?? new Shortages(clock),
 			settler,
+			unsettled,
 			budget: windows,
 			clock,
 			leaseTermMs: options.leaseTermMs,
@@ -121,6 +129,9 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		get node() {
 			return directory.state;
 		},
+		get unsettled() {
+			return unsettled.count;
+		},
 		budgets: [...slots.budgets, windows],
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
@@ -140,6 +151,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		},
 
 		async stop() {
+			unsettled.stop();
 			await sweeper.stop();
 			await publisher.drain();
 			await directory.stop();

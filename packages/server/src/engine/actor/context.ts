@@ -8,6 +8,7 @@ import type { Sender } from "../send/sender.ts";
 import type { Shortages } from "../send/shortages.ts";
 import type { Slots } from "../send/slots.ts";
 import type { Settler } from "../settle/settler.ts";
+import type { Unsettled } from "../settle/unsettled.ts";
 
 /** Why a node let go of a project without giving it back. */
 export type ProjectLoss =
@@ -34,6 +35,7 @@ export interface ActorContext {
 	readonly slots: Slots;
 	readonly shortages: Shortages;
 	readonly settler: Settler;
+	readonly unsettled: Unsettled;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;
 	readonly leaseTermMs: number;

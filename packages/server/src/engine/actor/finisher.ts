@@ -24,13 +24,17 @@ export class Finisher {
 		const { webhookId, progress } = lane;
 		// What waits for its commit holds no body.
 		const settling = { ...flight, event: { ...flight.event, body: NO_BYTES } };
+		context.unsettled.begin();
 		context.settler.add({
 			lease,
 			attempt: consequence.attempt,
 			schedule: consequence.schedule,
 			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
 			lane: retry ? null : progress,
-			done: (result) => post({ kind: "committed", flight: settling, consequence, position: progress.position, result }),
+			done: (result) => {
+				context.unsettled.end(result);
+				post({ kind: "committed", flight: settling, consequence, position: progress.position, result });
+			},
 		});
 	}
 
