@@ -7,6 +7,7 @@ import { describeHandover } from "./engine-handover.ts";
 import { describeLanes } from "./engine-lanes.ts";
 import { describeLateAnswers } from "./engine-late-answers.ts";
 import { describeOutages } from "./engine-outages.ts";
+import { describeRefused } from "./engine-refused.ts";
 import { describeRewound } from "./engine-rewound.ts";
 import { EngineRig, type RigDatabase, type StartRig } from "./engine-rig.ts";
 import { describeSeries } from "./engine-series.ts";
@@ -30,6 +31,7 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeHandover(start);
 		describeWithholding(start);
 		describeShortages(start);
+		describeRefused(start);
 		describeRewound(start);
 		describeFairness(start);
 		describeTurns(start);

@@ -22,6 +22,14 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 			this.set(read().projects);
 		},
 	});
+	new Gauge({
+		name: "posthorn_projects_refused",
+		help: "Projects that this node lets rest because their outcomes cannot be committed: storage refuses them, or a fault of ours.",
+		registers,
+		collect() {
+			this.set(read().refused);
+		},
+	});
 	if (read().sharing === null) return;
 	new Gauge({
 		name: "posthorn_node_share_projects",

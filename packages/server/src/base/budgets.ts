@@ -183,6 +183,8 @@ export const PROJECTS = {
 	active: 10_000,
 	/** A project may work for this long before one that waits gets its place, milliseconds. */
 	quantumMs: 5_000,
+	/** How long a project rests at most when storage refuses its outcomes again and again, milliseconds. */
+	longestRestMs: 3_600_000,
 } as const;
 
 /** How long the end of a node may take. */

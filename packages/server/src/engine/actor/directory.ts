@@ -14,6 +14,7 @@ import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { Neighbours } from "./neighbours.ts";
 import { Roster } from "./roster.ts";
+import { Setbacks } from "./setbacks.ts";
 
 /** A project's webhooks that could not be read are read again after this long. */
 const RETRY_MS = 1_000;
@@ -30,6 +31,8 @@ export interface NodeState {
 	readonly id: string;
 	/** Projects that it works. */
 	readonly projects: number;
+	/** Projects that rest because their outcomes cannot be committed. */
+	readonly refused: number;
 	/** Null where no other node may share the database. */
 	readonly sharing: {
 		/** Projects that it takes up by itself at most. */
@@ -45,6 +48,7 @@ export class Directory {
 	readonly #roster: Roster;
 	/** How many changes of a project are being stored. */
 	readonly #holds = new Map<string, number>();
+	readonly #setbacks: Setbacks;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
 	/** Null where this node has the database for itself. */
@@ -56,6 +60,7 @@ export class Directory {
 		this.#options = options;
 		const { holder } = options;
 		this.#roster = new Roster(options.activeProjects);
+		this.#setbacks = new Setbacks(context.clock, context.leaseTermMs);
 		const roster = this.#roster;
 		const { neighbours: storage } = context.storage;
 		const neighbours = storage
@@ -95,7 +100,8 @@ export class Directory {
 	/** What this node works, and how much of all is its part. */
 	get state(): NodeState {
 		const sharing = this.#neighbours && { share: this.#roster.share, nodes: this.#neighbours.nodes };
-		return { id: this.#options.holder, projects: this.#roster.actors.size, sharing };
+		const { size: projects } = this.#roster.actors;
+		return { id: this.#options.holder, projects, refused: this.#setbacks.resting, sharing };
 	}
 
 	/** Hands newly published events to the project's actor, or takes the project up. */
@@ -196,8 +202,17 @@ export class Directory {
 	#begin(lease: Lease, asked: Moment): void {
 		const actor = new Actor(this.#context, lease, asked, (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
+		this.#rest(actor);
 		this.#roster.add(actor);
 		void this.#bringUp(actor);
+	}
+
+	/** One that was refused keeps its lease, so that no other node takes it, and stands still until its rest is over. */
+	#rest(actor: Actor): void {
+		const restMs = this.#setbacks.restOf(actor.projectId);
+		if (restMs === 0) return;
+		actor.hold();
+		this.#context.clock.setTimeout(() => actor.release(), restMs);
 	}
 
 	async #bringUp(actor: Actor): Promise<void> {
@@ -240,12 +255,20 @@ export class Directory {
 	}
 
 	/**
-	 * Its lease is left to run out, so that a project whose outcomes are refused is not taken up again immediately. One
-	 * whose log went back is: only what was known of it was wrong.
+	 * Its lease is left to run out. A project whose outcomes are refused rests for longer each time. One whose log went
+	 * back is taken up again immediately: only what was known of it was wrong.
 	 */
 	#lost(actor: Actor, why: LossReason): void {
 		this.#context.onLost(why);
-		this.#context.logger.warn({ projectId: actor.projectId, why }, "a project was let go of");
+		const { logger } = this.#context;
+		const { projectId } = actor;
+		if (why === "refused" || why === "fault") {
+			const restMs = this.#setbacks.note(projectId);
+			logger.error(
+				{ projectId, why, restMs },
+				"a project sends nothing for a while: its outcomes could not be committed",
+			);
+		} else logger.warn({ projectId, why }, "a project was let go of");
 		if (why === "rewound") {
 			void this.#retake(actor);
 			return;
