@@ -70,8 +70,10 @@ export class Handover {
 		const isNone = outcome.kind === "withheld" || outcome.kind === "deferred";
 		const consequence = isNone ? null : consequenceOf(flight, outcome, delays);
 		const settlement = this.#settlementOf(flight, entry, consequence);
+		if (consequence) this.#context.unsettled.begin();
 		await this.#released.promise;
 		const verdict = await this.#commit(entry.attempt, settlement);
+		if (consequence) this.#context.unsettled.end(verdict);
 		const { projectId } = this.#lease;
 		if (verdict === "stale")
 			this.#context.logger.warn({ projectId }, "an attempt that was handed over had been forgotten");
