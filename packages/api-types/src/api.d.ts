@@ -3186,7 +3186,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being published than can be written. */
+            /** @description This project publishes more than can be written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */

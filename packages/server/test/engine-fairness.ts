@@ -172,10 +172,10 @@ export function describeFairness(start: StartRig): void {
 			let most = 0;
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
-				storage.settle = (settlements) => {
+				storage.settle = (settlements, options) => {
 					const closed = settlements.flatMap(({ attempts }) => attempts.filter((a) => a.errorCode === "expired"));
 					most = Math.max(most, closed.length);
-					return settle(settlements);
+					return settle(settlements, options);
 				};
 				return storage;
 			});

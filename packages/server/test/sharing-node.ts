@@ -131,10 +131,10 @@ function watched(name: string, storage: Storage, gate: Gate, ledger: LeaseLedger
 			for (const lease of leases) ledger.granted(name, lease);
 			return leases;
 		},
-		async renewLeases(holder, leases) {
-			const renewed = await storage.renewLeases(holder, leases);
-			for (const lease of renewed) ledger.renewed(name, lease);
-			return renewed;
+		async renewLeases(holder, leases, options) {
+			const renewal = await storage.renewLeases(holder, leases, options);
+			for (const lease of renewal.renewed) ledger.renewed(name, lease);
+			return renewal;
 		},
 		releaseLease(lease: Lease, wakeAt, seen) {
 			ledger.released(name, lease);

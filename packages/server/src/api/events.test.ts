@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { REQUESTS } from "../base/budgets.ts";
+import type { PublishResult } from "../engine/engine.ts";
 import { TestApi } from "./api.fixture.ts";
 
 const MAX_EVENT_BYTES = 10_000;
@@ -349,16 +350,23 @@ test("events that are not there are 404, however the id looks", async () => {
 });
 
 test("publishers are told to come again when more comes than can be written", async () => {
-	const busy = await TestApi.start({
-		parts: ({ engine }) => ({
-			engine: { ...engine, publish: () => Promise.resolve({ kind: "busy", retryAfter: 7 } as const) },
-		}),
-	});
-	try {
-		const { status, headers } = await busy.call("POST", `${await busy.project()}/events`, { body: event });
-		expect(status).toBe(429);
-		expect(headers["retry-after"]).toBe("7");
-	} finally {
-		await busy.close();
+	const refusals: PublishResult[] = [
+		{ kind: "busy", whose: "own", retryAfter: 7 },
+		{ kind: "busy", whose: "node", retryAfter: 7 },
+		{ kind: "locked", retryAfter: 7 },
+	];
+	const statuses: number[] = [];
+	for (const refusal of refusals) {
+		const busy = await TestApi.start({
+			parts: ({ engine }) => ({ engine: { ...engine, publish: () => Promise.resolve(refusal) } }),
+		});
+		try {
+			const { status, headers } = await busy.call("POST", `${await busy.project()}/events`, { body: event });
+			statuses.push(status);
+			expect(headers["retry-after"]).toBe("7");
+		} finally {
+			await busy.close();
+		}
 	}
+	expect(statuses).toEqual([429, 503, 503]);
 });

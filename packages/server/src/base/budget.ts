@@ -8,6 +8,8 @@ export interface BudgetOptions {
 	readonly limit: number;
 	/** What one owner may hold; the whole unless given. */
 	readonly perOwner?: number;
+	/** Whether an owner may hold only as much as it leaves to the others, so that no few owners can fill the whole. */
+	readonly leavesRoom?: boolean;
 }
 
 /** An amount (bytes, connections …) that owners share: each may hold a part of it, and all together no more than the whole. */
@@ -15,14 +17,16 @@ export class Budget {
 	readonly name: string;
 	readonly limit: number;
 	readonly perOwner: number;
+	readonly #leavesRoom: boolean;
 	readonly #held = new Map<string, number>();
 	#used = 0;
 	#refusals = 0;
 
-	constructor({ name, limit, perOwner = limit }: BudgetOptions) {
+	constructor({ name, limit, perOwner = limit, leavesRoom = false }: BudgetOptions) {
 		this.name = name;
 		this.limit = limit;
-		this.perOwner = Math.min(perOwner, limit);
+		this.perOwner = Math.min(perOwner, leavesRoom ? limit / 2 : limit);
+		this.#leavesRoom = leavesRoom;
 	}
 
 	get used(): number {
@@ -38,24 +42,26 @@ export class Budget {
 		return this.#held.get(owner) ?? 0;
 	}
 
+	/** Why the owner could not take `amount` now; null if it could. */
+	refusal(owner: string, amount: number): Refusal | null {
+		const held = this.heldBy(owner) + amount;
+		if (amount > this.perOwner) return "never";
+		if (held > this.perOwner) return "own";
+		return this.limit - this.#used - amount < (this.#leavesRoom ? held : 0) ? "node" : null;
+	}
+
 	/** Takes `amount` for the owner. @returns null, or why nothing was taken */
 	take(owner: string, amount: number): Refusal | null {
-		const held = this.heldBy(owner) + amount;
-		const refusal =
-			amount > this.perOwner
-				? "never"
-				: held > this.perOwner
-					? "own"
-					: this.#used + amount > this.limit
-						? "node"
-						: null;
-		if (refusal !== null) {
-			this.#refusals += 1;
-			return refusal;
-		}
-		this.#held.set(owner, held);
+		const refusal = this.refusal(owner, amount);
+		if (refusal === null) this.hold(owner, amount);
+		else this.#refusals += 1;
+		return refusal;
+	}
+
+	/** Takes `amount` for the owner even beyond the limits: for what is here already and cannot be refused. */
+	hold(owner: string, amount: number): void {
+		this.#held.set(owner, this.heldBy(owner) + amount);
 		this.#used += amount;
-		return null;
 	}
 
 	/** Gives back what was taken. */

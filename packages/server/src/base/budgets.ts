@@ -161,10 +161,14 @@ export const WINDOWS = {
 export const COMMITS = {
 	/** Published events that wait; beyond, publishers are told to come again. */
 	publishBytesWaiting: 64 * MIB,
+	/** Those of one project, and never more than it leaves to the others. */
+	publishBytesWaitingPerProject: 16 * MIB,
 	/** A commit holds this many bytes of events at most: more would make the next one wait too long. */
 	publishBytes: 2 * MIB,
 	/** Outcomes that may wait before lanes start nothing more; each holds the start of a response and no event. */
 	outcomesWaiting: 4_000,
+	/** Those of one project, and never more than it leaves to the others. */
+	outcomesWaitingPerProject: 2_000,
 	/** What SQLite's writer takes into one transaction, bytes: that takes some tens of milliseconds. */
 	sqliteBytes: 4 * MIB,
 } as const;

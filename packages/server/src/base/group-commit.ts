@@ -1,101 +1,362 @@
+/**
+ * Lets items that arrive during a commit share the next one, in turn by owner.
+ *
+ * Idle, an item is committed immediately. Under load (the last batch held more than one item) the next batch gathers a
+ * little, so that more items share a commit's fixed cost, the disk. One batch is in flight at a time.
+ *
+ * Each owner (a project) has a queue of its own, and its items keep their order. When not everything fits into a batch,
+ * owners take turns (deficit round robin by weight): a large backlog of one owner delays the others by a turn.
+ *
+ * ```
+ *            add               turn              committed
+ *   (none) ───────▶ waiting ───────▶ in a batch ───────────▶ (none)
+ *                      ▲                 │ locked
+ *                      │ backed off      ▼
+ *                      └────────────── apart ──▶ given up, when the owner's patience has ended
+ * ```
+ *
+ * A commit never waits for one owner. It reports the owners whose rows somebody else holds, and commits the others. The
+ * items of such an owner are then committed `apart` immediately, where the commit may wait for the lock, a few owners at
+ * a time, beside the batches. After that the owner tries batches again, at growing intervals. Whatever is added
+ * meanwhile queues behind.
+ *
+ * All of this waits for the database, so it goes by the machine's time.
+ */
+import type { Clock, Timer } from "./clock.ts";
+
 /** Under load a batch gathers for this many times the last commit's duration, but no longer than it may. */
 const GATHER_FACTOR = 10;
+/** An owner's turn is this part of a batch. */
+const TURNS_IN_A_BATCH = 16;
+/** Owners that may wait for their locks at the same time, … */
+const APART_AT_ONCE = 2;
+/** … and those that may wait for that. The others back off. */
+const APART_QUEUE = 16;
+/** Each time that so many commits of a locked owner have failed, it is tried apart again. */
+const TRIES_BETWEEN_WAITS = 4;
+/** How long an owner that stays locked backs off, milliseconds, doubling up to the second. */
+const BACK_OFF_MS = 50;
+const BACK_OFF_MAX_MS = 1_000;
 
 export interface GroupCommitOptions<T> {
-	/** Commits a batch. It must not reject: what can go wrong is its business. */
-	readonly commit: (batch: T[]) => Promise<void>;
+	/** The machine's time: what is waited for here is the database, which knows no virtual clock. */
+	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
+	readonly ownerOf: (item: T) => string;
+	/**
+	 * Commits a batch. `apart`: all of it is one owner's, and it may wait for that owner's lock for a moment. Returns the
+	 * items that were not committed, since their owner is locked. It must not reject: what can go wrong is its business.
+	 */
+	readonly commit: (batch: T[], apart: boolean) => Promise<readonly T[]>;
 	/** What an item weighs against `maxWeight`. */
 	readonly weigh: (item: T) => number;
-	/** A batch closes when it weighs this much; a heavier item goes alone. */
+	/** A batch closes when it weighs this much; a heavier item is committed without others. */
 	readonly maxWeight: number;
 	/** Under load a batch gathers no longer than this, milliseconds. */
 	readonly gatherMaxMs: number;
+	/** An owner that was locked for this long is given up, milliseconds. Without it, only by {@link GroupCommit.end}. */
+	readonly patienceMs?: number;
+	/** Told what a locked owner had waiting, when it is given up. */
+	readonly giveUp: (items: T[]) => void;
 }
 
-/**
- * Lets items that arrive while a commit is under way share the next one. Idle, an item is committed at once, with no
- * added delay. Under load (the last batch held more than one item) the next batch gathers a little, so that a commit's
- * fixed cost (the disk) is shared by more of them. One batch is under way at a time, and items keep their order.
- */
+interface Owner<T> {
+	readonly name: string;
+	items: T[];
+	weight: number;
+	/** What it may take in its turn. */
+	deficit: number;
+	/** How often in a row it was found locked. */
+	tries: number;
+	/** Whether its items may go into a batch. */
+	inRotation: boolean;
+	/** Whether a commit of its items is in flight. */
+	committing: boolean;
+	patience: Timer | null;
+	isOverdue: boolean;
+}
+
 export class GroupCommit<T> {
 	readonly #options: GroupCommitOptions<T>;
-	#waiting: T[] = [];
+	readonly #owners = new Map<string, Owner<T>>();
+	/** Owners with items for the next batches, in the order of their turns. */
+	#rotation: Owner<T>[] = [];
+	/** The weight of all that is in rotation. */
 	#weight = 0;
 	#committing = false;
-	#gathering = false;
+	#gathering: Timer | null = null;
+	#apart = 0;
+	readonly #wantApart: Owner<T>[] = [];
 	#drained: (() => void)[] = [];
+	#endsAt: number | null = null;
 
 	constructor(options: GroupCommitOptions<T>) {
 		this.#options = options;
 	}
 
-	/** The weight of all that waits for a commit; what is being committed does not count. */
+	/** The weight of what waits for its turn: without what is being committed, and without owners that are locked. */
 	get waitingWeight(): number {
 		return this.#weight;
 	}
 
-	add(item: T): void {
-		this.#waiting.push(item);
-		this.#weight += this.#options.weigh(item);
-		if (this.#committing) return;
-		if (!this.#gathering || this.#weight >= this.#options.maxWeight) void this.#flush();
+	/** Whether a commit of this owner found it locked, and none has succeeded since. */
+	isLocked(owner: string): boolean {
+		return (this.#owners.get(owner)?.tries ?? 0) > 0;
 	}
 
-	/** Resolves when nothing waits and nothing is under way. */
+	add(item: T): void {
+		const owner = this.#ownerOf(item);
+		const weight = this.#options.weigh(item);
+		owner.items.push(item);
+		owner.weight += weight;
+		if (owner.inRotation) this.#weight += weight;
+		else if (owner.tries === 0) this.#enter(owner);
+		this.#flushSoon();
+	}
+
+	/** From now on no owner stays locked for longer than until `ms` from now. */
+	end(ms: number): void {
+		this.#endsAt = this.#options.clock.elapsed() + ms;
+		for (const owner of this.#owners.values()) if (owner.tries > 0) this.#startPatience(owner);
+	}
+
+	/** Resolves when nothing waits and nothing is in flight. */
 	drain(): Promise<void> {
-		if (!this.#committing && this.#waiting.length === 0) return Promise.resolve();
-		if (!this.#committing) void this.#flush();
+		if (this.#isQuiet()) return Promise.resolve();
+		this.#flush();
 		return new Promise((resolve) => this.#drained.push(resolve));
 	}
 
-	async #flush(): Promise<void> {
-		this.#gathering = false;
-		this.#committing = true;
-		const batch = this.#takeBatch();
-		const begun = performance.now();
-		await this.#options.commit(batch);
-		const tookMs = performance.now() - begun;
-		this.#committing = false;
-		if (this.#waiting.length === 0) {
-			if (batch.length > 1) this.#gather(tookMs);
-			for (const resolve of this.#drained.splice(0)) resolve();
-		} else if (this.#weight >= this.#options.maxWeight || batch.length === 1) {
-			void this.#flush();
-		} else {
-			this.#gather(tookMs);
+	// ── batches ──
+
+	#ownerOf(item: T): Owner<T> {
+		const name = this.#options.ownerOf(item);
+		let owner = this.#owners.get(name);
+		if (!owner) {
+			owner = {
+				name,
+				items: [],
+				weight: 0,
+				deficit: 0,
+				tries: 0,
+				inRotation: false,
+				committing: false,
+				patience: null,
+				isOverdue: false,
+			};
+			this.#owners.set(name, owner);
 		}
+		return owner;
+	}
+
+	#enter(owner: Owner<T>): void {
+		owner.inRotation = true;
+		owner.deficit = 0;
+		this.#rotation.push(owner);
+		this.#weight += owner.weight;
+	}
+
+	#flushSoon(): void {
+		if (!this.#gathering || this.#weight >= this.#options.maxWeight) this.#flush();
+	}
+
+	#flush(): void {
+		if (!this.#committing && this.#rotation.length > 0) void this.#commitBatch();
+	}
+
+	async #commitBatch(): Promise<void> {
+		this.#gathering?.cancel();
+		this.#gathering = null;
+		this.#committing = true;
+		const { commit, clock, maxWeight } = this.#options;
+		const owners = new Set<Owner<T>>();
+		const batch = this.#weight <= maxWeight ? this.#takeAll(owners) : this.#takeTurns(owners);
+		const begun = clock.elapsed();
+		const locked = await commit(batch, false);
+		const tookMs = clock.elapsed() - begun;
+		this.#committing = false;
+		this.#committed(owners, locked);
+		const more = this.#rotation.length > 0;
+		if (more && (this.#weight >= maxWeight || batch.length === 1)) this.#flush();
+		else if (more || batch.length > 1) this.#gather(tookMs);
+		this.#quiet();
 	}
 
 	#gather(lastCommitMs: number): void {
-		this.#gathering = true;
-		// The disk's time, not the domain's: a virtual clock has no say in it.
-		setTimeout(
+		const { clock, gatherMaxMs } = this.#options;
+		const timer = clock.setTimeout(
 			() => {
-				if (!this.#gathering || this.#committing) return;
-				this.#gathering = false;
-				if (this.#waiting.length > 0) void this.#flush();
+				if (this.#gathering !== timer) return;
+				this.#gathering = null;
+				this.#flush();
 			},
-			Math.min(this.#options.gatherMaxMs, lastCommitMs * GATHER_FACTOR),
+			Math.min(gatherMaxMs, lastCommitMs * GATHER_FACTOR),
 		);
+		this.#gathering = timer;
 	}
 
-	#takeBatch(): T[] {
+	#takeAll(owners: Set<Owner<T>>): T[] {
+		const all = this.#rotation;
+		this.#rotation = [];
+		this.#weight = 0;
+		return all.flatMap((owner) => {
+			const { items } = owner;
+			owner.items = [];
+			owner.weight = 0;
+			owner.inRotation = false;
+			owner.committing = true;
+			owners.add(owner);
+			return items;
+		});
+	}
+
+	/** Each owner in its turn takes what it has saved up. The first item is taken whatever it weighs. */
+	#takeTurns(owners: Set<Owner<T>>): T[] {
 		const { weigh, maxWeight } = this.#options;
-		if (this.#weight <= maxWeight) {
-			const all = this.#waiting;
-			this.#waiting = [];
-			this.#weight = 0;
-			return all;
+		const turn = maxWeight / TURNS_IN_A_BATCH;
+		const batch: T[] = [];
+		let room = maxWeight;
+		let isFull = false;
+		while (!isFull && this.#rotation.length > 0) {
+			const owner = this.#rotation.shift()!;
+			owner.deficit += turn;
+			let count = 0;
+			for (const item of owner.items) {
+				const weight = weigh(item);
+				if (weight > owner.deficit && (weight <= maxWeight || owner.deficit < maxWeight)) break;
+				if (weight > room && (batch.length > 0 || count > 0)) {
+					isFull = true;
+					break;
+				}
+				count += 1;
+				room -= weight;
+				owner.deficit -= weight;
+				owner.weight -= weight;
+				this.#weight -= weight;
+			}
+			batch.push(...owner.items.splice(0, count));
+			if (count > 0) {
+				owner.committing = true;
+				owners.add(owner);
+			}
+			owner.inRotation = owner.items.length > 0;
+			if (!owner.inRotation) continue;
+			if (isFull) this.#rotation.unshift(owner);
+			else this.#rotation.push(owner);
 		}
-		let weight = 0;
+		return batch;
+	}
+
+	/** What was locked goes back to where it came from. */
+	#committed(owners: Iterable<Owner<T>>, locked: readonly T[]): void {
+		const back = Map.groupBy(locked, this.#options.ownerOf);
+		for (const owner of owners) {
+			const items = back.get(owner.name);
+			if (items) this.#failed(owner, items);
+			else this.#succeeded(owner);
+		}
+	}
+
+	#succeeded(owner: Owner<T>): void {
+		owner.committing = false;
+		owner.tries = 0;
+		owner.isOverdue = false;
+		owner.patience?.cancel();
+		owner.patience = null;
+		if (owner.items.length === 0) this.#owners.delete(owner.name);
+		else if (!owner.inRotation) this.#enter(owner);
+	}
+
+	// ── owners that are locked ──
+
+	#failed(owner: Owner<T>, items: readonly T[]): void {
+		const { weigh } = this.#options;
+		if (owner.inRotation) {
+			this.#rotation.splice(this.#rotation.indexOf(owner), 1);
+			this.#weight -= owner.weight;
+			owner.inRotation = false;
+		}
+		owner.committing = false;
+		owner.items = [...items, ...owner.items];
+		for (const item of items) owner.weight += weigh(item);
+		owner.tries += 1;
+		if (!owner.patience) this.#startPatience(owner);
+		if (owner.isOverdue) this.#giveUp(owner);
+		else if (owner.tries % TRIES_BETWEEN_WAITS === 1 && this.#wantApart.length < APART_QUEUE) {
+			this.#wantApart.push(owner);
+			this.#startApart();
+		} else this.#backOff(owner);
+	}
+
+	#startPatience(owner: Owner<T>): void {
+		const { clock, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
+		const untilEnd = this.#endsAt === null ? Number.POSITIVE_INFINITY : Math.max(0, this.#endsAt - clock.elapsed());
+		const ms = Math.min(patienceMs, untilEnd);
+		owner.patience?.cancel();
+		if (ms < Number.POSITIVE_INFINITY) owner.patience = clock.setTimeout(() => this.#overdue(owner), ms);
+	}
+
+	#backOff(owner: Owner<T>): void {
+		const ms = Math.min(BACK_OFF_MAX_MS, BACK_OFF_MS * 2 ** Math.min(owner.tries - 1, 10));
+		this.#options.clock.setTimeout(() => {
+			if (this.#owners.get(owner.name) !== owner) return;
+			this.#enter(owner);
+			this.#flushSoon();
+		}, ms);
+	}
+
+	#startApart(): void {
+		while (this.#apart < APART_AT_ONCE && this.#wantApart.length > 0) {
+			const owner = this.#wantApart.shift()!;
+			if (this.#owners.get(owner.name) === owner) void this.#commitApart(owner);
+		}
+	}
+
+	async #commitApart(owner: Owner<T>): Promise<void> {
+		const { commit, weigh, maxWeight } = this.#options;
 		let count = 0;
-		for (const item of this.#waiting) {
-			const w = weigh(item);
-			if (count > 0 && weight + w > maxWeight) break;
-			weight += w;
+		let weight = 0;
+		for (const item of owner.items) {
+			if (count > 0 && weight + weigh(item) > maxWeight) break;
+			weight += weigh(item);
 			count += 1;
 		}
-		this.#weight -= weight;
-		return this.#waiting.splice(0, count);
+		const items = owner.items.splice(0, count);
+		owner.weight -= weight;
+		owner.committing = true;
+		this.#apart += 1;
+		const locked = await commit(items, true);
+		this.#apart -= 1;
+		this.#committed([owner], locked);
+		this.#startApart();
+		this.#flushSoon();
+		this.#quiet();
+	}
+
+	#overdue(owner: Owner<T>): void {
+		owner.isOverdue = true;
+		if (!owner.committing) this.#giveUp(owner);
+		this.#quiet();
+	}
+
+	#giveUp(owner: Owner<T>): void {
+		if (owner.inRotation) {
+			this.#rotation.splice(this.#rotation.indexOf(owner), 1);
+			this.#weight -= owner.weight;
+		}
+		this.#owners.delete(owner.name);
+		owner.patience?.cancel();
+		this.#options.giveUp(owner.items);
+	}
+
+	// ── the end ──
+
+	#isQuiet(): boolean {
+		return !this.#committing && this.#owners.size === 0;
+	}
+
+	#quiet(): void {
+		if (this.#drained.length === 0) return;
+		if (this.#isQuiet()) for (const resolve of this.#drained.splice(0)) resolve();
+		else this.#flush();
 	}
 }

@@ -50,8 +50,10 @@ export type PublishResult =
 	/** Ids that are taken by other content, by the events' index. */
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
 	| { readonly kind: "no_project" }
-	/** More is being published than can be written; come again after this many seconds. */
-	| { readonly kind: "busy"; readonly retryAfter: number };
+	/** More is being published than can be written: by this project, or by all. Come again after this many seconds. */
+	| { readonly kind: "busy"; readonly whose: "own" | "node"; readonly retryAfter: number }
+	/** Somebody else held the project's log for too long; come again after this many seconds. */
+	| { readonly kind: "locked"; readonly retryAfter: number };
 
 export interface EventFault {
 	readonly index: number;

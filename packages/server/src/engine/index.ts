@@ -1,6 +1,6 @@
 import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
@@ -25,6 +25,8 @@ export interface EngineOptions {
 	readonly storage: Storage;
 	readonly sender: Sender;
 	readonly clock: Clock;
+	/** What waiting for rows that others hold in the database goes by: the machine's time, unless given. */
+	readonly disk?: Clock | undefined;
 	readonly ids: IdSource;
 	readonly seal: Seal;
 	readonly logger: Logger;
@@ -57,7 +59,7 @@ export interface EngineObserver {
 export interface RunningEngine extends Engine {
 	/** This node among others, now. */
 	readonly node: NodeState;
-	/** What sends in flight and lanes may take, and do: for metrics. */
+	/** What sends in flight, lanes and what waits for commits may take, and do: for metrics. */
 	readonly budgets: Slots["budgets"];
 	/** Outcomes of attempts that are not committed. Once it stops, also those that never will be by this node. */
 	readonly unsettled: number;
@@ -72,8 +74,8 @@ export interface RunningEngine extends Engine {
 
 /** Puts the parts together, in the order in which data flows: publish → lanes → send → settle. */
 export function startEngine(options: EngineOptions): RunningEngine {
-	const { storage, sender, clock, ids, seal, logger, observer } = options;
-	const settler = new Settler(storage, clock, logger);
+	const { storage, sender, clock, disk = systemClock, ids, seal, logger, observer } = options;
+	const settler = new Settler(storage, clock, logger, disk);
 	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
 	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
@@ -94,6 +96,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			unsettled,
 			budget: windows,
 			clock,
+			disk,
 			leaseTermMs: options.leaseTermMs,
 			ids,
 			seal,
@@ -115,6 +118,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 	const publisher = new Publisher({
 		storage,
 		clock,
+		disk,
 		ids,
 		maxEventBytes: options.maxEventBytes,
 		onAppended: appended,
@@ -132,7 +136,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		get unsettled() {
 			return unsettled.count;
 		},
-		budgets: [...slots.budgets, windows],
+		budgets: [...slots.budgets, windows, publisher.budget, settler.budget],
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
@@ -154,6 +158,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			unsettled.stop();
 			await sweeper.stop();
 			await publisher.drain();
+			settler.stop();
 			await directory.stop();
 			await settler.drain();
 		},

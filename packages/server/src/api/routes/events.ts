@@ -84,7 +84,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
 			problems: {
 				conflict: "An id is taken by an event with other content.",
-				"too-many-requests": "More is being published than can be written.",
+				"too-many-requests": "This project publishes more than can be written.",
 			},
 			async handler({ params, request, pause }) {
 				const { drafts, batch } = await readNewEvents(request.body, bodyText(request), pause);
@@ -268,12 +268,20 @@ function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: b
 		case "no_project":
 			return notFound("project");
 		case "busy":
+			return result.whose === "own"
+				? new Problem(
+						"too-many-requests",
+						`This project publishes more than can be written. Try again in ${result.retryAfter} seconds.`,
+						{ headers: { "Retry-After": String(result.retryAfter) } },
+					)
+				: new Problem("unavailable", `The node's publish queue is full. Try again in ${result.retryAfter} seconds.`, {
+						headers: { "Retry-After": String(result.retryAfter) },
+					});
+		case "locked":
 			return new Problem(
-				"too-many-requests",
-				`More is being published than can be written. Try again in ${result.retryAfter} seconds.`,
-				{
-					headers: { "Retry-After": String(result.retryAfter) },
-				},
+				"unavailable",
+				`The project's log is locked by a long transaction of the store's database. Nothing was published: try again in ${result.retryAfter} seconds.`,
+				{ headers: { "Retry-After": String(result.retryAfter) } },
 			);
 	}
 }

@@ -38,6 +38,8 @@ export interface ActorContext {
 	readonly unsettled: Unsettled;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;
+	/** What waiting for the database goes by: the machine's time. */
+	readonly disk: Clock;
 	readonly leaseTermMs: number;
 	readonly ids: IdSource;
 	readonly seal: Seal;

@@ -19,7 +19,7 @@ test("a renewal that is overdue waits for the one that is under way", async () =
 	const storage: Partial<Storage> = {
 		renewLeases: (_, leases) =>
 			new Promise((resolve) => {
-				renewals.push({ at: clock.elapsed() - begun, answer: () => resolve([...leases]) });
+				renewals.push({ at: clock.elapsed() - begun, answer: () => resolve({ renewed: [...leases], locked: [] }) });
 			}),
 	};
 	const keeper = new LeaseKeeper(

@@ -4,6 +4,7 @@
  */
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
+import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "./actor.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 import type { Roster } from "./roster.ts";
@@ -11,6 +12,8 @@ import type { Roster } from "./roster.ts";
 /** An actor that had nothing to do for this long, and has nothing due for as long, is given back. */
 const IDLE_MS = 60_000;
 const RENEWALS_A_TERM = 3;
+/** Leases whose rows stay held that a renewal waits for. */
+const WAITS_A_RENEWAL = 4;
 /** A node works this much more than its part before it gives some back, so that projects do not wander to and fro. */
 const SHARE_SLACK = 1.25;
 
@@ -36,6 +39,8 @@ export class LeaseKeeper {
 	/** Attempts that this node settles for projects that it has released. */
 	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
+	/** Projects whose lease somebody else held for longer than a renewal waits. */
+	readonly #stuck = new Set<string>();
 	#renewTimer: Timer | null = null;
 	/** Long ago, as nothing was renewed yet. */
 	#renewedAt: Moment = { now: Number.NEGATIVE_INFINITY, elapsed: Number.NEGATIVE_INFINITY };
@@ -136,28 +141,73 @@ export class LeaseKeeper {
 	}
 
 	async #renewNow(): Promise<Moment> {
-		const { holder, onLapsed } = this.#options;
+		const { holder } = this.#options;
 		const asked = momentOf(this.#context.clock);
 		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
 		if (leases.length === 0) {
 			this.#renewedAt = asked;
 			return asked;
 		}
-		const renewed = await this.#context.storage.renewLeases(holder, leases);
+		const renewal = await this.#context.storage.renewLeases(holder, leases);
 		this.#renewedAt = asked;
+		this.#apply(leases, renewal, asked);
+		if (renewal.locked.length > 0) this.#renewLocked(renewal.locked);
+		return asked;
+	}
+
+	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, asked: Moment): void {
 		const held = new Map(renewed.map((lease) => [lease.projectId, lease]));
+		const undecided = new Set(locked.map(({ projectId }) => projectId));
 		for (const lease of leases) {
-			const actor = this.#roster.actors.get(lease.projectId);
-			if (actor?.lease !== lease) continue;
-			const still = held.get(lease.projectId);
+			const { projectId } = lease;
+			const actor = this.#roster.actors.get(projectId);
+			if (actor?.lease !== lease || undecided.has(projectId)) continue;
+			this.#stuck.delete(projectId);
+			const still = held.get(projectId);
 			if (still) {
 				actor.renewed(still, asked);
 				continue;
 			}
 			this.#roster.drop(actor);
-			onLapsed(lease.projectId);
+			this.#options.onLapsed(projectId);
 		}
-		return asked;
+	}
+
+	/**
+	 * Somebody else held the rows of these leases: mostly a settle, for a moment. They are tried again together, then one
+	 * after the other, each waiting a little. Those that are held for longer are left to the next renewal; a project whose
+	 * lease is not trusted any more meanwhile starts nothing, and goes on once its lease is renewed.
+	 */
+	#renewLocked(leases: readonly Lease[]): void {
+		// Before the next renewal, which must not be overtaken either.
+		this.#renewing = this.#renewing
+			.then(() => this.#renewLockedAll(leases))
+			.catch((error: unknown) =>
+				this.#context.logger.error({ err: error }, "leases could not be renewed: storage is away"),
+			);
+	}
+
+	async #renewLockedAll(leases: readonly Lease[]): Promise<void> {
+		const { storage, clock, logger } = this.#context;
+		const { holder } = this.#options;
+		const again = momentOf(clock);
+		const together = await storage.renewLeases(holder, leases);
+		this.#apply(leases, together, again);
+		const isStuck = ({ projectId }: Lease) => Number(this.#stuck.has(projectId));
+		let waits = WAITS_A_RENEWAL;
+		for (const lease of together.locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
+			if (waits === 0) break;
+			const asked = momentOf(clock);
+			const renewal = await storage.renewLeases(holder, [lease], { waits: true });
+			this.#apply([lease], renewal, asked);
+			if (renewal.locked.length === 0) continue;
+			waits -= 1;
+			const { projectId } = lease;
+			if (!this.#stuck.has(projectId))
+				logger.warn({ projectId }, "a transaction in the database holds this project's lease: it waits for that");
+			this.#stuck.add(projectId);
+		}
+		for (const projectId of this.#stuck) if (!this.#roster.actors.has(projectId)) this.#stuck.delete(projectId);
 	}
 
 	// ── giving back ──

@@ -69,3 +69,51 @@ test("a lease counts from when it was asked for, however long the answer takes",
 	await taker.whenDone();
 	expect(taken).toEqual([before]);
 });
+
+// A project whose row was locked for a moment once counted as another node's for a second, and nobody worked it.
+test("a lease whose row somebody else holds is tried again soon, and nobody is taken to work its project", async () => {
+	const disk = new VirtualClock();
+	const asked: (readonly string[])[] = [];
+	let isLocked = true;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async (_, __, projectIds = [], ___, onLocked) => {
+			asked.push(projectIds);
+			const free = projectIds.filter((projectId) => projectId !== "held" || !isLocked);
+			const locked = projectIds.filter((projectId) => !free.includes(projectId));
+			if (locked.length > 0) onLocked?.(locked);
+			return free.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
+		},
+		nextAlarm: async () => null,
+	};
+	const roster = new Roster();
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock: new VirtualClock(), disk, logger: silentLogger },
+		{
+			...{ holder: "node", roster },
+			renewOverdue: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+		},
+	);
+	const begun = disk.elapsed();
+	taker.poke("held");
+	await taker.whenDone();
+	// However often it is poked meanwhile, and whoever else is.
+	for (let i = 0; i < 10; i++) taker.poke("held");
+	taker.poke("free");
+	await taker.whenDone();
+	expect(asked).toEqual([["held"], ["free"]]);
+	for (let tries = 2; tries <= 4; tries++) {
+		disk.advanceTo(disk.nextAt!);
+		await taker.whenDone();
+		expect(asked.slice(2)).toHaveLength(tries - 1);
+	}
+	expect(disk.elapsed() - begun).toBeLessThan(100);
+	isLocked = false;
+	disk.advanceTo(disk.nextAt!);
+	await taker.whenDone();
+	expect([...roster.actors.keys()]).toEqual(["free", "held"]);
+	expect(disk.nextAt).toBeNull();
+});

@@ -8,7 +8,7 @@
  * projects with rung alarms in equal parts, as storage knows projects that this node does not. So of N projects that
  * always have work, a node with L places serves each within 2 · ⌈N / L⌉ turns, of a quantum and a poll each.
  */
-import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
+import { LONGEST_WAIT_MS, type Moment, momentOf, systemClock, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import type { ActorContext } from "./context.ts";
 import type { Roster } from "./roster.ts";
@@ -19,8 +19,14 @@ const ACQUIRE_AT_ONCE = 200;
 const POLL_MS = 1_000;
 /** Places that are made first when rung alarms wait, as nobody knows how many. While they still do, twice as many each time. */
 const FIRST_PLACES = 8;
+/** A lease whose row somebody else holds is tried again after this long, milliseconds of the machine's time, doubling … */
+const LOCKED_MS = 5;
+/** … up to this long. */
+const LOCKED_MAX_MS = 1_000;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
+
+type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger"> & Partial<Pick<ActorContext, "disk">>;
 
 export interface LeaseTakerOptions {
 	readonly holder: string;
@@ -36,7 +42,7 @@ export interface LeaseTakerOptions {
 }
 
 export class LeaseTaker {
-	readonly #context: Pick<ActorContext, "storage" | "clock" | "logger">;
+	readonly #context: TakerContext;
 	readonly #options: LeaseTakerOptions;
 	readonly #roster: Roster;
 	/** In the order of their first poke. */
@@ -54,12 +60,14 @@ export class LeaseTaker {
 	readonly #heldBefore = new Set<string>();
 	/** Projects that other nodes were found to work, and until when they are not asked for again. */
 	readonly #elsewhere = new Map<string, number>();
+	/** Projects whose lease's row somebody else held when it was to be taken. */
+	readonly #locked = new Map<string, { waitMs: number; timer: Timer | null }>();
 	#taking: Promise<void> | null = null;
 	#lookForRung = false;
 	#pollTimer: Timer | null = null;
 	#pollDue = Number.POSITIVE_INFINITY;
 
-	constructor(context: Pick<ActorContext, "storage" | "clock" | "logger">, options: LeaseTakerOptions) {
+	constructor(context: TakerContext, options: LeaseTakerOptions) {
 		this.#context = context;
 		this.#options = options;
 		this.#roster = options.roster;
@@ -68,7 +76,7 @@ export class LeaseTaker {
 	/** Takes the project up, unless another node was just found to work it. */
 	poke(projectId: string): void {
 		if (this.#roster.closing) return;
-		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now()) return;
+		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now() || this.#isWaiting(projectId)) return;
 		this.#poked.add(projectId);
 		// Where no place is to be had, the next look brings it up.
 		if (!this.#crowded) this.#take();
@@ -104,6 +112,7 @@ export class LeaseTaker {
 	/** Looks for rung alarms no more. */
 	sleep(): void {
 		this.#pollTimer?.cancel();
+		for (const { timer } of this.#locked.values()) timer?.cancel();
 	}
 
 	/** Resolves when nothing is being taken. */
@@ -158,7 +167,7 @@ export class LeaseTaker {
 			const wanted = this.#nextPoked(Math.min(ACQUIRE_AT_ONCE, left));
 			if (wanted.length === 0) break;
 			const taken = await this.#acquire(this.#roster.limit, wanted);
-			if (manyNodes) this.#noteElsewhere(wanted.filter((projectId) => !taken.has(projectId)));
+			if (manyNodes) this.#noteElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
 			left = Math.min(left - taken.size, this.#roster.room(this.#roster.limit));
 		}
 	}
@@ -218,9 +227,34 @@ export class LeaseTaker {
 		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
 		if (room <= 0) return new Set();
 		const asked = momentOf(clock);
-		const leases = await storage.acquireLeases(holder, room, projectIds, heldBefore);
+		let locked: readonly string[] = [];
+		const leases = await storage.acquireLeases(holder, room, projectIds, heldBefore, (ids) => {
+			locked = ids;
+		});
 		for (const lease of leases) onTaken(lease, asked);
+		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.delete(projectId);
+		for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);
 		return new Set(leases.map(({ projectId }) => projectId));
+	}
+
+	/** Somebody else holds the lease's row, mostly for a moment: nobody is known to work the project. */
+	#tryAgain(projectId: string, heldBefore: boolean): void {
+		if (this.#roster.closing) return;
+		const { disk = systemClock } = this.#context;
+		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (this.#locked.get(projectId)?.waitMs ?? LOCKED_MS / 2));
+		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
+		waiting.timer = disk.setTimeout(() => {
+			waiting.timer = null;
+			if (heldBefore) this.takeAgain([projectId]);
+			else this.poke(projectId);
+		}, waitMs);
+		this.#locked.set(projectId, waiting);
+	}
+
+	/** Whether the project is tried again by itself soon. */
+	#isWaiting(projectId: string): boolean {
+		const { timer = null } = this.#locked.get(projectId) ?? {};
+		return timer !== null;
 	}
 
 	/** Looks for rung alarms again when the next one is due. What is rung and was not taken (no room) waits a while. */

@@ -20,8 +20,18 @@ const LOOK_MS = 1_000;
 const PATIENCE = 1.5;
 /** An acknowledgement is looked for this often. */
 const ASK_MS = 20;
+/** An acknowledgement whose lease's row somebody else holds is told again after this long, milliseconds, doubling … */
+const TELL_AGAIN_MS = 10;
+/** … up to this long. From then on looks at the neighbours tell it. */
+const TELL_AGAIN_MAX_MS = 1_000;
 /** Projects whose marks are read in one call. */
 const MARKS_AT_ONCE = 1_000;
+
+/** The revision that an actor goes by, which others are yet to be told of. */
+interface News {
+	readonly actor: Actor;
+	readonly revision: number;
+}
 
 export interface NeighboursOptions {
 	readonly storage: NeighbourStorage;
@@ -90,8 +100,35 @@ export class Neighbours {
 			return [{ actor, revision }];
 		});
 		if (news.length === 0) return;
-		await this.#options.storage.acknowledge(news.map(({ actor, revision }) => ({ lease: actor.lease, revision })));
-		for (const { actor, revision } of news) this.#acknowledged.set(actor, revision);
+		const locked = await this.#tell(news);
+		if (locked.length > 0) this.#tellAgain(locked, TELL_AGAIN_MS);
+	}
+
+	/** @returns those whose lease's row somebody else holds */
+	async #tell(news: readonly News[]): Promise<News[]> {
+		const told = news.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
+		const left = await this.#options.storage.acknowledge(told);
+		const locked = new Set(left.map(({ lease }) => lease.projectId));
+		for (const { actor, revision } of news) if (!locked.has(actor.projectId)) this.#acknowledged.set(actor, revision);
+		return news.filter(({ actor }) => locked.has(actor.projectId));
+	}
+
+	/** Nobody waits for these meanwhile but who changed something of them. */
+	#tellAgain(news: readonly News[], waitMs: number): void {
+		const { disk, logger } = this.#context;
+		disk.setTimeout(() => {
+			const { actors } = this.#options;
+			const left = news.filter(({ actor, revision }) => {
+				return actors.get(actor.projectId) === actor && (this.#acknowledged.get(actor) ?? -1) < revision;
+			});
+			if (this.#stopped || left.length === 0) return;
+			this.#tell(left).then(
+				(locked) => {
+					if (locked.length > 0 && waitMs < TELL_AGAIN_MAX_MS) this.#tellAgain(locked, waitMs * 2);
+				},
+				(error: unknown) => logger.warn({ err: error }, "other nodes could not be told of a load"),
+			);
+		}, waitMs);
 	}
 
 	/**

@@ -35,7 +35,7 @@ export class Room {
 			return granted;
 		}
 		const { settler, slots } = this.#work.context;
-		const slot = settler.hasRoom ? slots.tryAcquire(this.#work.projectId, bytes) : null;
+		const slot = settler.hasRoom(this.#work.projectId) ? slots.tryAcquire(this.#work.projectId, bytes) : null;
 		if (!slot) this.wait(lane);
 		return slot;
 	}
@@ -71,7 +71,7 @@ export class Room {
 	/** A slot set aside for what a person asked for; if there is none, the lane is looked at when one of the project's ends. */
 	requestedSlotFor(lane: Lane): Slot | null {
 		const { settler, slots } = this.#work.context;
-		const slot = settler.hasRoom ? slots.tryAcquireRequested(this.#work.projectId) : null;
+		const slot = settler.hasRoom(this.#work.projectId) ? slots.tryAcquireRequested(this.#work.projectId) : null;
 		if (!slot) this.#requesting.add(lane);
 		return slot;
 	}
@@ -90,8 +90,8 @@ export class Room {
 		if (this.#waiting) return;
 		this.#waiting = true;
 		const { settler, slots } = this.#work.context;
-		if (settler.hasRoom) slots.onFree(this.#work.projectId, this.#onFreed);
-		else settler.onRoom(this.#onFreed);
+		if (settler.hasRoom(this.#work.projectId)) slots.onFree(this.#work.projectId, this.#onFreed);
+		else settler.onRoom(this.#work.projectId, this.#onFreed);
 	}
 
 	/** There is room again, perhaps with a slot kept for us: feeds starved lanes, each once. */

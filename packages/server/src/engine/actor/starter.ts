@@ -211,7 +211,7 @@ export class Starter {
 
 	/** Closes an event whose retention has ended. A few at a time, each with its commit: others have outcomes to commit, too. */
 	#closeFirst(lane: Lane, event: LogEvent): Turn {
-		if (!this.#work.context.settler.hasRoom) {
+		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
 			this.#room.wait(lane);
 			return "nothing";
 		}

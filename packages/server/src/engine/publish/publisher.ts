@@ -1,6 +1,7 @@
 import { encodeEnvelope } from "@posthorn/protocol";
+import { Budget, type Refusal } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import type { AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
@@ -9,14 +10,28 @@ import { faultsOf } from "./check.ts";
 
 /** Under load a commit gathers for as long as this: less than a publisher notices. */
 const GATHER_MS = 5;
+/** Publishers wait this long for a log that somebody else holds, milliseconds. */
+const LOCK_PATIENCE_MS = 5_000;
 /** When to come again, seconds. */
 const RETRY_AFTER_S = 1;
-/** What a row costs besides its body, bytes: so that many tiny events weigh something, too. */
-const ROW_BYTES = 200;
+const RETRY_AFTER_LOCK_S = 5;
+/** What an event costs besides its data, bytes: its envelope and its row. So many tiny events weigh something, too. */
+const ROW_BYTES = 300;
+
+/** What is on its way to the log, of each project and of the node. */
+const queueBudget = () =>
+	new Budget({
+		name: "publish_queue_bytes",
+		limit: COMMITS.publishBytesWaiting,
+		perOwner: COMMITS.publishBytesWaitingPerProject,
+		leavesRoom: true,
+	});
 
 export interface PublisherOptions {
 	readonly storage: Pick<LogStorage, "appendEvents">;
 	readonly clock: Clock;
+	/** What waiting for the database goes by: the machine's time, unless given. */
+	readonly disk?: Clock | undefined;
 	readonly ids: IdSource;
 	/** The largest `data`, bytes. */
 	readonly maxEventBytes: number;
@@ -25,37 +40,50 @@ export interface PublisherOptions {
 }
 
 interface Waiting {
-	readonly request: AppendRequest;
+	request: AppendRequest;
 	readonly bytes: number;
 	readonly resolve: (result: AppendResult) => void;
 	readonly reject: (error: unknown) => void;
 }
 
 /**
- * Publishing: checks events, fixes their exact bytes, and appends them to the log. Calls that arrive while a commit is
- * under way share the next one; each is answered after its commit. Rejects only when storage fails.
+ * Publishing: checks events, fixes their exact bytes, and appends them to the log. Calls that arrive during a commit
+ * share the next one, in turn by project; each is answered after its commit. Rejects only when storage fails.
  */
 export class Publisher {
+	/** What waits for a commit or is in one. */
+	readonly budget = queueBudget();
 	readonly #options: PublisherOptions;
 	readonly #commits: GroupCommit<Waiting>;
 
 	constructor(options: PublisherOptions) {
 		this.#options = options;
 		this.#commits = new GroupCommit({
-			commit: (batch) => this.#commit(batch),
+			clock: options.disk ?? systemClock,
+			ownerOf: ({ request }) => request.projectId,
+			commit: (batch, apart) => this.#commit(batch, apart),
 			weigh: (item) => item.bytes,
 			maxWeight: COMMITS.publishBytes,
 			gatherMaxMs: GATHER_MS,
+			patienceMs: LOCK_PATIENCE_MS,
+			giveUp: (items) => {
+				for (const { resolve } of items) resolve({ kind: "locked" });
+			},
 		});
 	}
 
 	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult> {
-		const refused = this.#refusalOf(drafts);
+		const faulty = this.#faultOf(drafts);
+		if (faulty) return Promise.resolve(faulty);
+		const bytes = drafts.reduce((sum, { data }) => sum + Buffer.byteLength(data) + ROW_BYTES, 0);
+		const refused = this.#take(projectId, bytes);
 		if (refused) return Promise.resolve(refused);
 		const publishedAt = this.#options.clock.now();
 		const events = drafts.map((draft) => this.#encode(projectId, draft, publishedAt));
 		// From here on nothing holds the drafts: what waits for the disk is the events' bytes alone.
-		return this.#append({ projectId, publishedAt, events }).then((result) => answerOf(projectId, events, result));
+		return this.#append({ projectId, publishedAt, events }, bytes)
+			.finally(() => this.budget.give(projectId, bytes))
+			.then((result) => answerOf(projectId, events, result));
 	}
 
 	/** Resolves when everything that was accepted is committed. */
@@ -63,7 +91,7 @@ export class Publisher {
 		return this.#commits.drain();
 	}
 
-	#refusalOf(drafts: readonly EventDraft[]): PublishResult | null {
+	#faultOf(drafts: readonly EventDraft[]): PublishResult | null {
 		const { maxEventBytes } = this.#options;
 		for (const [index, draft] of drafts.entries()) {
 			// A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two).
@@ -72,10 +100,18 @@ export class Publisher {
 			if (bytes > maxEventBytes) return { kind: "too_large", index, bytes, limit: maxEventBytes };
 		}
 		const faults = faultsOf(drafts, this.#options.clock.now());
-		if (faults.length > 0) return { kind: "invalid", faults };
-		return this.#commits.waitingWeight > COMMITS.publishBytesWaiting
-			? { kind: "busy", retryAfter: RETRY_AFTER_S }
-			: null;
+		return faults.length > 0 ? { kind: "invalid", faults } : null;
+	}
+
+	#take(projectId: string, bytes: number): PublishResult | null {
+		const refusal: Refusal | null = this.budget.take(projectId, bytes);
+		if (refusal === null) return null;
+		if (refusal === "never" && this.budget.heldBy(projectId) === 0) {
+			// Larger than a project's share, since operators allow it: it goes when nothing else of the project waits.
+			this.budget.hold(projectId, bytes);
+			return null;
+		}
+		return { kind: "busy", whose: refusal === "node" ? "node" : "own", retryAfter: RETRY_AFTER_S };
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
@@ -86,19 +122,31 @@ export class Publisher {
 		return { id, type, createdAt, createdAtGiven: draft.createdAt !== undefined, body };
 	}
 
-	#append(request: AppendRequest): Promise<AppendResult> {
-		const bytes = request.events.reduce((sum, event) => sum + event.body.length + ROW_BYTES, 0);
+	#append(request: AppendRequest, bytes: number): Promise<AppendResult> {
 		return new Promise((resolve, reject) => this.#commits.add({ request, bytes, resolve, reject }));
 	}
 
-	async #commit(batch: readonly Waiting[]): Promise<void> {
+	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
+		const locked: Waiting[] = [];
 		try {
-			const results = await this.#options.storage.appendEvents(batch.map(({ request }) => request));
+			const results = await this.#options.storage.appendEvents(
+				batch.map(({ request }) => request),
+				{ waits: apart },
+			);
 			this.#handOn(batch, results);
-			for (const [i, { resolve }] of batch.entries()) resolve(results[i]!);
+			for (const [i, waiting] of batch.entries()) {
+				const result = results[i]!;
+				if (result.kind !== "locked") {
+					waiting.resolve(result);
+					continue;
+				}
+				if (result.maybeWritten) waiting.request = { ...waiting.request, maybeWritten: true };
+				locked.push(waiting);
+			}
 		} catch (error) {
 			for (const { reject } of batch) reject(error);
 		}
+		return locked;
 	}
 
 	/** Gives what was committed to the lanes at once: an event that is sent from memory is not read again. */
@@ -119,6 +167,7 @@ export class Publisher {
 }
 
 function answerOf(projectId: string, events: readonly NewEvent[], result: AppendResult): PublishResult {
+	if (result.kind === "locked") return { kind: "locked", retryAfter: RETRY_AFTER_LOCK_S };
 	if (result.kind !== "appended") return result;
 	return {
 		kind: "published",

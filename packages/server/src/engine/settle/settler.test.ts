@@ -1,10 +1,20 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { COMMITS } from "../../base/budgets.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { type Settlement, StorageError } from "../../storage/port.ts";
+import { type Settlement, StorageError, type Verdict } from "../../storage/port.ts";
 import { type SettleResult, Settler } from "./settler.ts";
 
 const isRefused = ({ projectId }: Settlement): boolean => projectId === "refused";
+
+const outcomeOf = (projectId: string, done: (result: SettleResult) => void = () => undefined) => ({
+	lease: { projectId, generation: 1 },
+	attempt: null,
+	schedule: null,
+	unschedule: null,
+	lane: null,
+	done,
+});
 
 /** Refuses every batch with outcomes of the project `refused`. */
 class Storage {
@@ -87,4 +97,101 @@ test("once storage is closed, what was not written is left to whoever takes the 
 	storage.closed = true;
 	expect(await outcomes).toEqual({ a: "stale", b: "stale" });
 	expect(storage.calls).toEqual([]);
+});
+
+/** Storage that is away, and projects whose rows somebody else holds, until a test says otherwise. */
+class HeldStorage {
+	isAway = false;
+	readonly locked = new Set<string>();
+
+	async settle(settlements: readonly Settlement[]): Promise<Verdict[]> {
+		if (this.isAway) throw new StorageError("lost", "The connection was reset.");
+		return settlements.map(({ projectId }) => (this.locked.has(projectId) ? "locked" : "settled"));
+	}
+}
+
+function held() {
+	const clock = new VirtualClock();
+	const storage = new HeldStorage();
+	const settler = new Settler(storage, clock, silentLogger, clock);
+	return {
+		storage,
+		settler,
+		/** Lets this much time pass, with all that it leads to. */
+		async pass(ms: number): Promise<void> {
+			const until = clock.elapsed() + ms;
+			for (;;) {
+				await new Promise((resolve) => setImmediate(resolve));
+				if (clock.nextAt === null || clock.nextAt > until) break;
+				clock.advanceTo(clock.nextAt);
+			}
+			clock.advanceTo(until);
+		},
+	};
+}
+
+test("in an outage a project starts nothing more at its bound, then all projects at the node's", async () => {
+	const { storage, settler, pass } = held();
+	storage.isAway = true;
+	const called: string[] = [];
+	for (let n = 0; settler.hasRoom("a"); n++) {
+		expect(n).toBeLessThan(COMMITS.outcomesWaitingPerProject);
+		settler.add(outcomeOf("a"));
+	}
+	settler.onRoom("a", () => called.push("a"));
+	expect(settler.hasRoom("b")).toBe(true);
+	const others = Array.from({ length: 200 }, (_, i) => `p${i}`);
+	for (const project of others) while (settler.hasRoom(project)) settler.add(outcomeOf(project));
+	expect(settler.budget.used).toBeLessThanOrEqual(COMMITS.outcomesWaiting);
+	settler.onRoom("p0", () => called.push("p0"));
+	await pass(60_000);
+	expect(called).toEqual([]);
+	storage.isAway = false;
+	await pass(60_000);
+	expect(called.sort()).toEqual(["a", "p0"]);
+	expect(settler.hasRoom("a")).toBe(true);
+	expect(settler.budget.used).toBe(0);
+});
+
+test("a project whose rows somebody else holds starts nothing, takes no room from others, and loses no outcome", async () => {
+	const { storage, settler, pass } = held();
+	const settled: string[] = [];
+	const done = (name: string) => (result: SettleResult) => settled.push(`${name} ${result}`);
+	storage.locked.add("a");
+	for (let i = 0; i < 3; i++) settler.add(outcomeOf("a", done(`a${i}`)));
+	await pass(60_000);
+	expect(settler.hasRoom("a")).toBe(false);
+	expect(settler.budget.used).toBe(0);
+	let hasRoom = 0;
+	settler.onRoom("a", () => {
+		hasRoom += 1;
+	});
+	for (let i = 0; i < 50; i++) {
+		settler.add(outcomeOf("b", done(`b${i}`)));
+		await pass(100);
+	}
+	expect(settled).toEqual(Array.from({ length: 50 }, (_, i) => `b${i} settled`));
+	expect(hasRoom).toBe(0);
+	storage.locked.clear();
+	await pass(2_000);
+	expect(settled.slice(50)).toEqual(["a0 settled", "a1 settled", "a2 settled"]);
+	expect([hasRoom, settler.hasRoom("a"), settler.budget.used]).toEqual([1, true, 0]);
+});
+
+test("a node that stops gives up outcomes whose rows stay held, tells so once for each, and is done", async () => {
+	const { storage, settler, pass } = held();
+	const told: string[] = [];
+	storage.locked.add("a");
+	for (let i = 0; i < 3; i++) settler.add(outcomeOf("a", (result) => told.push(`a${i} ${result}`)));
+	await pass(60_000);
+	settler.stop();
+	let isDrained = false;
+	void settler.drain().then(() => {
+		isDrained = true;
+	});
+	await pass(9_000);
+	expect([told, isDrained]).toEqual([[], false]);
+	await pass(3_000);
+	expect([told, isDrained]).toEqual([["a0 stale", "a1 stale", "a2 stale"], true]);
+	expect(settler.budget.used).toBe(0);
 });

@@ -1,5 +1,6 @@
+import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
@@ -9,6 +10,7 @@ import {
 	type Retry,
 	type Settlement,
 	StorageError,
+	type Verdict,
 } from "../../storage/port.ts";
 
 /** Outcomes in one commit at most: keeps a commit, and so the wait for the next, short. */
@@ -19,6 +21,9 @@ const GATHER_MS = 20;
 const RETRY_MS = 100;
 /** … up to this long. */
 const RETRY_MAX_MS = 5_000;
+
+/** A node that stops waits this long for rows that somebody else holds, milliseconds. */
+const STOP_PATIENCE_MS = 10_000;
 
 /** What became of something handed in to be settled. */
 export type SettleResult =
@@ -43,39 +48,67 @@ export interface SettleItem {
 }
 
 /**
- * Commits outcomes of all projects together. Nothing is ever given up because storage is away: a batch is tried until
- * it is committed or its lease is gone, while lanes stop starting at the bound.
+ * Commits outcomes of all projects together, in turn by project. Outcomes are never given up because storage is away, or
+ * because somebody else holds their project's rows: they are tried until they are committed or their lease is gone. At
+ * its bound a project starts nothing more. One whose rows are held starts nothing at all, and does not count among what
+ * bounds the others.
  */
 export class Settler {
+	/** Outcomes that wait for a commit or are in one, without those of locked projects. */
+	readonly budget = new Budget({
+		name: "settle_queue_outcomes",
+		limit: COMMITS.outcomesWaiting,
+		perOwner: COMMITS.outcomesWaitingPerProject,
+		leavesRoom: true,
+	});
 	readonly #storage: Pick<DeliveryStorage, "settle">;
 	readonly #clock: Clock;
 	readonly #logger: Logger;
 	readonly #commits: GroupCommit<SettleItem>;
-	#roomWaiters: (() => void)[] = [];
+	/** Projects whose rows somebody else holds, with how many outcomes of theirs wait for that. */
+	readonly #locked = new Map<string, number>();
+	readonly #roomWaiters = new Map<string, (() => void)[]>();
 
-	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, logger: Logger) {
+	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, logger: Logger, disk: Clock = systemClock) {
 		this.#storage = storage;
 		this.#clock = clock;
 		this.#logger = logger;
 		this.#commits = new GroupCommit({
-			commit: (batch) => this.#commit(batch),
+			clock: disk,
+			ownerOf: ({ lease }) => lease.projectId,
+			commit: (batch, apart) => this.#commit(batch, apart),
 			weigh: () => 1,
 			maxWeight: MAX_BATCH,
 			gatherMaxMs: GATHER_MS,
+			giveUp: (items) => this.#giveUp(items),
 		});
 	}
 
 	add(item: SettleItem): void {
+		const { projectId } = item.lease;
+		const locked = this.#locked.get(projectId);
+		if (locked === undefined) this.budget.hold(projectId, 1);
+		else this.#locked.set(projectId, locked + 1);
 		this.#commits.add(item);
 	}
 
-	/** Whether lanes may start more. When not, {@link onRoom} tells once when they may again. */
-	get hasRoom(): boolean {
-		return this.#commits.waitingWeight < COMMITS.outcomesWaiting;
+	/** Whether the project's lanes may start more. When not, {@link onRoom} tells once when they may again. */
+	hasRoom(projectId: string): boolean {
+		return !this.#locked.has(projectId) && this.budget.refusal(projectId, 1) === null;
 	}
 
-	onRoom(callback: () => void): void {
-		this.#roomWaiters.push(callback);
+	onRoom(projectId: string, callback: () => void): void {
+		const waiters = this.#roomWaiters.get(projectId);
+		if (waiters) waiters.push(callback);
+		else this.#roomWaiters.set(projectId, [callback]);
+	}
+
+	/**
+	 * The node stops: outcomes whose rows somebody else still holds {@link STOP_PATIENCE_MS} from now are given up. Whoever
+	 * takes their projects next makes those attempts again.
+	 */
+	stop(): void {
+		this.#commits.end(STOP_PATIENCE_MS);
 	}
 
 	/** Resolves when all that was added is settled. */
@@ -83,22 +116,70 @@ export class Settler {
 		return this.#commits.drain();
 	}
 
-	async #commit(batch: SettleItem[]): Promise<void> {
-		const groups = groupByLease(batch);
-		const results = await this.#settle(groups.map((group) => group.settlement));
-		groups.forEach((group, i) => {
-			for (const item of group.items) item.done(results[i]!);
-		});
-		if (this.hasRoom) for (const callback of this.#roomWaiters.splice(0)) callback();
+	#giveUp(items: readonly SettleItem[]): void {
+		for (const [projectId, given] of Map.groupBy(items, ({ lease }) => lease.projectId)) {
+			this.#locked.delete(projectId);
+			this.#logger.error(
+				{ projectId, outcomes: given.length },
+				"outcomes were not written: another transaction held the project's rows; they will be sent again",
+			);
+			for (const item of given) item.done("stale");
+		}
 	}
 
-	async #settle(settlements: Settlement[]): Promise<SettleResult[]> {
+	async #commit(batch: SettleItem[], apart: boolean): Promise<SettleItem[]> {
+		const groups = groupByLease(batch);
+		const results = await this.#settle(
+			groups.map((group) => group.settlement),
+			apart,
+		);
+		const locked: SettleItem[] = [];
+		for (const [i, { items, settlement }] of groups.entries()) {
+			const { projectId } = settlement;
+			const result = results[i]!;
+			if (result === "locked") {
+				locked.push(...items);
+				this.#becameLocked(projectId);
+				continue;
+			}
+			this.#becameFree(projectId);
+			this.budget.give(projectId, items.length);
+			for (const item of items) item.done(result);
+		}
+		this.#callWaiting();
+		return locked;
+	}
+
+	#becameLocked(projectId: string): void {
+		if (this.#locked.has(projectId)) return;
+		const outcomes = this.budget.heldBy(projectId);
+		this.budget.give(projectId, outcomes);
+		this.#locked.set(projectId, outcomes);
+	}
+
+	#becameFree(projectId: string): void {
+		const outcomes = this.#locked.get(projectId);
+		if (outcomes === undefined) return;
+		this.#locked.delete(projectId);
+		this.budget.hold(projectId, outcomes);
+	}
+
+	#callWaiting(): void {
+		for (const [projectId, callbacks] of this.#roomWaiters) {
+			if (!this.hasRoom(projectId)) continue;
+			this.#roomWaiters.delete(projectId);
+			for (const callback of callbacks) callback();
+		}
+	}
+
+	async #settle(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
 		for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
 			try {
-				return await this.#storage.settle(settlements);
+				return await this.#storage.settle(settlements, { waits: apart });
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
-				if (!(error instanceof StorageError)) return this.#refused(settlements, error);
+				if (!(error instanceof StorageError)) return this.#refused(settlements, apart, error);
+				if (error.code === "locked") return this.#findLocked(settlements, apart);
 				this.#logger.error(
 					{ err: error, settlements: settlements.length, retryInMs: waitMs },
 					"outcomes wait: storage is away",
@@ -108,10 +189,18 @@ export class Settler {
 		}
 	}
 
+	/** A row of one of them is held that no statement looks for: it is found by halves. */
+	async #findLocked(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
+		if (settlements.length === 1) return ["locked"];
+		const half = Math.ceil(settlements.length / 2);
+		const first = await this.#settle(settlements.slice(0, half), apart);
+		return [...first, ...(await this.#settle(settlements.slice(half), apart))];
+	}
+
 	/** One of them is refused: each is tried by itself, so that the others are not held up. */
-	async #refused(settlements: Settlement[], error: unknown): Promise<SettleResult[]> {
-		const results: SettleResult[] = [];
-		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one])));
+	async #refused(settlements: Settlement[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
+		const results: (Verdict | SettleResult)[] = [];
+		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one], apart)));
 		else
 			for (const { projectId } of settlements) {
 				this.#logger.error({ err: error, projectId }, "outcomes refused by storage");

@@ -45,14 +45,16 @@ export function describeLeases(harness: StorageHarness): void {
 			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];
 			await world.storage.releaseLease(leases[2]!, null, { lastSeq: 0, revision: 0 });
 			world.clock.time += harness.leaseTermMs - 1;
-			const [renewed, ...others] = await world.storage.renewLeases(NODE, [leases[0]!, leases[2]!]);
+			const {
+				renewed: [renewed, ...others],
+			} = await world.storage.renewLeases(NODE, [leases[0]!, leases[2]!]);
 			expect(others).toEqual([]);
 			expect(renewed).toEqual({ ...leases[0], expiresAt: world.clock.time + harness.leaseTermMs });
-			expect(await world.storage.renewLeases("node_b", [renewed!])).toEqual([]);
+			expect(await world.storage.renewLeases("node_b", [renewed!])).toEqual({ renewed: [], locked: [] });
 			world.clock.time += 1;
 			const taken = await world.lease(lost, "node_b");
-			expect(await world.storage.renewLeases(NODE, [renewed!, leases[1]!])).toHaveLength(1);
-			expect(await world.storage.renewLeases("node_b", [taken])).toHaveLength(1);
+			expect((await world.storage.renewLeases(NODE, [renewed!, leases[1]!])).renewed).toHaveLength(1);
+			expect((await world.storage.renewLeases("node_b", [taken])).renewed).toHaveLength(1);
 		});
 
 		test("a lease is given back with the time of the next alarm", async () => {

@@ -4,6 +4,8 @@ import { expect } from "vitest";
 import { type IdKind, IdSource } from "../../base/ids.ts";
 import type {
 	AppendedEvent,
+	AppendRequest,
+	AppendResult,
 	AttemptStatus,
 	LaneState,
 	Lease,
@@ -13,6 +15,7 @@ import type {
 	Retry,
 	Settlement,
 	Storage,
+	Verdict,
 	Webhook,
 	WebhookPatch,
 } from "../port.ts";
@@ -97,9 +100,18 @@ export class World {
 	/** Appends one event of each of these types, all in one request. */
 	async publish(projectId: string, ...types: readonly string[]): Promise<(NewEvent & AppendedEvent)[]> {
 		const events = types.map((type) => this.event(projectId, type));
-		const [result] = await this.storage.appendEvents([{ projectId, publishedAt: this.clock.now(), events }]);
-		if (result?.kind !== "appended") throw new Error(`Publishing ended as ${result?.kind}.`);
+		const result = await this.append({ projectId, publishedAt: this.clock.now(), events });
+		if (result.kind !== "appended") throw new Error(`Publishing ended as ${result.kind}.`);
 		return events.map((event, i) => ({ ...event, ...result.events[i]! }));
+	}
+
+	/** As the engine does: as long as somebody else holds the project's rows, it is tried again. */
+	async append(request: AppendRequest): Promise<AppendResult> {
+		for (let next = request; ; ) {
+			const [result] = await this.storage.appendEvents([next], { waits: true });
+			if (result!.kind !== "locked") return result!;
+			if (result!.maybeWritten) next = { ...request, maybeWritten: true };
+		}
 	}
 
 	async lease(projectId: string, holder = NODE): Promise<Lease> {
@@ -132,10 +144,10 @@ export class World {
 		};
 	}
 
-	async settle(lease: Lease, about: Partial<Settlement>): Promise<"settled" | "stale"> {
+	async settle(lease: Lease, about: Partial<Settlement>): Promise<Verdict> {
 		const empty = { attempts: [], schedule: [], unschedule: [], lanes: [] };
 		const settlement = { projectId: lease.projectId, generation: lease.generation, ...empty, ...about };
-		const [verdict] = await this.storage.settle([settlement]);
+		const [verdict] = await this.storage.settle([settlement], { waits: true });
 		return verdict!;
 	}
 

@@ -1,3 +1,4 @@
+import type { LockOptions } from "./log.ts";
 import type { WebhookStatus } from "./registry.ts";
 
 /**
@@ -10,6 +11,12 @@ export interface Lease {
 	readonly generation: number;
 	/** When others may take it, by the clock of whoever reads this (milliseconds since the Unix epoch). */
 	readonly expiresAt: number;
+}
+
+/** What became of leases that were to be renewed; those that were lost are in neither list. */
+export interface Renewal {
+	readonly renewed: readonly Lease[];
+	readonly locked: readonly Lease[];
 }
 
 /** One webhook's way through the log, with all that its lane needs to know. */
@@ -120,6 +127,9 @@ export interface HandedOver {
 
 export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
 
+/** What became of a settlement. */
+export type Verdict = "settled" | "stale" | "locked";
+
 export type ReplayResult =
 	| { readonly kind: "queued"; readonly replay: number }
 	/** The delivery is still attempting. */
@@ -141,13 +151,21 @@ export interface DeliveryStorage {
 	 *
 	 * @param heldBefore `projectIds` are those that this holder held when the current epoch of the database began, and has
 	 *   stopped working since
+	 * @param onLocked told those of `projectIds` that could not be taken since somebody else holds the lease's row, mostly
+	 *   for a moment. Nothing is said of who works them.
 	 */
-	acquireLeases(holder: string, limit: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<Lease[]>;
+	acquireLeases(
+		holder: string,
+		limit: number,
+		projectIds?: readonly string[],
+		heldBefore?: boolean,
+		onLocked?: (projectIds: readonly string[]) => void,
+	): Promise<Lease[]>;
 	/**
 	 * Prolongs leases by a term; answers with those that still hold: not taken by others since, even when their term was
-	 * over meanwhile (the machine slept).
+	 * over meanwhile (the machine slept). Leases whose rows somebody else holds are `locked`: neither renewed nor lost.
 	 */
-	renewLeases(holder: string, leases: readonly Lease[]): Promise<Lease[]>;
+	renewLeases(holder: string, leases: readonly Lease[], options?: LockOptions): Promise<Renewal>;
 	/**
 	 * Gives a lease back and sets the project's alarm to `wakeAt` (null: nothing waits); if events were appended beyond
 	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung. `inFlight` stays with the
@@ -176,10 +194,11 @@ export interface DeliveryStorage {
 	/**
 	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
 	 * refused whole, and so is one with an attempt that is logged already, or with a lane beyond the log's end: whoever
-	 * made it works from what is no longer true. The first attempt of an event comes with where its lane stands then, so that lanes tell what was attempted.
-	 * Attempts of deleted webhooks are logged, but nothing is scheduled for them.
+	 * made it works from what is no longer true. The first attempt of an event comes with where its lane stands then, so
+	 * that lanes tell what was attempted. Attempts of deleted webhooks are logged, but nothing is scheduled for them. Of a
+	 * project whose rows somebody else holds nothing is written, and all of its settlements are `locked`.
 	 */
-	settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]>;
+	settle(settlements: readonly Settlement[], options?: LockOptions): Promise<Verdict[]>;
 
 	/**
 	 * Settles an attempt that was handed over with the lease of `settlement`: logs it (without attempts, it is given back

@@ -30,13 +30,29 @@ export interface AppendRequest {
 	readonly projectId: string;
 	readonly publishedAt: number;
 	readonly events: readonly NewEvent[];
+	/** A call before may have appended it: if so, that is what is answered, and nothing of it is `repeated`. */
+	readonly maybeWritten?: boolean;
 }
 
 export type AppendResult =
 	| { readonly kind: "appended"; readonly events: readonly AppendedEvent[] }
 	/** Events whose id is taken by other content, by their index in the request. Nothing was written. */
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
-	| { readonly kind: "no_project" };
+	| { readonly kind: "no_project" }
+	/**
+	 * Somebody else holds the project's rows. Nothing was written, unless a connection broke before that: then the request
+	 * is to be made again as `maybeWritten`.
+	 */
+	| { readonly kind: "locked"; readonly maybeWritten?: boolean };
+
+/** How a call that works for several projects meets one whose rows somebody else holds. */
+export interface LockOptions {
+	/**
+	 * Whether it may wait for the lock, for a moment: only for calls that work for one project. The others never wait, and
+	 * answer `locked` for that project alone.
+	 */
+	readonly waits?: boolean;
+}
 
 export interface AppendedEvent {
 	readonly seq: number;
@@ -72,9 +88,10 @@ export interface LogStorage {
 
 	/**
 	 * Appends the requests in their order, in one durable transaction; each is atomic by itself. Numbers events from
-	 * the project's last `seq`, and rings the alarm of every project that got one.
+	 * the project's last `seq`, and rings the alarm of every project that got one. Either all requests of a project are
+	 * `locked`, or none.
 	 */
-	appendEvents(requests: readonly AppendRequest[]): Promise<AppendResult[]>;
+	appendEvents(requests: readonly AppendRequest[], options?: LockOptions): Promise<AppendResult[]>;
 
 	/** The log behind `after`, in order. `types` leaves out the others. Test events are never in it. */
 	readLog(projectId: string, after: number, window: LogWindow, types?: readonly string[]): Promise<LogEvent[]>;

@@ -8,8 +8,11 @@ import type { AlarmMark, Lease } from "./delivery.ts";
 export interface NeighbourStorage {
 	/** Where these projects stand now; those that are not there are left out. */
 	readMarks(projectIds: readonly string[]): Promise<ReadonlyMap<string, AlarmMark>>;
-	/** By which revision of its project each holder of a lease goes. For leases that passed on nothing is noted. */
-	acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>;
+	/**
+	 * Records by which revision of its project each holder of a lease goes. For leases that passed on nothing is recorded.
+	 * @returns those that could not be recorded, since somebody else holds the lease's row: to be told again
+	 */
+	acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<Acknowledgement[]>;
 	/** Whether nobody goes by less than this revision: the project's lease is free, over, or acknowledged as far. */
 	isInForce(projectId: string, revision: number): Promise<boolean>;
 	/** Reports that this node lives, for about the term of a lease; answers what there is to share, itself included. */

@@ -24,7 +24,7 @@ export interface LostTail {
 }
 
 /** What connections are for; each kind is a pool of its own. */
-export type ConnectionUse = "publish" | "settle" | "engine" | "people";
+export type ConnectionUse = "publish" | "settle" | "engine" | "people" | "waiting";
 
 /** The connections of a pool at a moment. */
 export interface PoolState {

@@ -1,7 +1,6 @@
 import { sameContent } from "@posthorn/protocol";
 import type { AppendedEvent, AppendResult } from "../port.ts";
-import { appendRows, lockLogs, type NewRow, type Resolved } from "./append-rows.ts";
-import type { Connections } from "./connections.ts";
+import { type Appended, appendRows, holdLogs, type NewRow, type Resolved } from "./append-rows.ts";
 import { numberArray, textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
@@ -14,6 +13,11 @@ interface There {
 	readonly body: Uint8Array;
 }
 
+/** @param lost whether a call before it broke, so that it may have been written */
+export function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): AppendResult {
+	return lost || request.maybeWritten ? { kind: "locked", maybeWritten: true } : { kind: "locked" };
+}
+
 const FIND = sql(`
 	SELECT e.project_no, e.id, e.seq, e.created_at, e.published_at, e.body
 	FROM unnest($1::bigint[], $2::text[]) AS g (project_no, id) CROSS JOIN LATERAL (
@@ -21,33 +25,38 @@ const FIND = sql(`
 	) e`);
 
 /**
- * Appends requests in their order against what is in the log, each atomic by itself. `maybeOurs`: the same call was made
- * before and its end is not known, so an event that is there just as it would be written is not a repeated one.
+ * Appends requests in their order against what is in the log, each atomic by itself, in a transaction. `maybeOurs`: the
+ * same call was made before and its end is not known, so an event that is there just as it would be written is not a
+ * repeated one.
  */
-export function appendAgainstLog(
-	connections: Connections,
+export async function appendAgainstLog(
+	c: Session,
 	all: readonly Resolved[],
+	waits: boolean,
 	maybeOurs: boolean,
 ): Promise<AppendResult[]> {
-	return connections.transaction("publish", async (c) => {
-		await lockLogs(c, new Set(all.map(({ projectNo }) => projectNo)));
-		const there = await findThere(c, all);
-		const fresh: NewRow[] = [];
-		const outcomes = all.map((one) => decide(one, there, fresh, maybeOurs));
-		const ends = fresh.length === 0 ? new Map<number, number>() : await appendRows(c, fresh);
-		return outcomes.map((outcome, i): AppendResult => {
-			if (outcome.kind === "conflict") return outcome;
-			const { projectNo } = all[i]!;
-			const seqOf = (place: number) => ends.get(projectNo)! + place;
-			const events = outcome.events.map(
-				({ there: found, place, repeated }): AppendedEvent => ({
-					seq: found.seq ?? seqOf(place),
-					createdAt: found.createdAt,
-					repeated,
-				}),
-			);
-			return { kind: "appended", events };
-		});
+	const held = await holdLogs(c, new Set(all.map(({ projectNo }) => projectNo)), waits);
+	const mine = all.filter(({ projectNo }) => held.has(projectNo));
+	const there = await findThere(c, mine);
+	const fresh: NewRow[] = [];
+	const outcomes = new Map(
+		mine.map((one) => [one, decide(one, there, fresh, maybeOurs || one.request.maybeWritten === true)]),
+	);
+	const { ends }: Pick<Appended, "ends"> = fresh.length === 0 ? { ends: new Map() } : await appendRows(c, fresh, waits);
+	const mute = new Set(fresh.map(({ projectNo }) => projectNo).filter((projectNo) => !ends.has(projectNo)));
+	return all.map((one): AppendResult => {
+		const outcome = outcomes.get(one);
+		if (outcome === undefined || mute.has(one.projectNo)) return lockedResult(one, maybeOurs);
+		if (outcome.kind === "conflict") return outcome;
+		const seqOf = (place: number) => ends.get(one.projectNo)! + place;
+		const events = outcome.events.map(
+			({ there: found, place, repeated }): AppendedEvent => ({
+				seq: found.seq ?? seqOf(place),
+				createdAt: found.createdAt,
+				repeated,
+			}),
+		);
+		return { kind: "appended", events };
 	});
 }
 

@@ -3,20 +3,24 @@
  * A project of which one is not is left out of it, and its requests go one by one against what is there, in a second
  * transaction.
  *
+ * A project whose rows somebody else holds is passed over (`locked`). Once one was, the next call first looks whether it
+ * is free, in a round trip of its own, before it sends any event of its batch.
+ *
  * A connection that breaks leaves it open whether the transaction was committed. Then the call is made once more, against
  * what is there: events of its own that it finds are the ones that it appended the first time.
  */
-import type { AppendRequest, AppendResult } from "../port.ts";
-import { appendAgainstLog } from "./append-repeated.ts";
-import { appendRows, lockLogs, type Resolved } from "./append-rows.ts";
+import type { AppendRequest, AppendResult, LockOptions } from "../port.ts";
+import { appendAgainstLog, lockedResult } from "./append-repeated.ts";
+import { appendRows, holdLogs, type Resolved } from "./append-rows.ts";
 import type { Connections } from "./connections.ts";
-import { isConnectionLost } from "./errors.ts";
+import { isConnectionLost, isLocked } from "./errors.ts";
 import { findProject } from "./find.ts";
 import { internTypes, typeCode } from "./types.ts";
 
 export async function appendEvents(
 	connections: Connections,
 	requests: readonly AppendRequest[],
+	{ waits = false }: LockOptions = {},
 ): Promise<AppendResult[]> {
 	const resolved = await resolve(connections, requests);
 	const results = new Map<Resolved, AppendResult>();
@@ -25,15 +29,21 @@ export async function appendEvents(
 	const rest = withoutRepeats(fresh);
 	let lost = false;
 	try {
-		if (rest.length > 0) await appendNew(connections, rest, results);
+		if (rest.length > 0) await appendNew(connections, rest, waits, results);
 	} catch (error) {
+		if (waits && isLocked(error)) return requests.map((request) => lockedResult({ request }, false));
 		if (!isConnectionLost((error as Error).cause)) throw error;
 		lost = true;
 	}
 	const left = fresh.filter((one) => !results.has(one));
 	if (left.length > 0) {
-		const appended = await appendAgainstLog(connections, left, lost);
-		for (const [i, one] of left.entries()) results.set(one, appended[i]!);
+		try {
+			const appended = await connections.holding("publish", waits, (c) => appendAgainstLog(c, left, waits, lost));
+			for (const [i, one] of left.entries()) results.set(one, appended[i]!);
+		} catch (error) {
+			if (!waits || !isLocked(error)) throw error;
+			for (const one of left) results.set(one, lockedResult(one, lost));
+		}
 	}
 	return resolved.map((one) => {
 		if (one === null) return { kind: "no_project" };
@@ -78,23 +88,35 @@ function withoutRepeats(all: readonly Resolved[]): Resolved[] {
 	return all.filter(({ projectNo }) => !repeating.has(projectNo));
 }
 
-/** Appends what is all new, in one round trip. */
+/** Appends what is all new, in one round trip; in two if a project was locked just now. */
 async function appendNew(
 	connections: Connections,
 	all: readonly Resolved[],
+	waits: boolean,
 	results: Map<Resolved, AppendResult>,
 ): Promise<void> {
-	const ends = await connections.transaction("publish", async (c) => {
-		const locked = lockLogs(c, new Set(all.map(({ projectNo }) => projectNo)));
-		const appended = appendRows(
-			c,
-			all.flatMap(({ rows }) => rows),
-		);
-		return (await Promise.all([locked, appended, c.commit()]))[1];
+	const { suspects } = connections;
+	const projects = new Set(all.map(({ projectNo }) => projectNo));
+	const looksFirst = waits || [...projects].some((projectNo) => suspects.has(projectNo));
+	const { held, appended } = await connections.holding("publish", waits, async (c) => {
+		const holding = holdLogs(c, projects, waits);
+		const free = looksFirst ? await holding : projects;
+		const rows = all.filter(({ projectNo }) => free.has(projectNo)).flatMap((one) => one.rows);
+		const appending = rows.length > 0 ? appendRows(c, rows, waits) : { ends: new Map(), known: new Set<number>() };
+		const [held, appended] = await Promise.all([holding, appending, c.commit()]);
+		return { held, appended };
 	});
+	const { ends, known } = appended;
+	for (const projectNo of projects) {
+		if (!held.has(projectNo)) suspects.add(projectNo);
+		else if (looksFirst) suspects.delete(projectNo);
+	}
 	for (const one of all) {
 		let seq = ends.get(one.projectNo);
-		if (seq === undefined) continue;
+		if (seq === undefined) {
+			if (!known.has(one.projectNo)) results.set(one, lockedResult(one, false));
+			continue;
+		}
 		const events = one.rows.map(({ createdAt }) => ({ seq: ++seq!, createdAt, repeated: false }));
 		ends.set(one.projectNo, seq);
 		results.set(one, { kind: "appended", events });

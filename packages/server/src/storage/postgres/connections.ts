@@ -1,7 +1,8 @@
 /**
  * The connections to PostgreSQL, in pools by who works with them, so that none waits behind another: publishing,
- * settling, the engine (leases, lanes, windows of the log) and people (the API, the sweep). All are small and opened
- * when they are needed.
+ * settling, the engine (leases, lanes, windows of the log) and people (the API, the sweep). Transactions that may wait
+ * for the rows of a project have a pool of their own: however many projects are locked, the others never run out of
+ * connections. All are small and opened when they are needed.
  *
  * What fails comes out as a StorageError, or as it is when it is a mistake of ours. A transaction that lost against
  * another one is done again here; one whose connection broke is not: whether it was committed is not known, so only
@@ -26,9 +27,11 @@ import { KnownDays } from "./partitions.ts";
 import { Session } from "./session.ts";
 
 /** Connections at most, for each node. */
-const POOLS: Readonly<Record<ConnectionUse, number>> = { publish: 2, settle: 2, engine: 3, people: 4 };
+const POOLS: Readonly<Record<ConnectionUse, number>> = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 4 };
 export type PoolName = ConnectionUse;
 
+/** A transaction that may wait for one project's rows does so for this long, milliseconds. */
+const LOCK_WAIT_MS = 500;
 /** A connection that nobody used for this long is closed, milliseconds. */
 const IDLE_MS = 60_000;
 /** How often a transaction is done again, and how long it waits before, milliseconds at most. */
@@ -53,6 +56,8 @@ export class Connections {
 	readonly epochs: EpochMemory;
 	/** Told once, when the database is found to have gone on in another epoch. */
 	onEnded: () => void = () => undefined;
+	/** Projects whose logs somebody else held when they were last looked at, by their numbers. */
+	readonly suspects = new Set<number>();
 	/** Told of each project that a transaction has changed, by its id, after the commit. */
 	onChanged: (projectId: string) => void = () => undefined;
 	/** Told when connections made so far are not used any more. */
@@ -85,7 +90,13 @@ export class Connections {
 			pool.on("error", () => observer.disconnected?.(name));
 			return pool;
 		};
-		this.#pools = { publish: open("publish"), settle: open("settle"), engine: open("engine"), people: open("people") };
+		this.#pools = {
+			publish: open("publish"),
+			settle: open("settle"),
+			engine: open("engine"),
+			people: open("people"),
+			waiting: open("waiting"),
+		};
 	}
 
 	/** Whether the database has gone on in another epoch: nothing is done on these connections any more. */
@@ -98,8 +109,14 @@ export class Connections {
 		const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolState => {
 			return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 		};
-		const { publish, settle, engine, people } = this.#pools;
-		return { publish: stateOf(publish), settle: stateOf(settle), engine: stateOf(engine), people: stateOf(people) };
+		const { publish, settle, engine, people, waiting } = this.#pools;
+		return {
+			publish: stateOf(publish),
+			settle: stateOf(settle),
+			engine: stateOf(engine),
+			people: stateOf(people),
+			waiting: stateOf(waiting),
+		};
 	}
 
 	/** Reads by statements of their own, each of which sees the newest state. Once more if a connection had broken. */
@@ -137,6 +154,19 @@ export class Connections {
 					await wait(Math.random() * CONFLICT_WAIT_MS);
 				}
 			}
+		});
+	}
+
+	/**
+	 * Runs `work`, which holds rows of projects, in a transaction. `waits`: it is one project's, and may wait for them for a
+	 * moment, on the connections that are kept for that. Rejects as `locked` when that was not long enough.
+	 */
+	holding<T>(pool: PoolName, waits: boolean, work: Work<T>): Promise<T> {
+		if (!waits) return this.transaction(pool, work);
+		return this.transaction("waiting", async (c) => {
+			const limited = c.command(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
+			const [value] = await Promise.all([work(c), limited]);
+			return value;
 		});
 	}
 

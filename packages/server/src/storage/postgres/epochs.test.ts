@@ -127,7 +127,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
 		const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
 		expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
-		expect(await storage.renewLeases("node_a", leases)).toEqual([]);
+		expect(await storage.renewLeases("node_a", leases)).toEqual({ renewed: [], locked: [] });
 		await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
 
 		const other = await open();

@@ -1,5 +1,5 @@
 import type { AbandonedBasket, BasketTouch, DueBasket, LogEvent } from "../port.ts";
-import { lockLogs } from "./append-rows.ts";
+import { holdLogs } from "./append-rows.ts";
 import { appendOfFacts, storedId } from "./facts-record.ts";
 import { findProject } from "./find.ts";
 import { numberArray, textArray } from "./literals.ts";
@@ -23,7 +23,7 @@ export async function touchBasket(
 	const project = await findProject(c, projectId);
 	if (project === null) return "no_project";
 	const [, touched] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		c.run(TOUCH, project, storedId(basketId), at, c.offset.toDatabase(dueAt), data),
 		c.commit(),
 	]);
@@ -87,7 +87,7 @@ export async function abandonBaskets(
 	if (project === null) return [];
 	const ids = baskets.map(({ basketId }) => storedId(basketId));
 	const [, rows] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		c.rows<{ basket_id: string }>(END, project, textArray(ids), numberArray(baskets.map(({ touchedAt }) => touchedAt))),
 	]);
 	if (rows.length === 0) return [];

@@ -1,6 +1,6 @@
 /** Facts that refer to an order. Whether they are known is looked at together with their order, once the log is held. */
 import type { NewChargeback, NewDeliverable, NewRefund, Recorded } from "../port.ts";
-import { lockLogs } from "./append-rows.ts";
+import { holdLogs } from "./append-rows.ts";
 import { findOrder } from "./facts-orders.ts";
 import { appendOfFact, earlier, eventsJson, recorded, storedId, type Told } from "./facts-record.ts";
 import { findProject } from "./find.ts";
@@ -25,7 +25,7 @@ export async function recordRefund(
 	if (project === null) return { kind: "no_project" };
 	const id = storedId(refundId);
 	const [, told, order] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		c.row<Told>(FIND_REFUND, project, id),
 		findOrder(c, project, orderId),
 	]);
@@ -57,7 +57,7 @@ export async function recordChargeback(
 	if (project === null) return { kind: "no_project" };
 	const id = storedId(chargebackId);
 	const [, told, order] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		c.row<Told>(FIND_CHARGEBACK, project, id),
 		findOrder(c, project, orderId),
 	]);
@@ -85,7 +85,7 @@ export async function recordDeliverable(
 	if (project === null) return { kind: "no_project" };
 	const key = [project, storedId(orderId), storedId(deliverableId)];
 	const [, order, told] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		findOrder(c, project, orderId),
 		c.row<Told>(FIND_DELIVERABLE, ...key),
 	]);

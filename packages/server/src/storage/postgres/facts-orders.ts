@@ -1,5 +1,5 @@
 import type { LogEvent, NewOrder, Order, Recorded } from "../port.ts";
-import { lockLogs } from "./append-rows.ts";
+import { holdLogs } from "./append-rows.ts";
 import {
 	appendOfFacts,
 	bytesArray,
@@ -33,7 +33,7 @@ export async function recordOrders(c: Session, projectId: string, orders: readon
 	const ids = new Set(orders.map(({ orderId }) => storedId(orderId)));
 	const keys = new Map(orders.map(({ customerKey }) => [hex(customerKey), customerKey]));
 	const [, rows, customers] = await Promise.all([
-		lockLogs(c, [project]),
+		holdLogs(c, [project], true),
 		c.rows<Told & { order_id: string }>(FIND_TOLD, project, textArray([...ids])),
 		c.rows<{ key: Buffer }>(FIND_CUSTOMERS, project, bytesArray([...keys.values()])),
 	]);

@@ -1,5 +1,5 @@
 import type { FactEvent, NewEvent, NewSubscription, Recorded } from "../port.ts";
-import { lockLogs } from "./append-rows.ts";
+import { holdLogs } from "./append-rows.ts";
 import { appendOfFact, earlier, eventsJson, recorded, storedId, type Told } from "./facts-record.ts";
 import { findProject } from "./find.ts";
 import type { Session } from "./session.ts";
@@ -19,7 +19,7 @@ export async function recordSubscription(
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };
 	const id = storedId(subscriptionId);
-	const [, told] = await Promise.all([lockLogs(c, [project]), c.row<Told>(FIND, project, id)]);
+	const [, told] = await Promise.all([holdLogs(c, [project], true), c.row<Told>(FIND, project, id)]);
 	const known = earlier(told, digest);
 	if (known !== null) return known;
 	const appended = await appendOfFact(c, project, at, event);
@@ -54,7 +54,7 @@ export async function cancelSubscription(
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };
 	const id = storedId(subscriptionId);
-	const [, end] = await Promise.all([lockLogs(c, [project]), c.row<End>(FIND_END, project, id)]);
+	const [, end] = await Promise.all([holdLogs(c, [project], true), c.row<End>(FIND_END, project, id)]);
 	if (end === undefined) return { kind: "no_subscription" };
 	if (end.canceled_at !== null) return { kind: "repeated", at: end.canceled_at, events: end.cancel_events };
 	const appended = await appendOfFact(c, project, at, event);

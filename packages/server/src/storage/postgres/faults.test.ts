@@ -67,8 +67,8 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const events: NewEvent[] = [];
 		const many = Promise.withResolvers<void>();
 		const publish = async (event: NewEvent) => {
-			const [result] = await world.storage.appendEvents([{ projectId: project, publishedAt: 1, events: [event] }]);
-			expect(result!.kind).toBe("appended");
+			const result = await world.append({ projectId: project, publishedAt: 1, events: [event] });
+			expect(result.kind).toBe("appended");
 			if (answered.add(event.id).size >= 100) many.resolve();
 		};
 		const publishUntilLost = async (): Promise<void> => {
@@ -145,10 +145,10 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 			let asked = 0;
 			const publish = () => {
 				asked++;
-				return world.storage.appendEvents([request]);
+				return world.append(request);
 			};
-			const [[result]] = await Promise.all([insist(publish), cutConnections()]);
-			if (result?.kind !== "appended") throw new Error(`Publishing ended as ${result?.kind}.`);
+			const [result] = await Promise.all([insist(publish), cutConnections()]);
+			if (result.kind !== "appended") throw new Error(`Publishing ended as ${result.kind}.`);
 			// One that a failed call may have committed is repeated for the next call, and new within one.
 			if (asked === 1) results.push(result.events[0]!.repeated);
 		}

@@ -9,7 +9,7 @@ import type { Connections } from "./connections.ts";
 import { findProject, findWebhook } from "./find.ts";
 import type { LeaseTime } from "./leases.ts";
 import { numberArray } from "./literals.ts";
-import { lockDeliveries, lockProject, ringForChange } from "./lock.ts";
+import { holdingOne, lockDeliveries, lockProject, ringForChange } from "./lock.ts";
 import { findLogged } from "./logged.ts";
 import type { Session } from "./session.ts";
 import { prepareSettlement } from "./settle.ts";
@@ -94,8 +94,8 @@ export async function settleHandedOver(
 	const resolved = await prepareSettlement(connections, settlement);
 	if (resolved === null) return "stale";
 	const { projectNo, attempts, moves } = resolved;
-	return connections.transaction("settle", async (c) => {
-		const { lastSeq } = await lockProject(c, projectNo);
+	return holdingOne(connections, "settle", async (c, waits) => {
+		const { lastSeq } = await lockProject(c, projectNo, waits);
 		if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
 		const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
 		const { seq, replay } = handedOver;
@@ -119,6 +119,7 @@ const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $2 AND u
 export async function forgetHandedOver(c: Session, time: LeaseTime, projectId: string): Promise<void> {
 	const project = await findProject(c, projectId);
 	if (project === null) return;
-	await lockDeliveries(c, [project]);
-	await c.run(FORGET, time.database, project);
+	// While somebody else holds the project, its row may be about to be settled: it is left to the next call.
+	const held = await lockDeliveries(c, [project]);
+	if (held.has(project)) await c.run(FORGET, time.database, project);
 }

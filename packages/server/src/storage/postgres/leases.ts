@@ -2,10 +2,11 @@
  * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
  * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
  */
-import type { AlarmMark, HandedOver, Lease } from "../port.ts";
+import type { AlarmMark, HandedOver, Lease, Renewal } from "../port.ts";
 import { findProject } from "./find.ts";
 import { findInFlight, handOver } from "./handover.ts";
 import { numberArray, textArray } from "./literals.ts";
+import { lockProject } from "./lock.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
@@ -40,19 +41,33 @@ const TAKE_RUNG = sql(`
 	)
 	${take("SELECT project_no, false AS over FROM rung UNION ALL SELECT project_no, true FROM ended LIMIT $4")}`);
 
+const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN})`;
+
 /**
- * Waits for who rings the alarm just now: it is him that the caller has heard of. `$6`: the caller held them until the
- * current epoch began; those that no one has taken since are its own.
+ * Free leases that somebody else holds the rows of are in the answer without a generation. `$6`: the caller held them
+ * until the current epoch began; those that no one has taken since are its own.
  */
 const TAKE_NAMED = sql(`
-	WITH named AS MATERIALIZED (
+	WITH free AS MATERIALIZED (
+		SELECT q.project_no FROM posthorn.leases q
+		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[]))) AND ${FREE}
+	), named AS MATERIALIZED (
 		SELECT q.project_no, q.until IS NOT NULL AND NOT $6 AS over FROM posthorn.leases q
-		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[])))
-			AND (q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2))
-			AND ($6 OR ${LEASES_OPEN})
-		ORDER BY q.project_no LIMIT $4 FOR UPDATE
-	)
-	${take("SELECT project_no, over FROM named")}`);
+		WHERE q.project_no = ANY (ARRAY(SELECT project_no FROM free)) AND ${FREE}
+		ORDER BY q.project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+	), taken AS (${take("SELECT project_no, over FROM named")})
+	SELECT id, generation, over FROM taken
+	UNION ALL
+	SELECT p.id, NULL, false FROM free JOIN posthorn.projects p ON p.no = free.project_no
+	WHERE free.project_no NOT IN (SELECT project_no FROM named)`);
+
+/** What was taken, and which of the named projects could not be, since somebody else holds the lease's row. */
+export interface Acquired {
+	readonly leases: Lease[];
+	/** How many of them were not given back by whoever had them. */
+	readonly over: number;
+	readonly locked: string[];
+}
 
 export async function acquireLeases(
 	c: Session,
@@ -62,33 +77,51 @@ export async function acquireLeases(
 	limit: number,
 	projectIds?: readonly string[],
 	heldBefore = false,
-): Promise<{ readonly leases: Lease[]; readonly over: number }> {
+): Promise<Acquired> {
 	const values = [time.database, holder, termMs, limit];
 	const rows =
 		projectIds === undefined
 			? await c.rows<Taken>(TAKE_RUNG, ...values)
 			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds), heldBefore);
+	const taken = rows.filter((row): row is Taken & { generation: number } => row.generation !== null);
 	return {
-		leases: rows.map(({ id, generation }) => {
+		leases: taken.map(({ id, generation }) => {
 			return { projectId: id, generation: c.toGeneration(generation), expiresAt: time.node + termMs };
 		}),
-		over: rows.filter(({ over }) => over).length,
+		over: taken.filter(({ over }) => over).length,
+		locked: rows.filter(({ generation }) => generation === null).map(({ id }) => id),
 	};
 }
 
 /** `over`: whoever held it before had not given it back. */
-type Taken = { id: string; generation: number; over: boolean };
+type Taken = { id: string; generation: number | null; over: boolean };
 
-const RENEW = sql(`
-	WITH held AS MATERIALIZED (
+/**
+ * Renews those of these leases that still hold and that nobody else holds the rows of. Answers with those, and with the
+ * others that hold as far as can be seen.
+ */
+const renew = (mode: string) =>
+	sql(`
+	WITH mine AS MATERIALIZED (
 		SELECT l.project_no
 		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
 		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
-		ORDER BY l.project_no FOR NO KEY UPDATE OF l
+	), held AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}
+	), renewed AS (
+		UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no
+		RETURNING l.project_no
 	)
-	UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no
-	RETURNING l.project_no`);
+	SELECT project_no, true AS renewed FROM renewed
+	UNION ALL
+	SELECT project_no, false FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
+const RENEW_FREE = renew("SKIP LOCKED");
+const RENEW_ALL = renew("");
 
 export async function renewLeases(
 	c: Session,
@@ -96,24 +129,24 @@ export async function renewLeases(
 	termMs: number,
 	holder: string,
 	leases: readonly Lease[],
-): Promise<Lease[]> {
+	waits: boolean,
+): Promise<Renewal> {
 	const projects: number[] = [];
 	// Known since they were taken, or looked up again one by one.
 	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
 	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
-	const rows = await c.rows<{ project_no: number }>(
-		RENEW,
+	const rows = await c.rows<{ project_no: number; renewed: boolean }>(
+		waits ? RENEW_ALL : RENEW_FREE,
 		time.database,
 		holder,
 		termMs,
 		numberArray(projects),
 		numberArray(generations),
 	);
-	const held = new Set(rows.map(({ project_no }) => project_no));
-	return leases.filter((_, i) => held.has(projects[i]!)).map((lease) => ({ ...lease, expiresAt: time.node + termMs }));
+	const isRenewed = new Map(rows.map(({ project_no, renewed }) => [project_no, renewed]));
+	const of = (renewed: boolean) => leases.filter((_, i) => isRenewed.get(projects[i]!) === renewed);
+	return { renewed: of(true).map((lease) => ({ ...lease, expiresAt: time.node + termMs })), locked: of(false) };
 }
-
-const HOLD_LOG = sql("SELECT FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE");
 
 /**
  * What was appended before this transaction held the log is seen; what comes later finds the lease given back. Answers
@@ -138,14 +171,15 @@ export async function releaseLease(
 	wakeAt: number | null,
 	seen: AlarmMark,
 	inFlight: readonly HandedOver[],
+	waits: boolean,
 ): Promise<void> {
 	const project = await findProject(c, lease.projectId);
 	if (project === null) return;
 	const attempts = await findInFlight(c, project, inFlight);
+	await lockProject(c, project, waits);
 	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
 	const generation = c.storedGeneration(lease.generation);
-	const [, given] = await Promise.all([
-		c.run(HOLD_LOG, project),
+	const [given] = await Promise.all([
 		c.row<{ rung: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
 		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
 		c.commit(),

@@ -4,25 +4,94 @@
  * several projects takes them in the order of their numbers. Statements after that see everything that the holders
  * before had committed.
  */
+import { StorageError } from "../port.ts";
+import type { Connections, PoolName } from "./connections.ts";
+import { isLocked, LOCKED } from "./errors.ts";
 import { numberArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
-const LOCK_LOG = sql("SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE");
-const LOCK_LEASE = sql("SELECT FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE");
+const lockOne = (mode: string) => ({
+	log: sql(`SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
+	lease: sql(`SELECT true AS held FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
+});
+const LOCK_FREE = lockOne("SKIP LOCKED");
+const LOCK = lockOne("");
 
-/** Holds all of a project until the transaction ends; answers with the last `seq`. */
-export async function lockProject(c: Session, projectNo: number): Promise<{ lastSeq: number }> {
-	const [log] = await Promise.all([c.row<{ last_seq: number }>(LOCK_LOG, projectNo), c.run(LOCK_LEASE, projectNo)]);
-	return { lastSeq: log!.last_seq };
+/**
+ * Holds all of a project until the transaction ends; answers with the last `seq`. Rejects as `locked` when somebody else
+ * holds it, unless it is said to wait.
+ */
+export async function lockProject(c: Session, projectNo: number, waits = true): Promise<{ lastSeq: number }> {
+	const { log, lease } = waits ? LOCK : LOCK_FREE;
+	const [end, held] = await Promise.all([c.row<{ last_seq: number }>(log, projectNo), c.row(lease, projectNo)]);
+	if (end === undefined || held === undefined) throw new StorageError("locked", LOCKED);
+	return { lastSeq: end.last_seq };
+}
+
+/**
+ * Runs a transaction that holds one project: at once, if nobody else does; otherwise again on the connections that are
+ * kept for waiting, where it waits a moment for the project.
+ */
+export async function holdingOne<T>(
+	connections: Connections,
+	pool: PoolName,
+	work: (c: Session, waits: boolean) => Promise<T>,
+): Promise<T> {
+	try {
+		return await connections.holding(pool, false, (c) => work(c, false));
+	} catch (error) {
+		if (!isLocked(error)) throw error;
+		return connections.holding(pool, true, (c) => work(c, true));
+	}
 }
 
 const LOCK_LEASES = sql(`
-	SELECT FROM posthorn.leases WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
+	SELECT project_no FROM posthorn.leases WHERE project_no = ANY ($1::bigint[])
+	ORDER BY project_no FOR NO KEY UPDATE SKIP LOCKED`);
 
-/** Holds what moves deliveries of these projects until the transaction ends. */
-export async function lockDeliveries(c: Session, projectNos: readonly number[]): Promise<void> {
-	await c.run(LOCK_LEASES, numberArray(projectNos));
+/**
+ * Holds what moves deliveries of these projects until the transaction ends, and waits for none of them: those that
+ * somebody else holds are left out.
+ */
+export async function lockDeliveries(c: Session, projectNos: readonly number[]): Promise<Set<number>> {
+	const held = await c.rows<{ project_no: number }>(LOCK_LEASES, numberArray(projectNos));
+	return new Set(held.map(({ project_no }) => project_no));
+}
+
+/** A webhook, by numbers. */
+export interface Place {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+}
+
+const HOLD_LANES = sql(`
+	SELECT g.project_no
+	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no)
+		CROSS JOIN LATERAL (
+			SELECT true AS exists FROM posthorn.lanes
+			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
+		) there
+		LEFT JOIN LATERAL (
+			SELECT true AS held FROM posthorn.lanes
+			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+		) mine ON true
+	WHERE mine.held IS NULL`);
+
+/**
+ * Holds the lanes of these webhooks until the transaction ends, and waits for none of them.
+ *
+ * @returns the projects of which somebody else holds one
+ */
+export async function holdLanes(c: Session, all: readonly Place[]): Promise<Set<number>> {
+	const lanes = [...new Map(all.map((place) => [`${place.projectNo}/${place.webhookNo}`, place])).values()];
+	if (lanes.length === 0) return new Set();
+	const occupied = await c.rows<{ project_no: number }>(
+		HOLD_LANES,
+		numberArray(lanes.map(({ projectNo }) => projectNo)),
+		numberArray(lanes.map(({ webhookNo }) => webhookNo)),
+	);
+	return new Set(occupied.map(({ project_no }) => project_no));
 }
 
 const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = $1");

@@ -18,26 +18,39 @@ export async function readMarks(c: Session, projectIds: readonly string[]): Prom
 	return new Map(rows.map(({ id, last_seq, revision }) => [id, { lastSeq: last_seq, revision }]));
 }
 
+/** Answers with those of which somebody else holds the row. */
 const ACKNOWLEDGE = sql(`
-	WITH held AS MATERIALIZED (
+	WITH mine AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($1::bigint[], $2::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.until IS NOT NULL
+	), held AS MATERIALIZED (
 		SELECT l.project_no, mine.revision
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS mine (project_no, generation, revision)
 			JOIN posthorn.leases l ON l.project_no = mine.project_no
 		WHERE l.generation = mine.generation AND l.until IS NOT NULL
-		ORDER BY l.project_no FOR NO KEY UPDATE OF l
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l SKIP LOCKED
+	), done AS (
+		UPDATE posthorn.leases l SET acknowledged = greatest(l.acknowledged, held.revision)
+		FROM held WHERE l.project_no = held.project_no
 	)
-	UPDATE posthorn.leases l SET acknowledged = greatest(l.acknowledged, held.revision)
-	FROM held WHERE l.project_no = held.project_no`);
+	SELECT project_no FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
 
-export async function acknowledge(c: Session, acknowledgements: readonly Acknowledgement[]): Promise<void> {
+export async function acknowledge(
+	c: Session,
+	acknowledgements: readonly Acknowledgement[],
+): Promise<Acknowledgement[]> {
 	const projects: number[] = [];
 	for (const { lease } of acknowledgements) projects.push((await findProject(c, lease.projectId)) ?? 0);
-	await c.run(
+	const rows = await c.rows<{ project_no: number }>(
 		ACKNOWLEDGE,
 		numberArray(projects),
 		numberArray(acknowledgements.map(({ lease }) => c.storedGeneration(lease.generation))),
 		numberArray(acknowledgements.map(({ revision }) => revision)),
 	);
+	const locked = new Set(rows.map(({ project_no }) => project_no));
+	return acknowledgements.filter((_, i) => locked.has(projects[i]!));
 }
 
 /**

@@ -156,7 +156,7 @@ describe("many nodes on one database", () => {
 				publishedAt: START,
 				events: events(projectId),
 			}));
-			return world.storage.appendEvents(requests);
+			return Promise.all(requests.map((request) => world.append(request)));
 		});
 		await Promise.all(publishes);
 		for (const id of [project, other])

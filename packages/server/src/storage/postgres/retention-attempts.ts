@@ -10,7 +10,7 @@ import { STATUS_CODE } from "../shared/attempt-codes.ts";
 import type { Connections } from "./connections.ts";
 import { isTableMissing } from "./errors.ts";
 import { numberArray, textArray } from "./literals.ts";
-import { lockDeliveries } from "./lock.ts";
+import { holdLanes, lockDeliveries } from "./lock.ts";
 import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 import { sweepDeletedWebhooks } from "./retention-webhooks.ts";
 import type { Session } from "./session.ts";
@@ -31,16 +31,22 @@ const GO_ON = 1;
 const AT_BLOCK = 2;
 
 export class AttemptSweep {
+	/** Projects whose rows somebody else held in this pass: their entries stay for the next one. */
+	readonly #locked = new Set<number>();
 	/** The day that went in part last time, and the block before which its table was empty. */
 	#thinned = { table: "", block: 0 };
 
 	async step(connections: Connections, cutoff: number, limit: number, from: number, now: number): Promise<SweepStep> {
+		if (from === 0) this.#locked.clear();
 		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0, unattempted: [] };
 		const [oldest] = await connections.read("people", listDays);
 		if (oldest === undefined || oldest.end - DAY_MS >= cutoff) return { deleted: 0, next: null, unattempted: [] };
 		const { table, end } = oldest;
 		try {
-			if (end <= cutoff) return { deleted: await sweepDay(connections, table, limit), next: GO_ON, unattempted: [] };
+			if (end <= cutoff) {
+				const deleted = await sweepDay(connections, table, limit, this.#locked);
+				return { deleted: deleted ?? 0, next: deleted === null ? null : GO_ON, unattempted: [] };
+			}
 			const block = from >= AT_BLOCK ? from - AT_BLOCK : this.#blockOf(table);
 			return await this.#thin(connections, table, cutoff, limit, block);
 		} catch (error) {
@@ -64,9 +70,15 @@ export class AttemptSweep {
 		block: number,
 	): Promise<SweepStep> {
 		const window = [`(${block},0)`, `(${block + WINDOW},0)`];
-		const old = sql(`${ENTRIES} FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid AND id < $3 LIMIT $4`);
+		const old = sql(`${ENTRIES} FROM posthorn.${table} WHERE ctid >= $1::tid AND ctid < $2::tid AND id < $3
+			AND NOT project_no = ANY ($5::bigint[]) LIMIT $4`);
 		const { found, deleted } = await connections.transaction("people", async (c) =>
-			deleteEntries(c, table, await c.rows<Entry>(old, ...window, lowestSuffixAt(cutoff), limit)),
+			deleteEntries(
+				c,
+				table,
+				await c.rows<Entry>(old, ...window, lowestSuffixAt(cutoff), limit, numberArray([...this.#locked])),
+				this.#locked,
+			),
 		);
 		if (found === limit) return { deleted, next: AT_BLOCK + block, unattempted: [] };
 		const next = { deleted, next: AT_BLOCK + block + WINDOW, unattempted: [] };
@@ -92,14 +104,21 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** A step in a day that goes as a whole. */
-async function sweepDay(connections: Connections, table: string, limit: number): Promise<number> {
+/** A step in a day that goes as a whole; null when it has to stay, since what is left of it is locked. */
+async function sweepDay(
+	connections: Connections,
+	table: string,
+	limit: number,
+	locked: Set<number>,
+): Promise<number | null> {
 	const failed = sql(`
-		${ENTRIES} FROM posthorn.${table} WHERE status = ${STATUS_CODE.failed} ORDER BY project_no, webhook_no, id LIMIT $1`);
+		${ENTRIES} FROM posthorn.${table} WHERE status = ${STATUS_CODE.failed} AND NOT project_no = ANY ($2::bigint[])
+		ORDER BY project_no, webhook_no, id LIMIT $1`);
 	const { found, deleted } = await connections.transaction("people", async (c) =>
-		deleteEntries(c, table, await c.rows<Entry>(failed, limit)),
+		deleteEntries(c, table, await c.rows<Entry>(failed, limit, numberArray([...locked])), locked),
 	);
 	if (found > 0) return deleted;
+	if (locked.size > 0) return null;
 	const rest = await connections.read("people", (c) => countEntries(c, table));
 	await connections.transaction("people", (c) => dropDay(c, table));
 	return rest;
@@ -132,14 +151,22 @@ const FORGET_DEAD_LETTERS = sql(`
 	UPDATE posthorn.lanes l SET dead_letters = greatest(0, l.dead_letters - dead.count)
 	FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no`);
 
-/** Deletes entries of a day that were found; another node may have deleted some of them meanwhile. */
+/**
+ * Deletes entries of a day that were found; another node may have deleted some of them meanwhile. Those of projects whose
+ * rows somebody else holds stay, and the projects are added to `locked`.
+ */
 async function deleteEntries(
 	c: Session,
 	table: string,
-	rows: readonly Entry[],
+	all: readonly Entry[],
+	locked: Set<number>,
 ): Promise<{ readonly found: number; readonly deleted: number }> {
-	if (rows.length === 0) return { found: 0, deleted: 0 };
-	await lockDeliveries(c, [...new Set(rows.map((row) => row.project_no))]);
+	const places = all.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));
+	const projects = new Set(all.map((row) => row.project_no));
+	const [held, occupied] = await Promise.all([lockDeliveries(c, [...projects]), holdLanes(c, places)]);
+	const rows = all.filter(({ project_no }) => held.has(project_no) && !occupied.has(project_no));
+	for (const projectNo of projects) if (!held.has(projectNo) || occupied.has(projectNo)) locked.add(projectNo);
+	if (rows.length === 0) return { found: all.length, deleted: 0 };
 	const keys = [
 		numberArray(rows.map((row) => row.project_no)),
 		numberArray(rows.map((row) => row.webhook_no)),
@@ -157,5 +184,5 @@ async function deleteEntries(
 			) old
 		))`);
 	const [, deleted] = await Promise.all([c.run(FORGET_DEAD_LETTERS, ...keys), c.run(remove, ...keys)]);
-	return { found: rows.length, deleted };
+	return { found: all.length, deleted };
 }

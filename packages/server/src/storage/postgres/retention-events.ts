@@ -1,5 +1,7 @@
 import type { SweepStep } from "../port.ts";
+import { holdLogs } from "./append-rows.ts";
 import { numberArray } from "./literals.ts";
+import { lockDeliveries } from "./lock.ts";
 import type { Row, Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
@@ -8,12 +10,6 @@ const NEXT = sql(`
 	FROM (SELECT * FROM posthorn.events WHERE no >= $1 ORDER BY no LIMIT $2) e
 		JOIN posthorn.projects p ON p.no = e.project_no
 	ORDER BY e.no`);
-
-/** Held in this order by whoever holds both; the sweep rings, too. */
-const HOLD_LOGS = sql(`
-	SELECT FROM posthorn.logs WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
-const HOLD_DELIVERIES = sql(`
-	SELECT FROM posthorn.leases WHERE project_no = ANY ($1::bigint[]) ORDER BY project_no FOR NO KEY UPDATE`);
 
 const LANES = sql(`
 	SELECT l.project_no, s.type, s.from_seq, l.position, l.open
@@ -67,15 +63,19 @@ export async function sweepEvents(c: Session, cutoff: number, limit: number, fro
 const NOTHING: { deleted: number; unattempted: string[] } = { deleted: 0, unattempted: [] };
 
 /** Deletes those of these events that nobody needs, and rings where one was not attempted. */
-async function deleteUnneeded(c: Session, old: readonly Row[], cutoff: number): Promise<typeof NOTHING> {
-	const projects = numberArray([...new Set(old.map((row) => row.project_no as number))]);
+async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): Promise<typeof NOTHING> {
+	const named = new Set(all.map((row) => row.project_no as number));
+	// Held in this order by whoever holds both; the sweep rings, too. What somebody else holds is left to the next pass.
+	const [logs, deliveries] = await Promise.all([holdLogs(c, named), lockDeliveries(c, [...named])]);
+	const held = logs.intersection(deliveries);
+	const old = all.filter((row) => held.has(row.project_no as number));
+	if (old.length === 0) return NOTHING;
+	const projects = numberArray([...held]);
 	const places = [
 		numberArray(old.map((row) => row.project_no as number)),
 		numberArray(old.map((row) => row.seq as number)),
 	];
-	const [, , lanes, overdue] = await Promise.all([
-		c.run(HOLD_LOGS, projects),
-		c.run(HOLD_DELIVERIES, projects),
+	const [lanes, overdue] = await Promise.all([
 		c.rows<Wanted>(LANES, projects),
 		c.rows<{ project_no: number }>(OVERDUE, ...places, cutoff),
 	]);

@@ -23,15 +23,15 @@ const DELETE = sql(`
 			) logged ON true
 			LEFT JOIN LATERAL (${WAITING}) waiting ON true
 		WHERE w.deleted_at < $1 AND logged.seq IS NULL AND waiting.seq IS NULL
-		LIMIT $2
+		LIMIT $2 FOR UPDATE OF w SKIP LOCKED
 	)`);
 
 /** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
 export async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {
 	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES, cutoff);
 	if (left !== undefined) {
-		await lockDeliveries(c, [left.project_no]);
-		await deleteRetries(c, left.project_no, left.no, limit);
+		const held = await lockDeliveries(c, [left.project_no]);
+		if (held.size > 0) await deleteRetries(c, left.project_no, left.no, limit);
 	}
 	await c.run(DELETE, cutoff, limit);
 }

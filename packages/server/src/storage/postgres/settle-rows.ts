@@ -1,6 +1,7 @@
 import type { LaneProgress, NewAttempt, Retry } from "../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import { idArray, numberArray, textArray, withoutNul } from "./literals.ts";
+import type { Place } from "./lock.ts";
 import { pack } from "./packed.ts";
 import { responseClass } from "./response-class.ts";
 import type { Session } from "./session.ts";
@@ -117,11 +118,6 @@ export interface Moves {
 	readonly lanes: readonly (Place & Omit<LaneProgress, "webhookId">)[];
 	/** A place for each delivery that became a dead letter. */
 	readonly deadLetters: readonly Place[];
-}
-
-export interface Place {
-	readonly projectNo: number;
-	readonly webhookNo: number;
 }
 
 /**

@@ -1,25 +1,25 @@
 /**
- * Settling: two round trips in one transaction. The first holds the leases and asks what the log has already; then it is
- * decided here what stands; the second writes and commits.
+ * Settling: two round trips in one transaction. The first holds the leases and lanes and asks what the log has already;
+ * then it is decided here what stands; the second writes and commits. Nothing waits for a row that somebody else holds:
+ * settlements of that project are `locked`, and the others are written.
  *
  * A settlement is refused (`stale`) when its generation is not the current one, when a lane of it is beyond the log's end
- * (the log went back), or when an attempt of it is logged under another id. One whose attempts are all logged under their own ids was committed before, by a call whose connection
- * broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
+ * (the log went back), or when an attempt of it is logged under another id. One whose attempts are all logged under their
+ * own ids was committed before, by a call whose connection broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
  */
-import type { Settlement } from "../port.ts";
+import type { LockOptions, Settlement, Verdict } from "../port.ts";
 import { toStoredId } from "../shared/attempt-codes.ts";
 import type { Connections } from "./connections.ts";
-import { isPartitionMissing } from "./errors.ts";
+import { isLocked, isPartitionMissing } from "./errors.ts";
 import { findProject, findWebhook } from "./find.ts";
 import { numberArray } from "./literals.ts";
+import { holdLanes, type Place } from "./lock.ts";
 import { findLogged } from "./logged.ts";
 import { makeDays } from "./partitions.ts";
 import type { Session } from "./session.ts";
 import { type AttemptRow, logAttempts, type Moves, moveDeliveries } from "./settle-rows.ts";
 import { sql } from "./sql.ts";
 import { internTypes } from "./types.ts";
-
-export type Verdict = "settled" | "stale";
 
 /** A settlement with the numbers of what it refers to. */
 interface Resolved {
@@ -29,17 +29,22 @@ interface Resolved {
 	readonly moves: Moves;
 }
 
-export async function settle(connections: Connections, settlements: readonly Settlement[]): Promise<Verdict[]> {
+export async function settle(
+	connections: Connections,
+	settlements: readonly Settlement[],
+	{ waits = false }: LockOptions = {},
+): Promise<Verdict[]> {
 	await makeMissingDays(connections, settlements);
 	const resolved = await connections.read("settle", (c) => resolve(c, settlements));
 	try {
-		return await settleResolved(connections, resolved);
+		return await settleResolved(connections, resolved, waits);
 	} catch (error) {
+		if (waits && isLocked(error)) return settlements.map(() => "locked");
 		if (!isPartitionMissing(error)) throw error;
 		// A late attempt of a day that retention has dropped since.
 		connections.days.forget();
 		await makeMissingDays(connections, settlements);
-		return await settleResolved(connections, resolved);
+		return await settleResolved(connections, resolved, waits);
 	}
 }
 
@@ -91,7 +96,11 @@ async function resolveOne(c: Session, settlement: Settlement, projectNo: number)
 	return { settlement, projectNo, attempts, moves };
 }
 
-async function settleResolved(connections: Connections, all: readonly (Resolved | null)[]): Promise<Verdict[]> {
+async function settleResolved(
+	connections: Connections,
+	all: readonly (Resolved | null)[],
+	waits: boolean,
+): Promise<Verdict[]> {
 	const verdicts = new Map<Resolved, Verdict>();
 	// Two settlements of one project come one after the other.
 	for (let left = all.filter((one) => one !== null); left.length > 0; ) {
@@ -102,25 +111,33 @@ async function settleResolved(connections: Connections, all: readonly (Resolved 
 			(projects.has(one.projectNo) ? later : round).push(one);
 			projects.add(one.projectNo);
 		}
-		const settled = await connections.transaction("settle", (c) => settleRound(c, round));
+		const settled = await connections.holding("settle", waits, (c) => settleRound(c, round, waits));
 		for (const [i, one] of round.entries()) verdicts.set(one, settled[i]!);
 		left = later;
 	}
 	return all.map((one) => (one === null ? "stale" : verdicts.get(one)!));
 }
 
-const HOLD = sql(`
-	SELECT l.project_no, l.generation, g.last_seq
+const hold = (mode: string) => `
+	SELECT l.project_no, CASE WHEN l.until IS NOT NULL THEN l.generation END AS generation, g.last_seq
 	FROM posthorn.leases l JOIN posthorn.logs g ON g.project_no = l.project_no
-	WHERE l.project_no = ANY ($1::bigint[]) AND l.until IS NOT NULL ORDER BY l.project_no FOR NO KEY UPDATE OF l`);
+	WHERE l.project_no = ANY ($1::bigint[]) ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}`;
+const HOLD_FREE = sql(hold("SKIP LOCKED"));
+const HOLD_ALL = sql(hold(""));
 
-type Held = { project_no: number; generation: number; last_seq: number };
+type Held = { project_no: number; generation: number | null; last_seq: number };
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
-async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verdict[]> {
+async function settleRound(c: Session, round: readonly Resolved[], waits: boolean): Promise<Verdict[]> {
 	const rows = round.flatMap(({ attempts }) => attempts);
-	const [held, logged] = await Promise.all([
-		c.rows<Held>(HOLD, numberArray(round.map(({ projectNo }) => projectNo))),
+	const [held, occupied, logged] = await Promise.all([
+		c.rows<Held>(waits ? HOLD_ALL : HOLD_FREE, numberArray(round.map(({ projectNo }) => projectNo))),
+		waits
+			? new Set<number>()
+			: holdLanes(
+					c,
+					round.flatMap(({ moves }) => Object.values(moves).flat() as Place[]),
+				),
 		findLogged(c, rows),
 	]);
 	const holds = new Map(held.map((hold) => [hold.project_no, hold]));
@@ -130,8 +147,10 @@ async function settleRound(c: Session, round: readonly Resolved[]): Promise<Verd
 		const from = first;
 		first += one.attempts.length;
 		const hold = holds.get(one.projectNo);
-		if (hold?.generation !== c.storedGeneration(one.settlement.generation)) return "stale";
+		if (hold === undefined) return waits ? "stale" : "locked";
+		if (hold.generation !== c.storedGeneration(one.settlement.generation)) return "stale";
 		if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";
+		if (occupied.has(one.projectNo)) return "locked";
 		const known = one.attempts.map((_, i) => logged.get(from + i));
 		if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";
 		if (known.some((id) => id !== undefined) || repeatsItself(one)) {

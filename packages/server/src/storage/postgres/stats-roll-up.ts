@@ -82,7 +82,7 @@ export class StatsRollUp {
 
 const SWEEP = sql(`
 	DELETE FROM posthorn.attempt_stats WHERE ctid = ANY (ARRAY(
-		SELECT ctid FROM posthorn.attempt_stats WHERE grain = $1 AND at < $2 ORDER BY at LIMIT $3 FOR UPDATE
+		SELECT ctid FROM posthorn.attempt_stats WHERE grain = $1 AND at < $2 ORDER BY at LIMIT $3 FOR UPDATE SKIP LOCKED
 	))`);
 
 /**

@@ -7,11 +7,13 @@ import { readBacklogs } from "./backlog.ts";
 import { measureOffset } from "./clock-offset.ts";
 import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
+import { isLocked } from "./errors.ts";
 import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
 import { forgetHandedOver, settleHandedOver } from "./handover.ts";
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
+import { holdingOne } from "./lock.ts";
 import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
 import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
 import { createProject, setDeveloperApp } from "./projects.ts";
@@ -93,8 +95,8 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		await this.database.close();
 	}
 
-	appendEvents(requests: readonly port.AppendRequest[]): Promise<port.AppendResult[]> {
-		return this.database.run((connections) => appendEvents(connections, requests));
+	appendEvents(requests: readonly port.AppendRequest[], options?: port.LockOptions): Promise<port.AppendResult[]> {
+		return this.database.run((connections) => appendEvents(connections, requests, options));
 	}
 
 	readLog(
@@ -155,6 +157,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		limit: number,
 		projectIds?: readonly string[],
 		heldBefore = false,
+		onLocked: (projectIds: readonly string[]) => void = () => undefined,
 	): Promise<port.Lease[]> {
 		const time = this.#time();
 		const { leaseTermMs, observer } = this.#options;
@@ -163,23 +166,37 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 			"engine",
 		);
 		if (taken.over > 0) observer.takenOver?.(taken.over);
+		if (taken.locked.length > 0) onLocked(taken.locked);
 		return taken.leases;
 	}
 
-	renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Lease[]> {
+	async renewLeases(
+		holder: string,
+		leases: readonly port.Lease[],
+		{ waits = false }: port.LockOptions = {},
+	): Promise<port.Renewal> {
 		const time = this.#time();
 		const { leaseTermMs } = this.#options;
-		return this.write((c) => renewLeases(c, time, leaseTermMs, holder, leases), "engine");
+		try {
+			return await this.database.run((connections) =>
+				connections.holding("engine", waits, (c) => renewLeases(c, time, leaseTermMs, holder, leases, waits)),
+			);
+		} catch (error) {
+			if (waits && isLocked(error)) return { renewed: [], locked: leases };
+			throw error;
+		}
 	}
 
-	releaseLease(
+	async releaseLease(
 		lease: port.Lease,
 		wakeAt: number | null,
 		seen: port.AlarmMark,
 		inFlight: readonly port.HandedOver[] = [],
 	): Promise<void> {
 		const time = this.#time();
-		return this.write((c) => releaseLease(c, time, lease, wakeAt, seen, inFlight), "engine");
+		await this.database.run((connections) =>
+			holdingOne(connections, "engine", (c, waits) => releaseLease(c, time, lease, wakeAt, seen, inFlight, waits)),
+		);
 	}
 
 	nextAlarm(): Promise<number | null> {
@@ -212,9 +229,10 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		return this.read((c) => readRetries(c, projectId, webhookId, queue, limit, after), "engine");
 	}
 
-	async settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
-		const verdicts = await this.database.run((connections) => settle(connections, settlements));
-		this.#rollUp.settled(settlements.reduce((sum, { attempts }) => sum + attempts.length, 0));
+	async settle(settlements: readonly port.Settlement[], options?: port.LockOptions): Promise<port.Verdict[]> {
+		const verdicts = await this.database.run((connections) => settle(connections, settlements, options));
+		const settled = settlements.filter((_, i) => verdicts[i] === "settled");
+		this.#rollUp.settled(settled.reduce((sum, { attempts }) => sum + attempts.length, 0));
 		return verdicts;
 	}
 

@@ -161,8 +161,9 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.write("acquireLeases", holder, limit, this.#term(), projectIds);
 	}
 
-	renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Lease[]> {
-		return this.write("renewLeases", holder, leases, this.#term());
+	/** Nobody else holds rows: one process has the file. */
+	async renewLeases(holder: string, leases: readonly port.Lease[]): Promise<port.Renewal> {
+		return { renewed: await this.write("renewLeases", holder, leases, this.#term()), locked: [] };
 	}
 
 	releaseLease(
@@ -198,7 +199,7 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.read("readRetries", projectId, webhookId, queue, limit, after);
 	}
 
-	settle(settlements: readonly port.Settlement[]): Promise<("settled" | "stale")[]> {
+	settle(settlements: readonly port.Settlement[]): Promise<port.Verdict[]> {
 		return this.write("settle", packSettlements(settlements));
 	}
 

@@ -1,0 +1,117 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { expect, test } from "vitest";
+import { COMMITS } from "../../base/budgets.ts";
+import { IdSource } from "../../base/ids.ts";
+import type { AppendRequest, AppendResult } from "../../storage/port.ts";
+import { Publisher } from "./publisher.ts";
+
+const DATA_BYTES = 256 * 1024;
+const draft = (bytes: number) => ({ type: "delivery.success", data: JSON.stringify({ text: "x".repeat(bytes) }) });
+const large = draft(DATA_BYTES);
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A storage whose commits end when the test says so. */
+function setUp() {
+	const clock = new VirtualClock();
+	const locked = new Set<string>();
+	const batches: string[][] = [];
+	const ends: (() => void)[] = [];
+	let seq = 0;
+	const publisher = new Publisher({
+		clock,
+		disk: clock,
+		ids: new IdSource(clock),
+		maxEventBytes: 2 * DATA_BYTES,
+		onAppended: () => undefined,
+		storage: {
+			async appendEvents(requests: readonly AppendRequest[]): Promise<AppendResult[]> {
+				batches.push(requests.map(({ projectId }) => projectId));
+				await new Promise<void>((resolve) => ends.push(resolve));
+				return requests.map(({ projectId, events }) =>
+					locked.has(projectId)
+						? { kind: "locked" }
+						: {
+								kind: "appended",
+								events: events.map(({ createdAt }) => ({ seq: ++seq, createdAt, repeated: false })),
+							},
+				);
+			},
+		},
+	});
+	return {
+		clock,
+		locked,
+		publisher,
+		batches,
+		async commitOne(): Promise<void> {
+			ends.shift()?.();
+			await turn();
+			if (ends.length === 0 && clock.nextAt !== null) clock.advanceTo(clock.nextAt);
+			await turn();
+		},
+	};
+}
+
+test("a project that fills its part of the queue is refused alone; the node's end is told apart from it", async () => {
+	const { publisher, commitOne } = setUp();
+	const kinds = { published: 0, own: 0, node: 0 };
+	const publish = async (projectId: string, what = large): Promise<void> => {
+		const result = await publisher.publish(projectId, [what]);
+		if (result.kind === "published") kinds.published += 1;
+		else if (result.kind === "busy") kinds[result.whose] += 1;
+	};
+	const accepted = Math.floor(COMMITS.publishBytesWaitingPerProject / (DATA_BYTES + 400));
+	const all = Array.from({ length: accepted + 10 }, () => publish("greedy"));
+	await turn();
+	expect(kinds).toEqual({ published: 0, own: 10, node: 0 });
+	const small = draft(10);
+	// However many projects are greedy, there is room for who has nothing waiting.
+	for (let p = 0; p < 20; p++) for (let i = 0; i < accepted; i++) all.push(publish(`greedy ${p}`));
+	await turn();
+	expect(kinds.node).toBeGreaterThan(0);
+	const before = { ...kinds };
+	all.push(publish("quiet", small));
+	await turn();
+	expect(kinds).toEqual(before);
+	expect(publisher.budget.used).toBeLessThanOrEqual(COMMITS.publishBytesWaiting);
+	let over = false;
+	void Promise.all(all).then(() => {
+		over = true;
+	});
+	while (!over) await commitOne();
+	expect(publisher.budget.used).toBe(0);
+	expect(kinds.published + kinds.own + kinds.node).toBe(all.length);
+});
+
+test("a quiet project's event is in the next commits, however much another has waiting", async () => {
+	const { publisher, batches, commitOne } = setUp();
+	for (let i = 0; i < 50; i++) void publisher.publish("greedy", [large]);
+	const published = publisher.publish("quiet", [draft(10)]);
+	for (let i = 0; i < 3; i++) await commitOne();
+	expect(batches.slice(0, 3).flat()).toContain("quiet");
+	expect(await published).toMatchObject({ kind: "published" });
+});
+
+test("publishers of a locked project are told so after a while; another's go on", async () => {
+	const { publisher, locked, clock, commitOne } = setUp();
+	locked.add("held");
+	const refused = publisher.publish("held", [draft(10)]);
+	let over = false;
+	void refused.then(() => {
+		over = true;
+	});
+	for (let n = 0; !over; n++) {
+		expect(n).toBeLessThan(1_000);
+		const free = publisher.publish("free", [draft(10)]);
+		let done = false;
+		void free.then(() => {
+			done = true;
+		});
+		while (!done) await commitOne();
+		await commitOne();
+		clock.advance(50);
+		await turn();
+	}
+	expect(await refused).toEqual({ kind: "locked", retryAfter: 5 });
+	expect(publisher.budget.used).toBe(0);
+});

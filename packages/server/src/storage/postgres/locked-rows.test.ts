@@ -1,0 +1,165 @@
+import { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { World } from "../conformance/world.ts";
+import type { AppendRequest, Lease, LogEvent } from "../port.ts";
+import { openPostgresStorage, type PostgresStorage } from "./index.ts";
+
+const LEASE_TERM_MS = 15_000;
+const NODE = "node_a";
+/** How often the others do everything while the rows stay held. */
+const ROUNDS = 20;
+
+/** Rows of one project that another session of the database may hold. */
+const ROWS: Readonly<Record<string, string>> = {
+	logs: "SELECT FROM posthorn.logs WHERE project_no = $1 FOR UPDATE",
+	leases: "SELECT FROM posthorn.leases WHERE project_no = $1 FOR UPDATE",
+	lanes: "SELECT FROM posthorn.lanes WHERE project_no = $1 FOR UPDATE",
+	webhooks: "SELECT FROM posthorn.webhooks WHERE project_no = $1 FOR UPDATE",
+	projects: "SELECT FROM posthorn.projects WHERE no = $1 FOR UPDATE",
+};
+
+// A store's transaction that published and then waited once stopped every publish and every delivery of the nodes.
+describe("rows of a project that another session holds", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	let storage: PostgresStorage;
+	let world: World;
+	let other: Client;
+
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await server.createDatabase();
+		other = new Client({ connectionString: url });
+		await other.connect();
+		world = await World.open({
+			name: "PostgreSQL",
+			capabilities: { manyNodes: true },
+			leaseTermMs: LEASE_TERM_MS,
+			open: async ({ clock }) => {
+				storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true });
+				return storage;
+			},
+			reopen: () => Promise.reject(new Error("not here")),
+			dispose: (each) => each.close(),
+		});
+	});
+	afterEach(async () => {
+		await other.end();
+		await storage.close();
+		await server.dropDatabase(url);
+	});
+
+	async function hold(statement: string, projectId: string): Promise<void> {
+		const { rows } = await other.query<{ no: number }>("SELECT no FROM posthorn.projects WHERE id = $1", [projectId]);
+		await other.query("BEGIN");
+		await other.query(statement, [rows[0]!.no]);
+	}
+
+	async function project() {
+		const id = await world.project();
+		const webhook = await world.webhook(id, ["a"]);
+		await world.publish(id, "a");
+		return { id, webhook, lease: await world.lease(id) };
+	}
+	type Project = Awaited<ReturnType<typeof project>>;
+
+	const request = ({ id }: Project): AppendRequest => {
+		return { projectId: id, publishedAt: world.clock.now(), events: [world.event(id, "a")] };
+	};
+	const outcome = ({ id, webhook, lease }: Project, { seq, type }: Pick<LogEvent, "seq" | "type">) => ({
+		projectId: id,
+		generation: lease.generation,
+		attempts: [world.attempt(webhook, { seq, type }, { status: "delivered" })],
+		schedule: [],
+		unschedule: [],
+		lanes: [{ webhookId: webhook, position: seq, open: [] }],
+	});
+
+	for (const [table, statement] of Object.entries(ROWS))
+		test(`hold up no other project: ${table}`, async () => {
+			const [held, free] = [await project(), await project()];
+			const mark = (await storage.loadLanes(free.id)).seen;
+			await hold(statement, held.id);
+			let heldEnd = { appended: "", settled: "" };
+			const first = (await world.log(held.id))[0]!;
+			const late = outcome(held, first);
+			for (let round = 1; round <= ROUNDS; round++) {
+				// As a node does it: both projects in one call.
+				const [mine, theirs] = await storage.appendEvents([request(held), request(free)]);
+				expect(theirs).toMatchObject({ kind: "appended", events: [{ seq: round + 1 }] });
+				const [verdict, other] = await storage.settle([late, outcome(free, { seq: round, type: "a" })]);
+				expect(other).toBe("settled");
+				heldEnd = { appended: mine!.kind, settled: verdict! };
+				const renewal = await storage.renewLeases(NODE, [held.lease, free.lease]);
+				expect(renewal.renewed.map(({ projectId }) => projectId)).toContain(free.id);
+				expect(renewal.renewed.length + renewal.locked.length).toBe(2);
+				const told = [held, free].map(({ lease }) => ({ lease, revision: mark.revision }));
+				expect((await storage.neighbours.acknowledge(told)).map(({ lease }) => lease.projectId)).not.toContain(free.id);
+			}
+			// Nor does the sweep wait, or whoever takes up projects.
+			await storage.sweepAttempts(world.clock.now() + 1, 100, 0);
+			await storage.sweepEvents(world.clock.now() + 1, 100, 0);
+			const idle = await world.project();
+			await world.publish(idle, "a");
+			expect((await storage.acquireLeases(NODE, 10)).map(({ projectId }) => projectId)).toEqual([idle]);
+			await other.query("COMMIT");
+			// What could not be done is done now, and nothing is done twice.
+			expect(heldEnd).toEqual({
+				appended: table === "logs" ? "locked" : "appended",
+				settled: table === "leases" || table === "lanes" ? "locked" : expect.stringMatching(/^settled$/),
+			});
+			expect(await storage.settle([late])).toEqual(["settled"]);
+			expect((await storage.renewLeases(NODE, [held.lease])).renewed).toHaveLength(1);
+			expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended" }]);
+			const log = await world.log(held.id);
+			expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => log[0]!.seq + i));
+			expect(log.at(-1)!.seq).toBe(heldEnd.appended === "locked" ? 2 : ROUNDS + 2);
+		});
+
+	test("an alarm that cannot be rung keeps its project's events out, and no other's", async () => {
+		const [held, free] = [await project(), await project()];
+		const { seen } = await storage.loadLanes(held.id);
+		await storage.releaseLease(held.lease, null, seen);
+		await hold(ROWS.leases!, held.id);
+		expect(await storage.appendEvents([request(held), request(free)])).toMatchObject([
+			{ kind: "locked" },
+			{ kind: "appended" },
+		]);
+		// A lease that is free is not waited for either, when its project is named.
+		expect(await storage.acquireLeases(NODE, 10, [held.id])).toEqual([]);
+		await other.query("COMMIT");
+		expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended" }]);
+		const taken: Lease[] = await storage.acquireLeases(NODE, 10);
+		expect(taken.map(({ projectId }) => projectId)).toEqual([held.id]);
+	});
+
+	test("a call for one project may wait for its lock, and goes through when it is released", async () => {
+		const one = await project();
+		await hold(ROWS.logs!, one.id);
+		const waiting = storage.appendEvents([request(one)], { waits: true });
+		await blocked();
+		await other.query("COMMIT");
+		expect(await waiting).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
+		await hold(ROWS.leases!, one.id);
+		const settling = storage.settle([outcome(one, { seq: 1, type: "a" })], { waits: true });
+		await blocked();
+		await other.query("COMMIT");
+		expect(await settling).toEqual(["settled"]);
+		await hold(ROWS.leases!, one.id);
+		expect(await storage.settle([outcome(one, { seq: 2, type: "a" })], { waits: true })).toEqual(["locked"]);
+		await other.query("COMMIT");
+	});
+
+	/** Resolves when a session waits for a lock. */
+	async function blocked(): Promise<void> {
+		const watcher = new Client({ connectionString: url });
+		await watcher.connect();
+		const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+		while ((await watcher.query(waits)).rowCount === 0);
+		await watcher.end();
+	}
+});
