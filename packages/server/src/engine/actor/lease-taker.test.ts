@@ -70,6 +70,36 @@ test("a lease counts from when it was asked for, however long the answer takes",
 	expect(taken).toEqual([before]);
 });
 
+// After an epoch began, a storage that failed was once asked again in a loop, without a pause.
+test("after storage failed, it is asked again after a second, and not before", async () => {
+	const clock = new VirtualClock();
+	let asked = 0;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: true },
+		acquireLeases: async () => {
+			asked += 1;
+			throw new Error("The database is away.");
+		},
+		nextAlarm: async () => null,
+	};
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger },
+		{
+			...{ holder: "node", roster: new Roster() },
+			renewOverdue: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: () => {},
+		},
+	);
+	taker.takeAgain(["p1"]);
+	for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+	expect(asked).toBe(1);
+	clock.advance(1_000);
+	await taker.whenDone();
+	expect(asked).toBe(2);
+});
+
 // A project whose row was locked for a moment once counted as another node's for a second, and nobody worked it.
 test("a lease whose row somebody else holds is tried again soon, and nobody is taken to work its project", async () => {
 	const disk = new VirtualClock();

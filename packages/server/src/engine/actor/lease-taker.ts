@@ -85,6 +85,7 @@ export class LeaseTaker {
 	/** Takes what this node held when the database's current epoch began. */
 	takeAgain(projectIds: readonly string[]): void {
 		if (this.#roster.closing) return;
+		this.#heldBefore.clear();
 		for (const projectId of projectIds) this.#heldBefore.add(projectId);
 		this.takeRung();
 	}
@@ -124,16 +125,20 @@ export class LeaseTaker {
 	#take(): void {
 		if (this.#roster.closing) return;
 		this.#taking ??= this.#takeAll()
-			.catch((error: unknown) => {
-				this.#context.logger.error(
-					{ err: error, retryInMs: RETRY_MS },
-					"projects could not be taken up: storage is away",
-				);
-				this.#pollAt(this.#context.clock.now() + RETRY_MS);
-			})
-			.finally(() => {
+			.then(
+				() => true,
+				(error: unknown) => {
+					this.#context.logger.error(
+						{ err: error, retryInMs: RETRY_MS },
+						"projects could not be taken up: storage is away",
+					);
+					this.#pollAt(this.#context.clock.now() + RETRY_MS);
+					return false;
+				},
+			)
+			.then((succeeded) => {
 				this.#taking = null;
-				if (this.#mayTakePoked() || this.#lookForRung) this.#take();
+				if (succeeded && (this.#mayTakePoked() || this.#lookForRung)) this.#take();
 			});
 	}
 
