@@ -59,6 +59,8 @@ export class Bodies {
 	async read(request: FastifyRequest, limit: number): Promise<Buffer> {
 		const length = request.headers["content-length"];
 		const declared = length === undefined ? null : Number(length);
+		// The client may have gone while its key was looked up: nothing more is told of it.
+		if (request.raw.destroyed) throw brokenOff();
 		if (declared !== null && declared > limit) throw tooLarge(limit, declared);
 		const claim = this.#claim(request);
 		claims.set(request, claim);
@@ -118,10 +120,9 @@ function collect(request: FastifyRequest, onChunk: (bytes: number, received: num
 			stop();
 			resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
 		};
-		const brokenOff = (): void =>
-			fail(new Problem("malformed-request", "The connection was closed before the body had come."));
+		const onClose = (): void => fail(brokenOff());
 		const stop = (): void => {
-			raw.off("data", onData).off("end", onEnd).off("error", brokenOff).off("close", brokenOff);
+			raw.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
 		};
 		const fail = (error: unknown): void => {
 			stop();
@@ -130,9 +131,13 @@ function collect(request: FastifyRequest, onChunk: (bytes: number, received: num
 			raw.on("error", () => {});
 			reject(error);
 		};
-		raw.on("data", onData).on("end", onEnd).on("error", brokenOff).on("close", brokenOff);
+		raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+		if (raw.destroyed) onClose();
 	});
 }
+
+const brokenOff = (): Problem =>
+	new Problem("malformed-request", "The connection was closed before the body had come.");
 
 const n = (bytes: number): string => bytes.toLocaleString("en-US");
 

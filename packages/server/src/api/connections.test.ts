@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "./api.fixture.ts";
@@ -76,6 +77,39 @@ test("a body that is refused is not read, and its connection is closed after the
 	await closed(accepted[0]!);
 	// What comes while the key is looked up, and no more.
 	expect(accepted[0]!.bytesRead).toBeLessThan(10_000_000);
+});
+
+// Its bytes were claimed after the connection had closed, and never given back.
+test("a client that goes while its key is looked up leaves nothing claimed", async () => {
+	const asked = Promise.withResolvers<void>();
+	const gone = Promise.withResolvers<void>();
+	await start({
+		parts: ({ apiKeys }) => ({
+			apiKeys: new Proxy(apiKeys, {
+				get(keys, name) {
+					if (name !== "authenticate") return Reflect.get(keys, name, keys);
+					return async (...call: Parameters<typeof keys.authenticate>) => {
+						asked.resolve();
+						await gone.promise;
+						return keys.authenticate(...call);
+					};
+				},
+			}),
+		}),
+	});
+	const client = await open(
+		`POST /v1/projects HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OPERATOR_KEY}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{`,
+	);
+	await asked.promise;
+	client.destroy();
+	await closed(accepted[0]!);
+	// The request is told of it in a turn of its own.
+	await nextTurn();
+	gone.resolve();
+	await nextTurn();
+	const { text } = await api.call("GET", "/metrics");
+	for (const name of ["request_body_bytes", "stranger_body_bytes"])
+		expect(text).toContain(`posthorn_budget_used{budget="${name}"} 0\n`);
 });
 
 test("a stranger who holds all connections loses idle ones to others, who keep theirs", async () => {
