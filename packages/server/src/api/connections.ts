@@ -49,8 +49,9 @@ const PROXY = "proxy";
 /**
  * Connections to the API, so that nobody keeps others out or holds memory for ever:
  *
- * - At the bound, idle connections are closed for new ones: those of the network that has most, the longest idle first. A
- *   connection is idle unless a request that has come whole is being worked on.
+ * - At the bound, connections of the network that holds most are closed for new ones: idle ones, the longest idle first;
+ *   if it has none, those whose response has been unread longest. A connection is idle unless a request that has come
+ *   whole is being worked on.
  * - Of the requests that come together on one connection (pipelining), few are worked on at a time, and each later one
  *   starts in a turn of the event loop of its own.
  * - A client that does not read its response loses the connection.
@@ -112,28 +113,27 @@ export class Connections {
 			response.once("close", () => {
 				connection.work.delete(work);
 				connection.usedAt = this.#options.clock.elapsed();
-				const next = connection.waiting.shift();
-				if (next) setImmediate(next);
+				// It stays in the queue until it starts, so that no request that arrives meanwhile overtakes it.
+				if (connection.waiting.length > 0) setImmediate(startNext);
 			});
 			handle(request, response);
 		};
+		const startNext = (): void => {
+			if (connection.socket.destroyed || connection.work.size >= CONNECTIONS.requestsInWork) return;
+			connection.waiting.shift()?.();
+		};
 		if (connection.work.size < CONNECTIONS.requestsInWork && connection.waiting.length === 0) start();
-		else if (connection.waiting.length < CONNECTIONS.requestsWaiting)
-			connection.waiting.push(() => {
-				if (!connection.socket.destroyed) start();
-			});
+		else if (connection.waiting.length < CONNECTIONS.requestsWaiting) connection.waiting.push(start);
 		else connection.socket.destroy();
 	}
 
 	#opened(socket: Socket): void {
 		const address = socket.remoteAddress ?? "";
 		const network = this.#isProxy(address) ? PROXY : networkOf(address);
+		if (this.budget.refusal(network, 1) !== null) this.#freeSome();
 		if (this.budget.take(network, 1) !== null) {
-			this.#freeSome();
-			if (this.budget.take(network, 1) !== null) {
-				socket.destroy();
-				return;
-			}
+			socket.destroy();
+			return;
 		}
 		this.#open.set(socket, {
 			socket,
@@ -170,30 +170,22 @@ export class Connections {
 		this.budget.give(connection.network, 1);
 	}
 
-	/** Closes idle connections of the network that has most of them; those of proxies only where no others are idle. */
+	/** Closes connections of the network that holds most and has any that may be closed; those of proxies last. */
 	#freeSome(): void {
-		const idle = new Map<string, Connection[]>();
-		for (const connection of this.#open.values()) {
-			if ([...connection.work].some(({ request }) => request.complete)) continue;
-			const others = idle.get(connection.network);
-			if (others) others.push(connection);
-			else idle.set(connection.network, [connection]);
-		}
-		const proxies = idle.get(PROXY) ?? [];
-		if (idle.size > 1) idle.delete(PROXY);
-		let most = proxies;
-		let held = 0;
-		for (const [network, connections] of idle) {
-			const all = this.budget.heldBy(network);
-			if (all <= held) continue;
-			most = connections;
-			held = all;
-		}
-		const count = Math.ceil(Math.min(this.#limits.connections * CONNECTIONS.freedAtOnce, most.length / 2));
-		most.sort((a, b) => a.usedAt - b.usedAt);
-		for (const { socket } of most.slice(0, count)) {
-			socket.destroy();
-			this.#forget(socket);
+		const byNetwork = Map.groupBy(this.#open.values(), ({ network }) => network);
+		const held = (network: string): number => (network === PROXY ? 0 : this.budget.heldBy(network));
+		const networks = [...byNetwork].sort(([a], [b]) => held(b) - held(a));
+		for (const [, connections] of networks) {
+			let closable = connections.filter(isIdle);
+			if (closable.length === 0) closable = connections.filter(isUnread);
+			if (closable.length === 0) continue;
+			const count = Math.ceil(Math.min(this.#limits.connections * CONNECTIONS.freedAtOnce, closable.length / 2));
+			closable.sort((a, b) => unreadSince(a) - unreadSince(b));
+			for (const { socket } of closable.slice(0, count)) {
+				socket.destroy();
+				this.#forget(socket);
+			}
+			return;
 		}
 	}
 
@@ -231,6 +223,17 @@ export class Connections {
 		return now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs;
 	}
 }
+
+/** Whether no request that has come whole is worked on. */
+const isIdle = ({ work }: Connection): boolean => ![...work].some(({ request }) => request.complete);
+
+/** Whether the client has yet to read what was sent to it. */
+const isUnread = ({ socket, work }: Connection): boolean =>
+	socket.writableLength > 0 && [...work].some(({ response }) => response.headersSent);
+
+/** Since when the client has not read; of an idle connection, since when it is idle. */
+const unreadSince = ({ usedAt, work }: Connection): number =>
+	Math.min(usedAt, ...[...work].map(({ unread }) => unread?.progressAt ?? usedAt));
 
 /** Ends a connection once the client has read why, or has had time to: one that never closes its side would stay. */
 export function closeAfter(socket: Socket, text = ""): void {

@@ -94,7 +94,7 @@ export const RATES = {
 export const CONNECTIONS = {
 	/** All of them, where the limit on open files allows as many (descriptors.ts). */
 	most: 10_000,
-	/** When there are no more to be had, this part of them is closed: idle ones, of the network address that has most. */
+	/** When there are no more to be had, this part of them is closed (api/connections.ts). */
 	freedAtOnce: 1 / 32,
 	/** Requests of one connection that are worked on at a time, and that may wait behind them. One more closes it. */
 	requestsInWork: 4,
