@@ -93,6 +93,8 @@ export class Admission {
 		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
 		const owner = principalName(principal);
 		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
+		// The client may have left while the answer was made. Its "close" has been then, and would not give anything back.
+		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
 		const refusal = this.budget.take(owner, bytes);
 		if (refusal !== null) throw this.#refused(owner, refusal === "node");
 		reply.raw.once("close", () => this.budget.give(owner, bytes));

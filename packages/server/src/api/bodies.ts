@@ -66,7 +66,7 @@ export class Bodies {
 		claims.set(request, claim);
 		try {
 			if (declared !== null) claim.take(declared);
-			const bytes = await collect(request, (chunk, received) => {
+			const bytes = await collect(request, declared, (chunk, received) => {
 				if (received > limit) throw tooLarge(limit);
 				if (declared === null) claim.take(chunk);
 			});
@@ -100,11 +100,24 @@ export class Bodies {
 	}
 }
 
-/** @param onChunk is told of each chunk before it is kept: its length, and all that has come */
-function collect(request: FastifyRequest, onChunk: (bytes: number, received: number) => void): Promise<Buffer> {
+/** A body whose length is not known begins with this much room, bytes, and doubles it. */
+const FIRST_ROOM = 16_384;
+
+/**
+ * Gathers the body in one buffer: a client may send it a byte at a time, and a buffer for each would take hundreds of times
+ * the memory that the body is charged for.
+ *
+ * @param declared its length, if that is known
+ * @param onChunk is told of each chunk before it is kept: its length, and all that has come
+ */
+function collect(
+	request: FastifyRequest,
+	declared: number | null,
+	onChunk: (bytes: number, received: number) => void,
+): Promise<Buffer> {
 	const { raw } = request;
 	return new Promise((resolve, reject) => {
-		const chunks: Buffer[] = [];
+		let gathered: Buffer | null = null;
 		let received = 0;
 		const onData = (chunk: Buffer): void => {
 			received += chunk.length;
@@ -114,11 +127,22 @@ function collect(request: FastifyRequest, onChunk: (bytes: number, received: num
 				fail(error);
 				return;
 			}
-			chunks.push(chunk);
+			if (gathered === null && received === declared) {
+				gathered = chunk;
+				return;
+			}
+			const before = received - chunk.length;
+			gathered ??= Buffer.allocUnsafeSlow(declared ?? Math.max(FIRST_ROOM, received));
+			if (gathered.length < received) {
+				const larger = Buffer.allocUnsafeSlow(Math.max(2 * gathered.length, received));
+				gathered.copy(larger, 0, 0, before);
+				gathered = larger;
+			}
+			chunk.copy(gathered, before);
 		};
 		const onEnd = (): void => {
 			stop();
-			resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received));
+			resolve(gathered?.subarray(0, received) ?? Buffer.alloc(0));
 		};
 		const onClose = (): void => fail(brokenOff());
 		const stop = (): void => {

@@ -54,7 +54,7 @@ test("every verb was run", async () => {
 		if (part !== FactCalls.prototype) for (const name of Object.getOwnPropertyNames(part)) verbs.add(name);
 	await storage.close();
 	const parts = ["constructor", "capabilities", "neighbours", "pools", "database", "clock", "epoch"];
-	const means = ["read", "readTogether", "write", "writeWithTypes"];
+	const means = ["read", "readTogether", "write", "writeTo", "writeWithTypes"];
 	for (const name of [...parts, ...means, "close"]) verbs.delete(name);
 	expect([...verbs].filter((name) => !called.has(name))).toEqual([]);
 	expect(texts.length).toBeGreaterThan(130);
