@@ -78,6 +78,15 @@ test("assets are kept for good by browsers, since another content has another na
 	expect(again.statusCode).toBe(304);
 });
 
+// Each unread download held a file descriptor: enough of them, and deliveries waited.
+test("assets are read once, at the start: those who download them hold no file", async () => {
+	writeFileSync(join(folder, "assets", "app-1a2b.js"), "changed");
+	writeFileSync(join(folder, "assets", "late.js"), "changed");
+	expect((await get("/assets/app-1a2b.js")).payload).toBe(SCRIPT);
+	expect((await get("/assets/late.js")).statusCode).toBe(404);
+	expect((await get("/assets/app-1a2b.js", HTML, "HEAD")).headers["content-length"]).toBe(String(SCRIPT.length));
+});
+
 test("what is not there is a problem for whoever does not ask for a page, and never the page for an asset", async () => {
 	for (const [url, headers] of [
 		["/", JSON_TYPE],

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readAssets } from "./assets.ts";
 
 /** Paths that are never a page of the dashboard. */
 const NO_PAGE = /^\/(?:v1|assets|docs|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
@@ -31,19 +31,9 @@ export interface Dashboard {
  *
  * @param folder of the build; null answers each page with how to build it
  */
-export async function serveDashboard(app: FastifyInstance, folder: string | null): Promise<Dashboard> {
+export function serveDashboard(app: FastifyInstance, folder: string | null): Dashboard {
 	const page = folder === null ? null : readFileSync(join(folder, "index.html"), "utf8");
-	if (folder !== null && existsSync(join(folder, ASSETS)))
-		await app.register(fastifyStatic, {
-			root: join(folder, ASSETS),
-			prefix: `/${ASSETS}/`,
-			index: false,
-			// A folder is nothing to be had; it would be answered as a bad request.
-			allowedPath: (path) => !path.endsWith("/"),
-			decorateReply: false,
-			immutable: true,
-			maxAge: "1y",
-		});
+	if (folder !== null && existsSync(join(folder, ASSETS))) serveAssets(app, join(folder, ASSETS));
 	return {
 		isPage({ method, url, headers }) {
 			if (method !== "GET" && method !== "HEAD") return false;
@@ -58,6 +48,17 @@ export async function serveDashboard(app: FastifyInstance, folder: string | null
 				.send(page === null ? NOT_BUILT : page.replace(NONCE, nonce));
 		},
 	};
+}
+
+function serveAssets(app: FastifyInstance, folder: string): void {
+	const assets = readAssets(folder);
+	app.get<{ Params: { "*": string } }>(`/${ASSETS}/*`, (request, reply) => {
+		const asset = assets.get(request.params["*"]);
+		if (!asset) return reply.callNotFound();
+		reply.headers({ "Cache-Control": "public, max-age=31536000, immutable", ETag: asset.etag });
+		if (request.headers["if-none-match"]?.includes(asset.etag)) return reply.code(304).send();
+		return reply.type(asset.type).send(asset.bytes);
+	});
 }
 
 /** Its own files alone; styles made while it runs carry the nonce. */

@@ -57,7 +57,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const admission = new Admission(parts.clock);
 	metrics.watchBudgets([...bodies.budgets, connections.budget, admission.budget]);
 	readJsonBodies(app, bodies, turns);
-	const { isPage, sendPage } = await serveDashboard(app, parts.dashboardFolder);
+	const { isPage, sendPage } = serveDashboard(app, parts.dashboardFolder);
 
 	let closing = false;
 	app.addHook("preClose", async () => {
