@@ -144,6 +144,32 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(young);
 		});
 
+		test("an open event that outlives the log behind a pause is dead-lettered as expired, and not sent again", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id, url } = await rig.webhook("wide", { maxInFlight: 2 });
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? new Promise(() => {}) : 200);
+			const [open, settled] = await rig.publishAll(2);
+			await rig.settledCount(1);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			const [lane] = (await rig.storage.loadLanes(rig.projectId)).lanes;
+			expect(lane).toMatchObject({ position: 2, open: [1] });
+			await rig.crash();
+			await rig.open();
+			await leap(rig, storage, 31 * DAY_MS);
+			await rig.sweep();
+			await rig.settledCount(2);
+			expect(rig.settled.map((a) => [a.eventId, a.status, a.errorCode, a.attempt, a.replay])).toEqual([
+				[settled, "delivered", null, 1, 0],
+				[open, "failed", "expired", 1, 0],
+			]);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			const [next] = await rig.publish(1);
+			await rig.settledCount(3);
+			expect(rig.sender.to(url)).toEqual([open, settled, next]);
+			expect((await rig.storage.loadLanes(rig.projectId)).lanes[0]).toMatchObject({ position: 3, open: [] });
+		});
+
 		// They waited for ever: not in the log any more, and sent months later when the webhook was resumed.
 		test("retries and replays that wait longer than the log is kept, behind a pause, are dead-lettered as expired", async () => {
 			const storage = new FaultyStorage();

@@ -50,6 +50,22 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
+		// Its project once stood until the next regular renewal: for a third of a term.
+		test("a lease that took most of its term to come is renewed immediately", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			// Idle for so long, the project was given back.
+			await storage.pass(rig.clock, 3 * MINUTE_MS);
+			using taken = storage.holdAnswer("acquireLeases");
+			const [eventId] = await rig.publish(1);
+			await taken.reached;
+			await storage.pass(rig.clock, 0.9 * LEASE_TERM_MS);
+			taken.release();
+			await storage.quiet();
+			expect(rig.sender.sent.map((request) => request.eventId)).toEqual([eventId]);
+		});
+
 		test("webhooks that could not be read when a project is taken up are read again, and not a term later", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -84,6 +84,7 @@ export class Directory {
 			holder,
 			roster,
 			renewOverdue: () => this.#keeper.renewOverdue(),
+			renew: () => this.#keeper.renew(),
 			renewShare: () => this.#keeper.renewShare(),
 			makeRoom: (count) => this.#keeper.makeRoom(count),
 			onTaken: (lease, asked) => this.#begin(lease, asked),

@@ -60,7 +60,19 @@ export class LeaseKeeper {
 	/** Renews everything now if it is not trusted any more. */
 	async renewOverdue(): Promise<void> {
 		await this.#renewing.catch(() => undefined);
-		if (!isTrusted(this.#context, this.#renewedAt)) await this.#renewAll();
+		if (!isTrusted(this.#context, this.#renewedAt)) await this.renew();
+	}
+
+	/**
+	 * Renews everything now. One renewal at a time: if an older one were written last, a term would end in storage while this node, by the newer
+	 * one, still trusts it.
+	 *
+	 * @returns when storage was asked
+	 */
+	renew(): Promise<Moment> {
+		const renewal = this.#renewing.catch(() => undefined).then(() => this.#renewNow());
+		this.#renewing = renewal;
+		return renewal;
 	}
 
 	/** Looks how many projects this node takes up by itself, with the nodes that there are now. */
@@ -104,14 +116,14 @@ export class LeaseKeeper {
 	// ── keeping ──
 
 	#renewAfter(ms: number): void {
-		this.#renewTimer = this.#context.clock.setTimeout(() => void this.#renew(), ms);
+		this.#renewTimer = this.#context.clock.setTimeout(() => void this.#renewRegularly(), ms);
 	}
 
-	async #renew(): Promise<void> {
+	async #renewRegularly(): Promise<void> {
 		const { logger } = this.#context;
 		let soon = false;
 		try {
-			const asked = await this.#renewAll();
+			const asked = await this.renew();
 			this.#giveBackIdle();
 			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
 			soon = !isTrusted(this.#context, asked);
@@ -126,18 +138,6 @@ export class LeaseKeeper {
 			.finally(() => {
 				this.#sharing = null;
 			});
-	}
-
-	/**
-	 * One renewal at a time: if an older one were written last, a term would end in storage while this node, by the newer
-	 * one, still trusts it.
-	 *
-	 * @returns when storage was asked
-	 */
-	#renewAll(): Promise<Moment> {
-		const renewal = this.#renewing.catch(() => undefined).then(() => this.#renewNow());
-		this.#renewing = renewal;
-		return renewal;
 	}
 
 	async #renewNow(): Promise<Moment> {

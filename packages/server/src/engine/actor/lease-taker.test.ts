@@ -20,11 +20,12 @@ test("a node that has its share asks what it is now before it leaves rung projec
 	};
 	const shares = [4, 5];
 	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock: new VirtualClock(), logger: silentLogger },
+		{ storage: storage as Storage, clock: new VirtualClock(), logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			holder: "node",
 			roster,
 			renewOverdue: async () => {},
+			renew: async () => {},
 			renewShare: async () => {
 				roster.share = shares.shift()!;
 			},
@@ -56,10 +57,11 @@ test("a lease counts from when it was asked for, however long the answer takes",
 	const roster = new Roster();
 	const before = { now: clock.now(), elapsed: clock.elapsed() };
 	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, logger: silentLogger },
+		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			...{ holder: "node", roster },
 			renewOverdue: async () => {},
+			renew: async () => {},
 			renewShare: async () => {},
 			makeRoom: () => {},
 			onTaken: (_, asked) => taken.push(asked),
@@ -83,10 +85,11 @@ test("after storage failed, it is asked again after a second, and not before", a
 		nextAlarm: async () => null,
 	};
 	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger },
+		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			...{ holder: "node", roster: new Roster() },
 			renewOverdue: async () => {},
+			renew: async () => {},
 			renewShare: async () => {},
 			makeRoom: () => {},
 			onTaken: () => {},
@@ -118,10 +121,11 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 	};
 	const roster = new Roster();
 	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock: new VirtualClock(), disk, logger: silentLogger },
+		{ storage: storage as Storage, clock: new VirtualClock(), disk, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			...{ holder: "node", roster },
 			renewOverdue: async () => {},
+			renew: async () => {},
 			renewShare: async () => {},
 			makeRoom: () => {},
 			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),

@@ -10,7 +10,7 @@
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, systemClock, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
-import type { ActorContext } from "./context.ts";
+import { type ActorContext, isTrusted } from "./context.ts";
 import type { Roster } from "./roster.ts";
 
 /** Leases taken in one step. */
@@ -26,13 +26,16 @@ const LOCKED_MAX_MS = 1_000;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
 
-type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger"> & Partial<Pick<ActorContext, "disk">>;
+type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs"> &
+	Partial<Pick<ActorContext, "disk">>;
 
 export interface LeaseTakerOptions {
 	readonly holder: string;
 	readonly roster: Roster;
 	/** Renews what this node holds if that is overdue: before it could be found as a lease that ran out. */
 	readonly renewOverdue: () => Promise<void>;
+	/** Renews what this node holds now. */
+	readonly renew: () => Promise<unknown>;
 	/** Looks anew how many projects are this node's part of all. */
 	readonly renewShare: () => Promise<void>;
 	/** Gives back up to so many projects that others may take turns with. */
@@ -228,7 +231,7 @@ export class LeaseTaker {
 	/** Takes these, or those that have rung, as long as this node works no more than `most`. */
 	async #acquire(most: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
-		const { holder, onTaken } = this.#options;
+		const { holder, onTaken, renew } = this.#options;
 		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
 		if (room <= 0) return new Set();
 		const asked = momentOf(clock);
@@ -239,6 +242,8 @@ export class LeaseTaker {
 		for (const lease of leases) onTaken(lease, asked);
 		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.delete(projectId);
 		for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);
+		// Storage answered so late that these leases cannot be trusted: their projects would stand until the next renewal.
+		if (leases.length > 0 && !isTrusted(this.#context, asked)) await renew();
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
