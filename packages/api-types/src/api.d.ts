@@ -3186,7 +3186,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project publishes more than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3198,7 +3198,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly getEvent: {
@@ -3276,7 +3286,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3288,7 +3298,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly recordOrders: {
@@ -3323,7 +3343,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. No order was recorded. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3335,7 +3355,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly recordRefund: {
@@ -3389,7 +3419,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3401,7 +3431,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly recordChargeback: {
@@ -3455,7 +3495,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3467,7 +3507,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly recordDeliverable: {
@@ -3523,7 +3573,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3535,7 +3585,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly touchBasket: {
@@ -3581,7 +3641,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3593,7 +3653,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly removeBasket: {
@@ -3624,7 +3694,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3636,7 +3706,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly recordSubscription: {
@@ -3680,7 +3760,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3692,7 +3772,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly cancelSubscription: {
@@ -3725,7 +3815,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description More is being reported than can be written. */
+            /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to come again, in seconds. */
@@ -3737,7 +3827,17 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            readonly 503: {
+                headers: {
+                    /** @description When to come again, in seconds. */
+                    readonly "Retry-After"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     readonly listWebhooks: {

@@ -5,11 +5,9 @@ import type { Clock } from "../base/clock.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { RateLimit } from "../base/rates.ts";
 import { principalOf, principalOrNull } from "./auth.ts";
+import { comeAgain } from "./come-again.ts";
 import { payerOf, principalName } from "./owner.ts";
 import { Problem } from "./problem.ts";
-
-/** When to come again while one's responses are not read, or too many of one's requests wait, seconds. */
-const RETRY_AFTER_S = 1;
 
 export type RateName = keyof typeof RATES;
 
@@ -53,11 +51,8 @@ export class Admission {
 		const wait = limit.take(owner);
 		if (wait === null) return;
 		const { burst, perMinute } = limit.rate;
-		throw new Problem(
-			"too-many-requests",
-			`Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute. Try again in ${wait} ${wait === 1 ? "second" : "seconds"}.`,
-			{ headers: { "Retry-After": String(wait) } },
-		);
+		const why = `Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute.`;
+		throw comeAgain("own", why, wait);
 	}
 
 	/**
@@ -74,10 +69,9 @@ export class Admission {
 			return make();
 		});
 		if (made === null)
-			throw new Problem(
-				"too-many-requests",
-				`${RESPONSES.readsWaiting} of your requests for lists and statistics wait already, and ${RESPONSES.readsPerPrincipal} are worked on at a time. Send fewer at a time; try again in ${RETRY_AFTER_S} second.`,
-				{ headers: { "Retry-After": String(RETRY_AFTER_S) } },
+			throw comeAgain(
+				"own",
+				`${RESPONSES.readsWaiting} of your requests for lists and statistics wait already, and ${RESPONSES.readsPerPrincipal} are worked on at a time. Send fewer at a time.`,
 			);
 		return made;
 	}
@@ -108,19 +102,16 @@ export class Admission {
 	}
 
 	#refused(owner: string, full: boolean): Problem {
-		const headers = { "Retry-After": String(RETRY_AFTER_S) };
 		const { used, limit, perOwner } = this.budget;
 		const n = (bytes: number): string => bytes.toLocaleString("en-US");
 		if (full)
-			return new Problem(
-				"unavailable",
-				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another. Try again in ${RETRY_AFTER_S} second.`,
-				{ headers },
+			return comeAgain(
+				"node",
+				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another.`,
 			);
-		return new Problem(
-			"too-many-requests",
-			`Responses that you have not read yet hold ${n(this.budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first; try again in ${RETRY_AFTER_S} second.`,
-			{ headers },
+		return comeAgain(
+			"own",
+			`Responses that you have not read yet hold ${n(this.budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first.`,
 		);
 	}
 }

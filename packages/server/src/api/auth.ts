@@ -13,6 +13,7 @@ import {
 import { isId } from "../base/ids.ts";
 import { DEVELOPER_APP, type Projects } from "../registry/index.ts";
 import type { Role } from "../storage/port.ts";
+import { comeAgain } from "./come-again.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { networkOf } from "./network.ts";
 import { checkOrigin, type OriginCheck } from "./origin.ts";
@@ -198,15 +199,8 @@ async function counted<T>(
 		return found;
 	} catch (error) {
 		if (!(error instanceof TooManyGuesses)) throw error;
-		throw tooMany(error.wait, "Too many API keys or sessions that are no one's came from this address.");
+		throw comeAgain("own", "Too many API keys or sessions that are no one's came from this address.", error.wait);
 	}
-}
-
-/** 429 with when to come again, seconds. */
-export function tooMany(wait: number, what: string): Problem {
-	return new Problem("too-many-requests", `${what} Wait ${wait} seconds.`, {
-		headers: { "Retry-After": String(wait) },
-	});
 }
 
 /** A cookie goes along with whatever request a browser is made to send: this one must be meant. */

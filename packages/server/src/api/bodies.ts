@@ -2,11 +2,9 @@ import type { FastifyRequest } from "fastify";
 import { Budget, type Refusal } from "../base/budget.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { principalOrNull } from "./auth.ts";
+import { comeAgain } from "./come-again.ts";
 import { payerOf, strangerName } from "./owner.ts";
 import { Problem } from "./problem.ts";
-
-/** When to come again once a budget of bodies is used up, seconds: bodies are read and worked on within moments. */
-const RETRY_AFTER_S = 1;
 
 export interface BodiesOptions {
 	/** The largest body of any route, bytes: a project may always have one such body in flight. */
@@ -180,16 +178,13 @@ function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, 
 			"too-large",
 			`The body has ${n(bytes)} bytes; all bodies of ${whose} that are in flight may have ${n(budget.perOwner)}. Send less in one request.`,
 		);
-	const headers = { "Retry-After": String(RETRY_AFTER_S) };
 	if (refusal === "own")
-		return new Problem(
-			"too-many-requests",
-			`Request bodies of ${whose} hold ${n(held)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.perOwner)}. Send fewer at a time; try again in ${RETRY_AFTER_S} second.`,
-			{ headers },
+		return comeAgain(
+			"own",
+			`Request bodies of ${whose} hold ${n(held)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.perOwner)}. Send fewer at a time.`,
 		);
-	return new Problem(
-		"unavailable",
-		`All request bodies in flight hold ${n(budget.used)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.limit)}. Try again in ${RETRY_AFTER_S} second.`,
-		{ headers },
+	return comeAgain(
+		"node",
+		`All request bodies in flight hold ${n(budget.used)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.limit)}.`,
 	);
 }

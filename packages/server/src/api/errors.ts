@@ -2,17 +2,14 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
+import { comeAgain, LATER_S } from "./come-again.ts";
 import { closeAfter } from "./connections.ts";
 import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts";
 
-/** When to come again while storage is away, seconds. */
-const RETRY_AFTER_S = 5;
-
-const AWAY = "The service cannot reach its storage just now. Try again in a moment.";
+const AWAY = "Storage is temporarily unavailable.";
 const LOCKED =
-	"Another transaction of the store's database holds this project's rows and does not end. Nothing was changed: try again once it is over.";
-const FULL =
-	"The service has no room left to store this: its operator must free some. Nothing was stored; try again later.";
+	"Another transaction in the store's database holds this project's rows and does not end. Nothing was changed.";
+const FULL = "Storage has no room for this: its operator must free some. Nothing was stored.";
 
 /** Sends whatever was thrown as a problem, and logs what is our fault. */
 export function sendProblem(
@@ -41,9 +38,7 @@ function hasBody({ headers }: FastifyRequest): boolean {
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
 	if (error instanceof StorageError)
-		return new Problem("unavailable", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, {
-			headers: { "Retry-After": String(RETRY_AFTER_S) },
-		});
+		return comeAgain("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, LATER_S);
 	const { code, statusCode } = error as { code?: string; statusCode?: number };
 	const [kind, detail] = OF_FASTIFY[code ?? ""] ?? [];
 	if (kind && detail) return new Problem(kind, detail);

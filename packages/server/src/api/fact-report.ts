@@ -2,12 +2,10 @@ import type { EventType } from "@posthorn/protocol";
 import type { TSchema } from "typebox";
 import type { Fault } from "../registry/index.ts";
 import type { FactRecorded, FactRefused } from "../store/index.ts";
+import { notWritten } from "./come-again.ts";
 import { invalid, notFound, Problem } from "./problem.ts";
 import { formatTime } from "./time.ts";
 import { faultsBySchema } from "./validate.ts";
-
-/** Why any report may be refused, for the routes' rows. */
-export const REPORT_PROBLEMS = { "too-many-requests": "More is being reported than can be written." } as const;
 
 /** Members that a report may have before they are looked at one by one. */
 const MAX_MEMBERS = 20;
@@ -71,11 +69,7 @@ export function refusedFact(
 		case "no_project":
 			return notFound("project");
 		case "busy":
-			return new Problem(
-				"too-many-requests",
-				`More is being reported than can be written. Try again in ${result.retryAfter} seconds: nothing was recorded now.`,
-				{ headers: { "Retry-After": String(result.retryAfter) } },
-			);
+			return notWritten(result);
 		case "no_order":
 			return new Problem(
 				"not-found",

@@ -3,11 +3,11 @@ import type { Static } from "typebox";
 import { type Client, type Members, PasswordsBusy, type Person, type Sessions } from "../accounts/index.ts";
 import type { Projects } from "../registry/index.ts";
 import type { Account } from "../storage/port.ts";
+import { comeAgain } from "./come-again.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { PAGE_LIMIT } from "./pagination.ts";
 import type { ApiParts } from "./parts.ts";
 import { presentAccount } from "./present-people.ts";
-import { Problem } from "./problem.ts";
 import type * as schemas from "./schemas/index.ts";
 
 export interface SignInParts {
@@ -73,8 +73,6 @@ export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
 		return await work();
 	} catch (error) {
 		if (!(error instanceof PasswordsBusy)) throw error;
-		throw new Problem("too-many-requests", `Very many people sign in just now. Wait ${BUSY_RETRY_S} seconds.`, {
-			headers: { "Retry-After": String(BUSY_RETRY_S) },
-		});
+		throw comeAgain("node", "Too many sign-ins are in progress.", BUSY_RETRY_S);
 	}
 }

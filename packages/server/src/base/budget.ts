@@ -58,6 +58,21 @@ export class Budget {
 		return refusal;
 	}
 
+	/**
+	 * The same for what cannot be divided: an amount beyond the owner's share is given while the owner holds nothing else.
+	 *
+	 * @returns null, or whose budget is used up
+	 */
+	takeWhole(owner: string, amount: number): Exclude<Refusal, "never"> | null {
+		const isAlone = amount > this.perOwner && this.heldBy(owner) === 0;
+		if (isAlone) {
+			this.hold(owner, amount);
+			return null;
+		}
+		const refusal = this.take(owner, amount);
+		return refusal === "never" ? "own" : refusal;
+	}
+
 	/** Takes `amount` for the owner even beyond the limits: for what is here already and cannot be refused. */
 	hold(owner: string, amount: number): void {
 		this.#held.set(owner, this.heldBy(owner) + amount);

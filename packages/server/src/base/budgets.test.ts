@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { BODIES_OF_A_NODE, CONNECTIONS, LOG_READS, RATES, REQUESTS, RESPONSES, STRANGERS } from "./budgets.ts";
+import { BODIES_OF_A_NODE, COMMITS, CONNECTIONS, LOG_READS, RATES, REQUESTS, RESPONSES, STRANGERS } from "./budgets.ts";
 
 const page = readFileSync(new URL("../../../../docs/operations/limits.md", import.meta.url), "utf8").replaceAll(
 	"\n",
@@ -15,6 +15,7 @@ test("the page for operators names the limits that the code has", () => {
 		`any other body | ${n(REQUESTS.bodyBytes)} bytes`,
 		`${REQUESTS.nesting} levels`,
 		`${n(REQUESTS.bodyBytesOfStrangers)} bytes; ${n(REQUESTS.bodyBytesPerStranger)} for one`,
+		`to the log | ${n(COMMITS.publishBytesWaiting)} bytes; ${n(COMMITS.publishBytesWaitingPerProject)} for one project`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
 		`slices of ${n(REQUESTS.sliceBytes)} bytes`,
 		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one`,

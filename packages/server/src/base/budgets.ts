@@ -159,7 +159,7 @@ export const WINDOWS = {
 
 /** What waits for a commit. */
 export const COMMITS = {
-	/** Published events that wait; beyond, publishers are told to come again. */
+	/** Published events and facts that wait; beyond, publishers are told to come again. */
 	publishBytesWaiting: 64 * MIB,
 	/** Those of one project, and never more than it leaves to the others. */
 	publishBytesWaitingPerProject: 16 * MIB,

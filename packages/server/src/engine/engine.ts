@@ -1,8 +1,12 @@
 import type { EventType } from "@posthorn/protocol";
+import type { Budget } from "../base/budget.ts";
 import type { LogEvent } from "../storage/port.ts";
 
 /** The engine as the rest of the service sees it: what the HTTP API and the store's facts call. */
 export interface Engine {
+	/** Bytes on their way to the log, by project: published events, and facts with the events that follow from them. */
+	readonly queue: Budget;
+
 	/** Appends events to the project's log; answers after the commit. All of them, or none. */
 	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult>;
 
@@ -50,10 +54,15 @@ export type PublishResult =
 	/** Ids that are taken by other content, by the events' index. */
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
 	| { readonly kind: "no_project" }
-	/** More is being published than can be written: by this project, or by all. Come again after this many seconds. */
-	| { readonly kind: "busy"; readonly whose: "own" | "node"; readonly retryAfter: number }
-	/** Somebody else held the project's log for too long; come again after this many seconds. */
-	| { readonly kind: "locked"; readonly retryAfter: number };
+	| Busy
+	/** Another session held the project's log for too long. */
+	| { readonly kind: "locked" };
+
+/** The queue to the log is full: this project's share of it, or all of it. Nothing was written. */
+export interface Busy {
+	readonly kind: "busy";
+	readonly whose: "own" | "node";
+}
 
 export interface EventFault {
 	readonly index: number;

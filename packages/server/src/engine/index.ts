@@ -137,6 +137,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			return unsettled.count;
 		},
 		budgets: [...slots.budgets, windows, publisher.budget, settler.budget],
+		queue: publisher.budget,
 		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),

@@ -37,7 +37,7 @@ test("a touch that storage may have kept although it failed wakes the timer in t
 		storage: { touchBasket: () => Promise.reject(new StorageError("lost", "The connection broke.")) },
 		now: () => 1_000,
 		sizeFault: () => null,
-		admit: (_bytes: number, work: () => Promise<unknown>) => work(),
+		admit: (_project: string, _bytes: number, work: () => Promise<unknown>) => work(),
 	} as unknown as FactRecorder;
 	const baskets = new Baskets(recorder, { idleMs: IDLE_MS, onTouched: (dueAt) => touched.push(dueAt) });
 	await expect(baskets.touch("proj_x", "b", { items: [{ name: "Crate key", quantity: 1 }] })).rejects.toThrow("broke");

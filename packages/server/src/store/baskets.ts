@@ -56,7 +56,7 @@ export class Baskets {
 			if (removed.kind === "no_project" || removed.kind === "busy") return removed;
 			return { kind: "touched", at: this.#recorder.now(), dueAt: null };
 		}
-		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const dueAt = at + this.#options.idleMs;
 			// Before it is stored: should storage fail, it may be stored all the same.
@@ -67,7 +67,7 @@ export class Baskets {
 	}
 
 	remove(projectId: string, basketId: string): Promise<RemoveResult> {
-		return this.#recorder.admit(0, async () => ({
+		return this.#recorder.admit(projectId, 0, async () => ({
 			kind: await this.#recorder.storage.removeBasket(projectId, basketId),
 		}));
 	}

@@ -25,7 +25,9 @@ export class Chargebacks {
 			...textFaults("/reason", reason),
 		];
 		if (faults.length > 0) return { kind: "invalid", faults };
-		return this.#recorder.admit(Buffer.byteLength(reason ?? ""), () => this.#store(projectId, orderId, input));
+		return this.#recorder.admit(projectId, Buffer.byteLength(reason ?? ""), () =>
+			this.#store(projectId, orderId, input),
+		);
 	}
 
 	async #store(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {

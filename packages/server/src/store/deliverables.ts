@@ -41,7 +41,7 @@ export class Deliverables {
 		const data = JSON.stringify(payload);
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
-		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const result = await this.#recorder.storage.recordDeliverable(projectId, {
 				orderId,

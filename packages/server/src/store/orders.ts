@@ -47,7 +47,7 @@ export class Orders {
 		if (orders.length === 0) return [];
 		const bytes = orders.reduce((sum, { purchaseCompleted }) => sum + purchaseCompleted.body.length, 0);
 		const storing = () => this.#recorder.storage.recordOrders(projectId, orders);
-		const recorded = await this.#recorder.admit(bytes, storing, orders.length);
+		const recorded = await this.#recorder.admit(projectId, bytes, storing, orders.length);
 		if ("kind" in recorded) return orders.map(() => recorded);
 		return recorded.map((result) => this.#recorder.done(projectId, result));
 	}

@@ -1,32 +1,30 @@
 import { type EventType, encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Busy, Engine } from "../engine/engine.ts";
 import type { FactStorage, NewEvent, Recorded } from "../storage/port.ts";
-import { INTAKE_LIMITS, Intake, type IntakeLimits } from "./intake.ts";
-import type { Busy, FactRefused, FactResult } from "./result.ts";
+import type { FactRefused, FactResult } from "./result.ts";
+
+/** What a fact counts for besides its text, bytes: its candidate events' envelopes, digests and rows. */
+const FACT_BYTES = 1_024;
 
 export interface StoreOptions {
 	readonly storage: FactStorage;
-	readonly engine: Pick<Engine, "appended">;
+	readonly engine: Pick<Engine, "appended" | "queue">;
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	/** The largest `data` of an event, bytes. */
 	readonly maxEventBytes: number;
-	/** {@link INTAKE_LIMITS} unless said. */
-	readonly intake?: IntakeLimits;
 }
 
 /** What all rules share: making candidate events, and handing on those that storage has appended. */
 export class FactRecorder {
 	readonly storage: FactStorage;
 	readonly #options: StoreOptions;
-	readonly #intake: Intake;
 
 	constructor(options: StoreOptions) {
 		this.storage = options.storage;
 		this.#options = options;
-		this.#intake = new Intake(options.intake ?? INTAKE_LIMITS);
 	}
 
 	now(): number {
@@ -48,12 +46,20 @@ export class FactRecorder {
 	}
 
 	/**
-	 * Does what has a fact stored (or so many), unless more of them wait for storage than a node can bear.
+	 * Stores a fact, or several, unless the queue to the log has no room for it: it is the same for facts and events.
 	 *
-	 * @param bytes of what makes it large, if anything does
+	 * @param bytes the size of its text
 	 */
-	admit<T>(bytes: number, store: () => Promise<T>, facts = 1): Promise<T | Busy> {
-		return this.#intake.admit(facts, bytes, store);
+	async admit<T>(projectId: string, bytes: number, store: () => Promise<T>, facts = 1): Promise<T | Busy> {
+		const { queue } = this.#options.engine;
+		const weight = bytes + facts * FACT_BYTES;
+		const whose = queue.takeWhole(projectId, weight);
+		if (whose !== null) return { kind: "busy", whose };
+		try {
+			return await store();
+		} finally {
+			queue.give(projectId, weight);
+		}
 	}
 
 	/** Gives the lanes what was appended, so that it is sent at once, and answers without it. */

@@ -24,7 +24,7 @@ export class Refunds {
 	async record(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {
 		const faults = [...idFaults("/refund_id", refund_id), ...amountFaults(amount_cents, 1)];
 		if (faults.length > 0) return { kind: "invalid", faults };
-		return this.#recorder.admit(0, () => this.#store(projectId, orderId, { refund_id, amount_cents }));
+		return this.#recorder.admit(projectId, 0, () => this.#store(projectId, orderId, { refund_id, amount_cents }));
 	}
 
 	async #store(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {

@@ -1,3 +1,4 @@
+import type { Busy } from "../engine/engine.ts";
 import type { FactEvent } from "../storage/port.ts";
 
 /** What is wrong with one field of what was reported. */
@@ -17,12 +18,6 @@ interface Told<K extends string> {
 
 /** A fact as it was recorded, now or before: the same answer for the same report. */
 export type FactRecorded = Told<"recorded"> | Told<"repeated">;
-
-/** More is being reported than can be written: nothing was; come again after this many seconds. */
-export interface Busy {
-	readonly kind: "busy";
-	readonly retryAfter: number;
-}
 
 /** Why nothing was recorded. */
 export type FactRefused =

@@ -1,10 +1,10 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { Budget } from "../base/budget.ts";
 import type { Clock } from "../base/clock.ts";
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { LogEvent, Storage } from "../storage/port.ts";
 import { type RunningStore, startStore } from "./index.ts";
-import type { IntakeLimits } from "./intake.ts";
 
 export const IDLE_MS = 3_600_000;
 
@@ -19,7 +19,8 @@ export interface TestDatabase {
 }
 
 export interface TestStoreOptions {
-	readonly intake?: IntakeLimits;
+	/** The queue to the log; one without end unless given. */
+	readonly queue?: Budget;
 }
 
 /** A virtual clock that says when somebody sets a timer. */
@@ -84,6 +85,7 @@ export class TestStore {
 		return startStore({
 			storage,
 			engine: {
+				queue: this.#options.queue ?? new Budget({ name: "queue", limit: Number.POSITIVE_INFINITY }),
 				appended: (projectId, events) => {
 					this.sent.set(projectId, [...(this.sent.get(projectId) ?? []), ...events]);
 				},
@@ -93,7 +95,6 @@ export class TestStore {
 			logger: silentLogger,
 			maxEventBytes: 100_000,
 			basketIdleMs: IDLE_MS,
-			...this.#options,
 		});
 	}
 

@@ -35,7 +35,7 @@ export class Subscriptions {
 		const data = JSON.stringify(payload);
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
-		return this.#recorder.admit(Buffer.byteLength(data), async () => {
+		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const result = await this.#recorder.storage.recordSubscription(projectId, {
 				subscriptionId: subscription_id,
@@ -49,7 +49,7 @@ export class Subscriptions {
 	}
 
 	cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
-		return this.#recorder.admit(0, () => this.#cancel(projectId, subscriptionId));
+		return this.#recorder.admit(projectId, 0, () => this.#cancel(projectId, subscriptionId));
 	}
 
 	async #cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {

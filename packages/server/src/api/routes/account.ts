@@ -1,6 +1,6 @@
 import { accountFaults, type Person } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import { tooMany } from "../auth.ts";
+import { comeAgain } from "../come-again.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentAccount, presentSessionInfo } from "../present-people.ts";
 import { invalid, notFound } from "../problem.ts";
@@ -51,7 +51,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 					case "invalid":
 						throw invalid(result.faults);
 					case "throttled":
-						throw tooMany(result.wait, "There were too many wrong passwords.");
+						throw comeAgain("own", "There were too many wrong passwords.", result.wait);
 					case "wrong":
 						throw invalid([{ pointer: "/current", detail: "is not your password" }]);
 					case "current_needed":

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { tooMany } from "../auth.ts";
 import { EVENT_STREAM, MAX_STREAMS } from "../changes.ts";
+import { comeAgain } from "../come-again.ts";
 import { principalName } from "../owner.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
@@ -29,7 +29,7 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				// Nobody would listen to it, or close it.
 				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
-				if (!stream) throw tooMany(RETRY_AFTER_S, `${MAX_STREAMS} streams are open already.`);
+				if (!stream) throw comeAgain("own", `${MAX_STREAMS} streams are open already.`, RETRY_AFTER_S);
 				// Proxies must not gather what is meant to arrive at once.
 				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},

@@ -5,8 +5,8 @@ import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS, RESPONSES } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import { MAX_WAITING, MAX_WAITING_PEOPLE, type WaitEnd } from "../arrivals.ts";
-import { tooMany } from "../auth.ts";
 import { bodyText, forgetBody } from "../body.ts";
+import { comeAgain, LATER_S, LOG_PROBLEMS, notWritten } from "../come-again.ts";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
 import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
@@ -27,8 +27,6 @@ import { formatTime } from "../time.ts";
 
 /** The longest wait for events, seconds: shorter than proxies keep a quiet request. */
 const MAX_WAIT_S = 30;
-/** When to come again with too many calls waiting, seconds. */
-const RETRY_AFTER_S = 5;
 /** Where a page ended, and in which epoch of the log; earlier versions left that out. */
 const PLACE = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
@@ -82,10 +80,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
 			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
 			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
-			problems: {
-				conflict: "An id is taken by an event with other content.",
-				"too-many-requests": "This project publishes more than can be written.",
-			},
+			problems: { ...LOG_PROBLEMS, conflict: "An id is taken by an event with other content." },
 			async handler({ params, request, pause }) {
 				const { drafts, batch } = await readNewEvents(request.body, bodyText(request), pause);
 				const publishing = engine.publish(params.project_id, drafts);
@@ -178,7 +173,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
 			if (wait === null) {
 				const most = scope === "person" ? `${MAX_WAITING_PEOPLE} calls of people` : `${MAX_WAITING} calls`;
-				throw tooMany(RETRY_AFTER_S, `${most} wait for this project's events already.`);
+				throw comeAgain("own", `${most} wait for this project's events already.`, LATER_S);
 			}
 			raw.socket.once("close", wait.cancel);
 			try {
@@ -268,20 +263,7 @@ function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: b
 		case "no_project":
 			return notFound("project");
 		case "busy":
-			return result.whose === "own"
-				? new Problem(
-						"too-many-requests",
-						`This project publishes more than can be written. Try again in ${result.retryAfter} seconds.`,
-						{ headers: { "Retry-After": String(result.retryAfter) } },
-					)
-				: new Problem("unavailable", `The node's publish queue is full. Try again in ${result.retryAfter} seconds.`, {
-						headers: { "Retry-After": String(result.retryAfter) },
-					});
 		case "locked":
-			return new Problem(
-				"unavailable",
-				`The project's log is locked by a long transaction of the store's database. Nothing was published: try again in ${result.retryAfter} seconds.`,
-				{ headers: { "Retry-After": String(result.retryAfter) } },
-			);
+			return notWritten(result);
 	}
 }

@@ -1,6 +1,7 @@
 import { REQUESTS } from "../../base/budgets.ts";
 import type { BasketInput } from "../../store/index.ts";
-import { REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
+import { LOG_PROBLEMS } from "../come-again.ts";
+import { readReport, refusedFact } from "../fact-report.ts";
 import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -24,7 +25,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			checksOwnBody: true,
 			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
 			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
-			problems: { ...REPORT_PROBLEMS, conflict: "The basket was bought." },
+			problems: { ...LOG_PROBLEMS, conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {
 				const input = readReport<BasketInput>(BasketContents, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
@@ -47,7 +48,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			description: "It is never abandoned then. The answer is the same whether it was there or not.",
 			access: "project",
 			success: { status: 204, description: "It is gone." },
-			problems: REPORT_PROBLEMS,
+			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, basket_id } }) {
 				const result = await store.baskets.remove(project_id, basket_id);
 				if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("basket", result);

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
-import { answerFact, REPORT_PROBLEMS } from "../fact-report.ts";
+import { LOG_PROBLEMS } from "../come-again.ts";
+import { answerFact } from "../fact-report.ts";
 import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -23,7 +24,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			body: NewRefund,
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
 			problems: {
-				...REPORT_PROBLEMS,
+				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
 				conflict: "The refund was recorded before with other content, or exceeds what is left of the order's amount.",
 			},
@@ -44,7 +45,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
 			problems: {
-				...REPORT_PROBLEMS,
+				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
 				conflict: "The chargeback was recorded before with other content.",
 			},
@@ -65,7 +66,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			body: DeliverableOutcome,
 			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
 			problems: {
-				...REPORT_PROBLEMS,
+				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
 				conflict: "The deliverable has ended before, with another outcome or detail.",
 			},

@@ -1,7 +1,8 @@
 import { REQUESTS } from "../../base/budgets.ts";
 import type { Fault } from "../../registry/index.ts";
 import type { FactResult, OrderInput } from "../../store/index.ts";
-import { answerFact, formFaults, presentFact, REPORT_PROBLEMS, readReport, refusedFact } from "../fact-report.ts";
+import { LOG_PROBLEMS } from "../come-again.ts";
+import { answerFact, formFaults, presentFact, readReport, refusedFact } from "../fact-report.ts";
 import { JsonList } from "../json-body.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid } from "../problem.ts";
@@ -26,7 +27,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			checksOwnBody: true,
 			bodyLimit: limit,
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
-			problems: { ...REPORT_PROBLEMS, conflict: "The order was recorded before with other content." },
+			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with other content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.orders.record(project_id, readReport<OrderInput>(NewOrder, body));
 				return answerFact("order", project_id, result);
@@ -46,7 +47,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
 			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
 			success: { status: 200, description: "What became of each order.", schema: OrderResults },
-			problems: { "too-many-requests": `${REPORT_PROBLEMS["too-many-requests"]} No order was recorded.` },
+			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id }, body, pause }) {
 				const batch = readBatch(body);
 				const orders: unknown[] = [];

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
-import { answerFact, REPORT_PROBLEMS } from "../fact-report.ts";
+import { LOG_PROBLEMS } from "../come-again.ts";
+import { answerFact } from "../fact-report.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Fact, NewSubscription } from "../schemas/index.ts";
@@ -18,7 +19,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			access: "project",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
-			problems: { ...REPORT_PROBLEMS, conflict: "The subscription was recorded before with other content." },
+			problems: { ...LOG_PROBLEMS, conflict: "The subscription was recorded before with other content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.subscriptions.record(project_id, body as Static<typeof NewSubscription>);
 				return answerFact("subscription", project_id, result);
@@ -33,7 +34,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			description: "Makes `subscription.canceled`, once.",
 			access: "project",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
-			problems: REPORT_PROBLEMS,
+			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, subscription_id } }) {
 				const result = await store.subscriptions.cancel(project_id, subscription_id);
 				return answerFact("subscription", project_id, result);

@@ -1,7 +1,8 @@
 import { accountFaults, actorOf, emailFaults } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import type { Account } from "../../storage/port.ts";
-import { authenticateCookie, tooMany } from "../auth.ts";
+import { authenticateCookie } from "../auth.ts";
+import { comeAgain } from "../come-again.ts";
 import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { presentInvitation } from "../present-people.ts";
@@ -27,7 +28,7 @@ type InvitationParts = Pick<
 const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
 
 function checkWait(wait: number | null): void {
-	if (wait !== null) throw tooMany(wait, "Too many wrong links came from this address.");
+	if (wait !== null) throw comeAgain("own", "Too many wrong links came from this address.", wait);
 }
 
 export function invitationRoutes(parts: InvitationParts): Route[] {

@@ -1,5 +1,5 @@
 import type { Person } from "../../accounts/index.ts";
-import { tooMany } from "../auth.ts";
+import { comeAgain } from "../come-again.ts";
 import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { notFound, Problem } from "../problem.ts";
@@ -37,7 +37,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 						? people.signInByToken(body.token, networkOf(request.ip))
 						: people.signIn(body.email, body.password, networkOf(request.ip)),
 				);
-				if (result.kind === "throttled") throw tooMany(result.wait, "There were too many wrong tries.");
+				if (result.kind === "throttled") throw comeAgain("own", "There were too many wrong tries.", result.wait);
 				if (result.kind === "signed_in") return beginSession(result.account, "token" in body, request, reply, parts);
 				throw new Problem(
 					"unauthorized",

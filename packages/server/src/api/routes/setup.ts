@@ -1,5 +1,5 @@
 import { accountFaults } from "../../accounts/index.ts";
-import { tooMany } from "../auth.ts";
+import { comeAgain } from "../come-again.ts";
 import { networkOf } from "../network.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid, Problem } from "../problem.ts";
@@ -52,7 +52,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 					case "invalid":
 						throw invalid(result.faults);
 					case "throttled":
-						throw tooMany(result.wait, "Too many wrong links came from this address.");
+						throw comeAgain("own", "Too many wrong links came from this address.", result.wait);
 					case "wrong_token":
 						throw new Problem("forbidden", WRONG_LINK);
 					case "taken":

@@ -1,5 +1,5 @@
 import { encodeEnvelope } from "@posthorn/protocol";
-import { Budget, type Refusal } from "../../base/budget.ts";
+import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
@@ -12,9 +12,6 @@ import { faultsOf } from "./check.ts";
 const GATHER_MS = 5;
 /** Publishers wait this long for a log that somebody else holds, milliseconds. */
 const LOCK_PATIENCE_MS = 5_000;
-/** When to come again, seconds. */
-const RETRY_AFTER_S = 1;
-const RETRY_AFTER_LOCK_S = 5;
 /** What an event costs besides its data, bytes: its envelope and its row. So many tiny events weigh something, too. */
 const ROW_BYTES = 300;
 
@@ -51,7 +48,7 @@ interface Waiting {
  * share the next one, in turn by project; each is answered after its commit. Rejects only when storage fails.
  */
 export class Publisher {
-	/** What waits for a commit or is in one. */
+	/** What waits for a commit or is in one; facts, which storage appends by other verbs, take their part of it, too. */
 	readonly budget = queueBudget();
 	readonly #options: PublisherOptions;
 	readonly #commits: GroupCommit<Waiting>;
@@ -76,8 +73,8 @@ export class Publisher {
 		const faulty = this.#faultOf(drafts);
 		if (faulty) return Promise.resolve(faulty);
 		const bytes = drafts.reduce((sum, { data }) => sum + Buffer.byteLength(data) + ROW_BYTES, 0);
-		const refused = this.#take(projectId, bytes);
-		if (refused) return Promise.resolve(refused);
+		const whose = this.budget.takeWhole(projectId, bytes);
+		if (whose !== null) return Promise.resolve({ kind: "busy", whose });
 		const publishedAt = this.#options.clock.now();
 		const events = drafts.map((draft) => this.#encode(projectId, draft, publishedAt));
 		// From here on nothing holds the drafts: what waits for the disk is the events' bytes alone.
@@ -101,17 +98,6 @@ export class Publisher {
 		}
 		const faults = faultsOf(drafts, this.#options.clock.now());
 		return faults.length > 0 ? { kind: "invalid", faults } : null;
-	}
-
-	#take(projectId: string, bytes: number): PublishResult | null {
-		const refusal: Refusal | null = this.budget.take(projectId, bytes);
-		if (refusal === null) return null;
-		if (refusal === "never" && this.budget.heldBy(projectId) === 0) {
-			// Larger than a project's share, since operators allow it: it goes when nothing else of the project waits.
-			this.budget.hold(projectId, bytes);
-			return null;
-		}
-		return { kind: "busy", whose: refusal === "node" ? "node" : "own", retryAfter: RETRY_AFTER_S };
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
@@ -167,7 +153,7 @@ export class Publisher {
 }
 
 function answerOf(projectId: string, events: readonly NewEvent[], result: AppendResult): PublishResult {
-	if (result.kind === "locked") return { kind: "locked", retryAfter: RETRY_AFTER_LOCK_S };
+	if (result.kind === "locked") return { kind: "locked" };
 	if (result.kind !== "appended") return result;
 	return {
 		kind: "published",

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { Budget } from "../base/budget.ts";
 import { onEachEngine } from "./engines.fixture.ts";
 import type { Store } from "./index.ts";
 import type { TestStore } from "./store.fixture.ts";
 
 const ORDER = { customer_email: "ada@example.com", amount_cents: 100, currency: "EUR" };
 const order = (order_id: string, note = "") => ({ ...ORDER, order_id, items: [{ name: `VIP${note}` }] });
-const BUSY = { kind: "busy", retryAfter: 1 };
+/** Room for three small orders, and not for one fact more. */
+const THREE_ORDERS = 4_500;
 
 /** One report of every kind, about order `o`. */
 const REPORTS: Record<string, (store: Store, project: string) => Promise<object>> = {
@@ -23,11 +25,17 @@ const REPORTS: Record<string, (store: Store, project: string) => Promise<object>
 };
 
 onEachEngine((openStore) => {
-	const withStore = (facts: number, bytes: number, run: (world: TestStore, project: string) => Promise<void>) => {
+	const withStore = (
+		limit: number,
+		perOwner: number,
+		run: (world: TestStore, project: string, queue: Budget) => Promise<void>,
+	) => {
 		return async () => {
-			const world = await openStore({ intake: { facts, bytes } });
+			const queue = new Budget({ name: "queue", limit, perOwner });
+			const world = await openStore({ queue });
 			try {
-				await run(world, await world.project());
+				await run(world, await world.project(), queue);
+				expect(queue.used).toBe(0);
 			} finally {
 				await world.close();
 			}
@@ -36,15 +44,17 @@ onEachEngine((openStore) => {
 	const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind);
 
 	test(
-		"of more facts than may wait, those beyond are told to come again, and nothing of them is written",
-		withStore(3, 1e6, async (world, project) => {
+		"facts beyond their project's share are refused as its own, and nothing of them is written",
+		withStore(1e6, THREE_ORDERS, async (world, project) => {
 			const { store } = world;
+			const quiet = await world.project();
 			const waiting = ["o", "o2", "o3"].map((id) => store.orders.record(project, order(id)));
 			const refused = Object.values(REPORTS).map((report) => report(store, project));
 			const batch = store.orders.recordAll(project, [order("o4"), { ...order("o5"), currency: "eur" }, order("o6")]);
-			expect(await Promise.all(refused)).toEqual(refused.map(() => BUSY));
+			const other = store.orders.record(quiet, order("o"));
+			expect(await Promise.all(refused)).toEqual(refused.map(() => ({ kind: "busy", whose: "own" })));
 			expect(kinds(await batch)).toEqual(["busy", "invalid", "busy"]);
-			expect(kinds(await Promise.all(waiting))).toEqual(Array(3).fill("recorded"));
+			expect(kinds(await Promise.all([...waiting, other]))).toEqual(Array(4).fill("recorded"));
 			const before = await world.types(project);
 			expect(before).toEqual(["customer.created", ...Array(3).fill("purchase.completed")]);
 			for (const [name, report] of Object.entries(REPORTS)) {
@@ -56,21 +66,34 @@ onEachEngine((openStore) => {
 	);
 
 	test(
-		"a call that brings more than is left is admitted whole; what comes behind it waits",
-		withStore(3, 1e6, async ({ store }, project) => {
+		"facts beyond what the node has room for are refused as the node's",
+		withStore(THREE_ORDERS, THREE_ORDERS, async (world, project) => {
+			const { store } = world;
+			const full = await world.project();
+			const waiting = ["o", "o2", "o3"].map((id) => store.orders.record(full, order(id)));
+			const refused = Object.values(REPORTS).map((report) => report(store, project));
+			expect(await Promise.all(refused)).toEqual(refused.map(() => ({ kind: "busy", whose: "node" })));
+			expect(kinds(await Promise.all(waiting))).toEqual(Array(3).fill("recorded"));
+			expect(await world.types(project)).toEqual([]);
+		}),
+	);
+
+	test(
+		"a call larger than its project's share is recorded when nothing else of the project waits",
+		withStore(1e6, THREE_ORDERS, async ({ store }, project) => {
 			const many = Array.from({ length: 10 }, (_, i) => order(`o${i}`));
 			const [all, one] = await Promise.all([
 				store.orders.recordAll(project, many),
 				store.orders.record(project, order("p")),
 			]);
 			expect(kinds(all)).toEqual(Array(10).fill("recorded"));
-			expect(one).toEqual(BUSY);
+			expect(one).toEqual({ kind: "busy", whose: "own" });
 		}),
 	);
 
 	test(
 		"bytes count, too",
-		withStore(100, 5_000, async ({ store }, project) => {
+		withStore(1e6, 8_000, async ({ store }, project) => {
 			const large = ["a", "b", "c", "d"].map((id) => store.orders.record(project, order(id, "x".repeat(2_000))));
 			expect(kinds(await Promise.all(large))).toEqual(["recorded", "recorded", "busy", "busy"]);
 		}),
@@ -78,7 +101,7 @@ onEachEngine((openStore) => {
 
 	test(
 		"what was refused or failed makes room again",
-		withStore(1, 1e6, async ({ store, storage, ids }, project) => {
+		withStore(1e6, 2_000, async ({ store, storage, ids }, project) => {
 			for (let i = 0; i < 3; i++)
 				expect(await store.orders.record(ids.next("project"), order("o"))).toEqual({ kind: "no_project" });
 			await storage.close();
