@@ -153,7 +153,7 @@ function fastifyRoute(route: Route, parts: ApiParts, turns: Turns, admission: Ad
 				return principalOf(request);
 			},
 			audit: (note: AuditNote, by = actorOf(principalOf(request))) => notes.push({ by, note }),
-			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes),
+			pause: turns.slices(turnOf(request), REQUESTS.sliceBytes, REQUESTS.pieceBytes),
 			isStillAllowed: () => isStillAllowed(request, route, parts),
 			heavy: (make: () => Promise<unknown>) => admission.read(request, make),
 		};

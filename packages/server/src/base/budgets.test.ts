@@ -17,7 +17,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${n(REQUESTS.bodyBytesOfStrangers)} bytes; ${n(REQUESTS.bodyBytesPerStranger)} for one`,
 		`to the log | ${n(COMMITS.publishBytesWaiting)} bytes; ${n(COMMITS.publishBytesWaitingPerProject)} for one project`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
-		`slices of ${n(REQUESTS.sliceBytes)} bytes`,
+		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts for ${REQUESTS.pieceBytes} bytes more`,
 		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one`,
 		`broken off after ${RESPONSES.stallMs / 1_000} seconds`,
 		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, of which ${RESPONSES.readsWaiting} may wait`,

@@ -22,6 +22,8 @@ export const REQUESTS = {
 	envelopeBytes: 16 * KIB,
 	/** A larger body is parsed in slices of about this size, bytes: one slice in a turn of the event loop, projects in turn. */
 	sliceBytes: 64 * KIB,
+	/** What each event or order of a batch counts for in such a slice, besides its bytes. */
+	pieceBytes: 512,
 	/** Arrays and objects within each other, in any body. */
 	nesting: 64,
 	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */

@@ -1,6 +1,19 @@
 /** Asks whether to wait before so many bytes are worked on: null if not. */
 export type Pause = (bytes: number) => Promise<void> | null;
 
+/** For work that is small, or has no one to share the event loop with. */
+export const neverPause: Pause = () => null;
+
+/** Runs work that yields the bytes of each piece before it begins: all of it at once, as far as `pause` allows. */
+export function runInSlices<T>(work: Generator<number, T, void>, pause: Pause): T | Promise<T> {
+	for (;;) {
+		const { done, value } = work.next();
+		if (done) return value;
+		const turn = pause(value);
+		if (turn) return turn.then(() => runInSlices(work, pause));
+	}
+}
+
 /**
  * Shares the event loop among owners with much to compute. Each waits for its turn before each slice of its work; one slice
  * runs in a turn of the loop, owners in turn, so that whatever else is due runs in between.
@@ -36,13 +49,16 @@ export class Turns {
 	/**
 	 * Work of one owner that goes on in slices: call what this returns before each piece. Null where the piece still fits
 	 * into the slice; else a promise for the next turn.
+	 *
+	 * @param pieceBytes what a piece counts for besides its bytes: many tiny pieces are work, too
 	 */
-	slices(owner: string, sliceBytes: number): Pause {
+	slices(owner: string, sliceBytes: number, pieceBytes = 0): Pause {
 		let worked = 0;
 		return (bytes) => {
-			worked += bytes;
+			const piece = bytes + pieceBytes;
+			worked += piece;
 			if (worked <= sliceBytes) return null;
-			worked = bytes;
+			worked = piece;
 			return this.take(owner);
 		};
 	}

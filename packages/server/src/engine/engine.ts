@@ -1,5 +1,6 @@
 import type { EventType } from "@posthorn/protocol";
 import type { Budget } from "../base/budget.ts";
+import type { Pause } from "../base/turns.ts";
 import type { LogEvent } from "../storage/port.ts";
 
 /** The engine as the rest of the service sees it: what the HTTP API and the store's facts call. */
@@ -8,7 +9,7 @@ export interface Engine {
 	readonly queue: Budget;
 
 	/** Appends events to the project's log; answers after the commit. All of them, or none. */
-	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult>;
+	publish(projectId: string, drafts: readonly EventDraft[], options?: PublishOptions): Promise<PublishResult>;
 
 	/** Sends a sample event of this type to one webhook that is subscribed to it, beside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
@@ -25,6 +26,13 @@ export interface Engine {
 
 	/** Sends these at once: they were just appended to the project's log together with what made them. */
 	appended(projectId: string, events: readonly LogEvent[]): void;
+}
+
+export interface PublishOptions {
+	/** Asked before each event of a batch is checked, and before it is encoded; never pauses unless given. */
+	readonly pause?: Pause;
+	/** The drafts are not needed any more: what waits for the disk are the events' bytes, and the queue counts them. */
+	readonly onEncoded?: () => void;
 }
 
 /** An event as a publisher hands it in, its form already checked by whoever read it. */

@@ -138,7 +138,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		},
 		budgets: [...slots.budgets, windows, publisher.budget, settler.budget],
 		queue: publisher.budget,
-		publish: (projectId, drafts) => publisher.publish(projectId, drafts),
+		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
 		change: (projectId, change) => directory.change(projectId, change),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
 		appended,

@@ -11,7 +11,7 @@ import { Subscriptions } from "./subscriptions.ts";
 export type { BasketInput, RemoveResult, TouchResult } from "./baskets.ts";
 export type { ChargebackInput } from "./chargebacks.ts";
 export { DELIVERABLE_KINDS, type DeliverableInput, OUTCOMES } from "./deliverables.ts";
-export type { OrderInput } from "./orders.ts";
+export type { OrderInput, PreparedOrder } from "./orders.ts";
 export { ID_LENGTH } from "./payload.ts";
 export type { RefundInput, RefundResult } from "./refunds.ts";
 export type * from "./result.ts";

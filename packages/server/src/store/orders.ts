@@ -16,6 +16,9 @@ export interface OrderInput {
 	readonly basket_id?: string;
 }
 
+/** An order that storage may record, or why not. */
+export type PreparedOrder = NewOrder | FactRefused;
+
 /**
  * Orders that are paid. The first of a customer makes `customer.created`, each makes `purchase.completed`, in this order
  * and before anything that refers to the order. Rejects only when storage fails.
@@ -28,16 +31,15 @@ export class Orders {
 	}
 
 	async record(projectId: string, input: OrderInput): Promise<FactResult> {
-		const [result] = await this.recordAll(projectId, [input]);
+		const [result] = await this.recordAll(projectId, [this.prepare(projectId, input)]);
 		return result!;
 	}
 
 	/**
-	 * In their order. Each is recorded or refused by itself, and the answers come in the same order. When facts have to
-	 * wait, none of them is recorded.
+	 * Records orders in their order, each or none of them separately, and returns what became of each. If the queue to the
+	 * log has no room, none is recorded.
 	 */
-	async recordAll(projectId: string, inputs: readonly OrderInput[]): Promise<FactResult[]> {
-		const prepared = inputs.map((input) => this.#prepare(projectId, input));
+	async recordAll(projectId: string, prepared: readonly PreparedOrder[]): Promise<FactResult[]> {
 		const orders = prepared.filter((each) => "orderId" in each);
 		const results = (await this.#store(projectId, orders)).values();
 		return prepared.map((each) => ("orderId" in each ? results.next().value! : each));
@@ -52,7 +54,8 @@ export class Orders {
 		return recorded.map((result) => this.#recorder.done(projectId, result));
 	}
 
-	#prepare(projectId: string, input: OrderInput): NewOrder | FactRefused {
+	/** Checks an order and encodes the events that may follow from it. For many orders, the caller does so in slices. */
+	prepare(projectId: string, input: OrderInput): PreparedOrder {
 		const { order_id, amount_cents, currency, items, basket_id } = input;
 		const customer_email = input.customer_email.trim();
 		const purchase = { order_id, customer_email, amount_cents, currency, items };

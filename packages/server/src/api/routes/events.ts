@@ -83,10 +83,8 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			problems: { ...LOG_PROBLEMS, conflict: "An id is taken by an event with other content." },
 			async handler({ params, request, pause }) {
 				const { drafts, batch } = await readNewEvents(request.body, bodyText(request), pause);
-				const publishing = engine.publish(params.project_id, drafts);
-				// Its events are bytes now, and wait for the disk.
-				forgetBody(request);
-				const result = await publishing;
+				const onEncoded = () => forgetBody(request);
+				const result = await engine.publish(params.project_id, drafts, { pause, onEncoded });
 				if (result.kind !== "published") throw refused(result, batch);
 				const events = result.events.map(presentPublished);
 				return batch ? { events } : events[0]!;

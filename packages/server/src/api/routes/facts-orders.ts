@@ -1,6 +1,5 @@
 import { REQUESTS } from "../../base/budgets.ts";
-import type { Fault } from "../../registry/index.ts";
-import type { FactResult, OrderInput } from "../../store/index.ts";
+import type { FactResult, OrderInput, PreparedOrder } from "../../store/index.ts";
 import { LOG_PROBLEMS } from "../come-again.ts";
 import { answerFact, formFaults, presentFact, readReport, refusedFact } from "../fact-report.ts";
 import { JsonList } from "../json-body.ts";
@@ -50,29 +49,24 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id }, body, pause }) {
 				const batch = readBatch(body);
-				const orders: unknown[] = [];
-				const faults: Fault[][] = [];
+				const ids: (string | null)[] = [];
+				const prepared: PreparedOrder[] = [];
 				for (let i = 0; i < batch.length; i++) {
 					const turn = pause(batch.size(i));
 					if (turn) await turn;
 					const { value } = batch.read(i);
-					orders.push(value);
-					faults.push(formFaults(NewOrder, value));
+					const { order_id } = (value ?? {}) as { order_id?: unknown };
+					ids.push(typeof order_id === "string" ? order_id : null);
+					const faults = formFaults(NewOrder, value);
+					const malformed = { kind: "invalid", faults } as const;
+					prepared.push(faults.length > 0 ? malformed : store.orders.prepare(project_id, value as OrderInput));
 				}
-				const wellFormed = orders.filter((_, i) => faults[i]!.length === 0) as OrderInput[];
-				const results = (await store.orders.recordAll(project_id, wellFormed)).values();
-				return {
-					results: orders.map((order, i) => {
-						const result = faults[i]!.length > 0 ? malformed(faults[i]!) : results.next().value!;
-						return presentOne(project_id, i, order, result);
-					}),
-				};
+				const results = await store.orders.recordAll(project_id, prepared);
+				return { results: results.map((result, i) => presentOne(project_id, i, ids[i]!, result)) };
 			},
 		}),
 	];
 }
-
-const malformed = (faults: readonly Fault[]): FactResult => ({ kind: "invalid", faults });
 
 function readBatch(body: unknown): JsonList {
 	if (typeof body !== "object" || body === null || Array.isArray(body))
@@ -84,9 +78,8 @@ function readBatch(body: unknown): JsonList {
 	return orders;
 }
 
-function presentOne(projectId: string, index: number, order: unknown, result: FactResult) {
-	const { order_id } = (order ?? {}) as { order_id?: unknown };
-	const place = { order_id: typeof order_id === "string" ? order_id : null };
+function presentOne(projectId: string, index: number, orderId: string | null, result: FactResult) {
+	const place = { order_id: orderId };
 	if (result.kind === "no_project" || result.kind === "busy") throw refusedFact("order", result);
 	if (result.kind === "recorded" || result.kind === "repeated")
 		return { ...place, outcome: result.kind, ...presentFact(projectId, result) };

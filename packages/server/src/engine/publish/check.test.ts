@@ -1,8 +1,13 @@
 import { CURRENCIES, EVENT_TYPES } from "@posthorn/protocol";
 import { expect, test } from "vitest";
-import { faultsOf, MAX_AHEAD_MS } from "./check.ts";
+import { neverPause, runInSlices } from "../../base/turns.ts";
+import type { EventDraft, EventFault } from "../engine.ts";
+import { faultsOf as check, MAX_AHEAD_MS } from "./check.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
+
+const faultsOf = (drafts: readonly EventDraft[], now: number) =>
+	runInSlices(check(drafts, now), neverPause) as readonly EventFault[];
 
 const purchase = (change: object): { type: string; data: string } => ({
 	type: "purchase.completed",

@@ -33,13 +33,15 @@ for (const { strict, type, schema } of EVENT_TYPES)
 type Fault = Omit<EventFault, "index">;
 
 /**
- * What is wrong with these events; nothing if they may be published. Their data is known to be JSON objects.
+ * Returns what is wrong with these events; nothing if they may be published. Their data is known to be JSON objects.
+ * Yields the bytes of each event but the first before it is checked.
  *
  * @param now milliseconds since the Unix epoch
  */
-export function faultsOf(drafts: readonly EventDraft[], now: number): EventFault[] {
+export function* faultsOf(drafts: readonly EventDraft[], now: number): Generator<number, EventFault[], void> {
 	const faults: EventFault[] = [];
 	for (const [index, draft] of drafts.entries()) {
+		if (index > 0) yield draft.data.length;
 		for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });
 		if (faults.length >= MAX_FAULTS) break;
 	}

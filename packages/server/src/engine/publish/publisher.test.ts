@@ -1,7 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { COMMITS } from "../../base/budgets.ts";
+import { COMMITS, REQUESTS } from "../../base/budgets.ts";
 import { IdSource } from "../../base/ids.ts";
+import { Turns } from "../../base/turns.ts";
 import type { AppendRequest, AppendResult } from "../../storage/port.ts";
 import { Publisher } from "./publisher.ts";
 
@@ -114,4 +115,36 @@ test("publishers of a locked project are told so after a while; another's go on"
 	}
 	expect(await refused).toEqual({ kind: "locked" });
 	expect(publisher.budget.used).toBe(0);
+});
+
+// A batch of 2 MiB was once checked and encoded in one turn of the event loop, while every other project waited.
+test.each([
+	["large", 1_000, 2_000],
+	["tiny", 1_000, 1],
+])("a batch of %s events is prepared in slices, between which others publish", async (_, events, bytes) => {
+	const { publisher, batches } = setUp();
+	const loop: (() => void)[] = [];
+	const pause = new Turns((run) => loop.push(run)).slices("batch", REQUESTS.sliceBytes, REQUESTS.pieceBytes);
+	let encoded = 0;
+	const drafts = Array.from({ length: events }, () => draft(bytes));
+	void publisher.publish("batch", drafts, { pause, onEncoded: () => (encoded += 1) });
+	void publisher.publish("quiet", [draft(10)]);
+	expect(batches).toEqual([["quiet"]]);
+	const work = 2 * events * (drafts[0]!.data.length + REQUESTS.pieceBytes);
+	let turns = 0;
+	for (; loop.length > 0; turns++) {
+		expect([loop.length, encoded]).toEqual([1, 0]);
+		loop.shift()!();
+		await turn();
+	}
+	expect(turns).toBeGreaterThanOrEqual(Math.floor(work / REQUESTS.sliceBytes));
+	expect(encoded).toBe(1);
+	expect(publisher.budget.heldBy("batch")).toBeGreaterThan(0);
+});
+
+test("a single event is with storage before publish returns, however large it is", () => {
+	const { publisher, batches } = setUp();
+	const pause = () => Promise.reject(new Error("It paused."));
+	void publisher.publish("one", [large], { pause });
+	expect(batches).toEqual([["one"]]);
 });

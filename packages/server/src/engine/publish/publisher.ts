@@ -4,8 +4,9 @@ import { COMMITS } from "../../base/budgets.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
+import { neverPause, runInSlices } from "../../base/turns.ts";
 import type { AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
-import type { EventDraft, PublishResult } from "../engine.ts";
+import type { EventDraft, PublishOptions, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
 
 /** Under load a commit gathers for as long as this: less than a publisher notices. */
@@ -35,6 +36,14 @@ export interface PublisherOptions {
 	/** Events were committed that were not there before. */
 	readonly onAppended: (projectId: string, events: readonly LogEvent[]) => void;
 }
+
+/** Events with their exact bytes, and what they take of the queue. */
+interface Prepared {
+	readonly request: AppendRequest;
+	readonly bytes: number;
+}
+
+type Refused = Exclude<PublishResult, { kind: "published" }>;
 
 interface Waiting {
 	request: AppendRequest;
@@ -69,18 +78,18 @@ export class Publisher {
 		});
 	}
 
-	publish(projectId: string, drafts: readonly EventDraft[]): Promise<PublishResult> {
-		const faulty = this.#faultOf(drafts);
-		if (faulty) return Promise.resolve(faulty);
-		const bytes = drafts.reduce((sum, { data }) => sum + Buffer.byteLength(data) + ROW_BYTES, 0);
-		const whose = this.budget.takeWhole(projectId, bytes);
-		if (whose !== null) return Promise.resolve({ kind: "busy", whose });
-		const publishedAt = this.#options.clock.now();
-		const events = drafts.map((draft) => this.#encode(projectId, draft, publishedAt));
-		// From here on nothing holds the drafts: what waits for the disk is the events' bytes alone.
-		return this.#append({ projectId, publishedAt, events }, bytes)
-			.finally(() => this.budget.give(projectId, bytes))
-			.then((result) => answerOf(projectId, events, result));
+	publish(
+		projectId: string,
+		drafts: readonly EventDraft[],
+		{ pause = neverPause, onEncoded }: PublishOptions = {},
+	): Promise<PublishResult> {
+		const append = (prepared: Prepared | Refused): Promise<PublishResult> => {
+			onEncoded?.();
+			return "kind" in prepared ? Promise.resolve(prepared) : this.#append(prepared);
+		};
+		// One event, or a few, are prepared before this returns.
+		const prepared = runInSlices(this.#prepare(projectId, drafts), pause);
+		return prepared instanceof Promise ? prepared.then(append) : append(prepared);
 	}
 
 	/** Resolves when everything that was accepted is committed. */
@@ -88,7 +97,25 @@ export class Publisher {
 		return this.#commits.drain();
 	}
 
-	#faultOf(drafts: readonly EventDraft[]): PublishResult | null {
+	/** Checks and encodes events, and takes their room in the queue. Yields the bytes of each piece of work but the first. */
+	*#prepare(projectId: string, drafts: readonly EventDraft[]): Generator<number, Prepared | Refused, void> {
+		const large = this.#tooLarge(drafts);
+		if (large !== null) return large;
+		const faults = yield* faultsOf(drafts, this.#options.clock.now());
+		if (faults.length > 0) return { kind: "invalid", faults };
+		const bytes = drafts.reduce((sum, { data }) => sum + Buffer.byteLength(data) + ROW_BYTES, 0);
+		const whose = this.budget.takeWhole(projectId, bytes);
+		if (whose !== null) return { kind: "busy", whose };
+		const publishedAt = this.#options.clock.now();
+		const events: NewEvent[] = [];
+		for (const [index, draft] of drafts.entries()) {
+			if (index > 0) yield draft.data.length;
+			events.push(this.#encode(projectId, draft, publishedAt));
+		}
+		return { request: { projectId, publishedAt, events }, bytes };
+	}
+
+	#tooLarge(drafts: readonly EventDraft[]): Refused | null {
 		const { maxEventBytes } = this.#options;
 		for (const [index, draft] of drafts.entries()) {
 			// A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two).
@@ -96,8 +123,7 @@ export class Publisher {
 			const bytes = Buffer.byteLength(draft.data);
 			if (bytes > maxEventBytes) return { kind: "too_large", index, bytes, limit: maxEventBytes };
 		}
-		const faults = faultsOf(drafts, this.#options.clock.now());
-		return faults.length > 0 ? { kind: "invalid", faults } : null;
+		return null;
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
@@ -108,8 +134,13 @@ export class Publisher {
 		return { id, type, createdAt, createdAtGiven: draft.createdAt !== undefined, body };
 	}
 
-	#append(request: AppendRequest, bytes: number): Promise<AppendResult> {
-		return new Promise((resolve, reject) => this.#commits.add({ request, bytes, resolve, reject }));
+	#append({ request, bytes }: Prepared): Promise<PublishResult> {
+		const { projectId, events } = request;
+		const { promise, resolve, reject } = Promise.withResolvers<AppendResult>();
+		this.#commits.add({ request, bytes, resolve, reject });
+		return promise
+			.finally(() => this.budget.give(projectId, bytes))
+			.then((result) => answerOf(projectId, events, result));
 	}
 
 	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
