@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import {
 	type ApiKeys,
+	askAtOnce,
 	type Guesses,
 	type Members,
 	mayAs,
@@ -84,7 +85,8 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 /** Whether a request that was authorized would be so again now: the session may be over, the key deleted. */
 export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
 	try {
-		await authorize(request, route, parts);
+		// Its key or session was right before: wrong ones from the same address must not end it, or keep it.
+		await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
 		return true;
 	} catch (error) {
 		if (error instanceof Problem) return false;

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { TooManyGuesses } from "../accounts/index.ts";
 import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
 import { Browser, member, setUp } from "./browser.fixture.ts";
 import { Changes, COMMENT_MS, GAP_MS, MAX_STREAMS } from "./changes.ts";
@@ -213,6 +214,18 @@ test("a quiet stream says something now and then, and ends with the session", as
 	clock.advance(COMMENT_MS);
 	expect(await stream.end()).toBe("");
 	expect(await mine.until(":\n\n")).toBe(":\n\n");
+});
+
+// When the address had sent too many wrong ones, a look at the session was refused, and the stream was ended by that.
+test("keys that an address guesses meanwhile do not end the stream", async () => {
+	const stream = await listen();
+	const flooded = vi.spyOn(api.parts.guesses, "from").mockReturnValue(() => Promise.reject(new TooManyGuesses(60)));
+	try {
+		clock.advance(COMMENT_MS);
+		expect(await stream.until(":\n\n")).toBe(":\n\n");
+	} finally {
+		flooded.mockRestore();
+	}
 });
 
 test("it ends, too, when the membership, the key or the app is gone", async () => {

@@ -130,7 +130,11 @@ export class Database {
 	}
 
 	#closeLater(connections: Connections): void {
-		const closed = connections.close().finally(() => this.#underWay.delete(closed));
+		// These connections led to a server that was replaced: how they end doesn't matter.
+		const closed = connections
+			.close()
+			.catch(() => undefined)
+			.finally(() => this.#underWay.delete(closed));
 		this.#underWay.add(closed);
 	}
 

@@ -1,5 +1,5 @@
 /** Names kept in memory for each kind; the oldest is dropped beyond that and looked up again. */
-const MAX_NAMES = 20_000;
+export const MAX_NAMES = 20_000;
 
 /** What numbers stand for, as far as it was looked up: within an epoch a number is never given to another name. */
 export class NameCache {
@@ -10,10 +10,11 @@ export class NameCache {
 	readonly types = new BoundedMap<string, number>();
 }
 
-/** A map that drops what was added first once it is full. */
+/** A map that drops what was set longest ago once it is full. */
 export class BoundedMap<K, V> extends Map<K, V> {
 	override set(key: K, value: V): this {
-		if (this.size >= MAX_NAMES && !this.has(key)) {
+		// A map keeps the order of insertion.
+		if (!this.delete(key) && this.size >= MAX_NAMES) {
 			const [oldest] = this.keys();
 			if (oldest !== undefined) this.delete(oldest);
 		}
