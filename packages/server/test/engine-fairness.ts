@@ -93,6 +93,34 @@ export function describeFairness(start: StartRig): void {
 			await rig.settledCount(101);
 		});
 
+		test("a test event that found all slots taken starts as soon as one of those set aside ends", async () => {
+			await using rig = await start(undefined, undefined, { sendsInFlight: 16 });
+			const { id } = await rig.webhook("quiet");
+			const hanging = new Hanging();
+			const tested = new Hanging();
+			rig.sender.script = ({ target }) => (target.url.includes("tested") ? tested : hanging).script();
+			// Two of the sixteen are set aside.
+			for (let n = 0; n < 5; n++) {
+				const projectId = await rig.project();
+				await rig.webhook(`hangs-${n}`, { projectId, maxInFlight: 20 });
+				await rig.publishAll(20, "delivery.success", projectId);
+			}
+			await rig.sentCount(14);
+			for (let n = 0; n < 2; n++) {
+				const projectId = await rig.project();
+				const webhook = await rig.webhook(`tested-${n}`, { projectId });
+				await wasSent(rig, await sendTest(rig, webhook.id, projectId));
+			}
+			const eventId = await sendTest(rig, id);
+			const asked = (): number => rig.engine.budgets.find(({ name }) => name === "requested_sends")!.refusals;
+			while (asked() === 0) await new Promise((resolve) => setImmediate(resolve));
+			expect(rig.sender.sent).toHaveLength(16);
+			tested.end();
+			await wasSent(rig, eventId);
+			hanging.end();
+			await rig.settledCount(103);
+		});
+
 		test("a project whose receivers hang on large bodies fills no more than its share of the bytes", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			const hanging = new Hanging();

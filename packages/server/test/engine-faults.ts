@@ -1,6 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { StorageError } from "../src/storage/port.ts";
-import type { StartRig } from "./engine-rig.ts";
+import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
+
+/** The next attempt that is begun fails because of a bug. */
+function breakNextAttempt(rig: EngineRig): void {
+	const next = rig.ids.next.bind(rig.ids);
+	rig.ids.next = (kind) => {
+		if (kind !== "attempt") return next(kind);
+		rig.ids.next = next;
+		throw new Error("A bug.");
+	};
+}
+
+/** Resolves when no budget of sends holds anything. */
+async function untilFree(rig: EngineRig): Promise<void> {
+	const sends = rig.engine.budgets.filter(({ name }) => name.includes("send"));
+	while (sends.some(({ used }) => used > 0)) await new Promise((resolve) => setImmediate(resolve));
+}
 
 /** Storage that fails, and a node that was away too long. */
 export function describeFaults(start: StartRig): void {
@@ -62,6 +78,32 @@ export function describeFaults(start: StartRig): void {
 			});
 			expect(rig.sender.to(url)).toHaveLength(1);
 			expect(rig.settled).toEqual([]);
+		});
+
+		test("what our code fails on keeps no room that sends need", async () => {
+			await using rig = await start(undefined, DAY_MS, { sendsInFlight: 1 });
+			await rig.webhook("a", { maxInFlight: 3 });
+			const waiting: ((answer: number) => void)[] = [];
+			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
+			await rig.publishAll(2);
+			await rig.sentCount(1);
+			// The second one finds a slot as the first one's becomes free.
+			breakNextAttempt(rig);
+			waiting[0]!(200);
+			await untilFree(rig);
+			expect(rig.engine.node).toMatchObject({ refused: 1 });
+		});
+
+		test("nor does what it fails on as retries begin, of which several are due", async () => {
+			await using rig = await start(undefined, DAY_MS);
+			await rig.webhook("a", { maxInFlight: 3 });
+			rig.sender.script = () => 500;
+			await rig.publishAll(3);
+			await rig.settledCount(3);
+			breakNextAttempt(rig);
+			rig.clock.advance(SPEC_DELAYS_MS[0]!);
+			while (rig.engine.node.refused === 0) await new Promise((resolve) => setImmediate(resolve));
+			await untilFree(rig);
 		});
 	});
 }

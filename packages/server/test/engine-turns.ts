@@ -117,6 +117,24 @@ export function describeTurns(start: StartRig): void {
 			expect(rig.engine.node.projects).toBe(LIMIT);
 		});
 
+		test("what a person asks of a project does not wait for a place, though all are busy", async () => {
+			await using rig = await start(undefined, undefined, { activeProjects: LIMIT });
+			const asked = await rig.project();
+			const { id, url } = await rig.webhook("asked", { projectId: asked });
+			const byUrl = await projects(rig, LIMIT);
+			const waiting: ((answer: number) => void)[] = [];
+			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
+			for (const projectId of byUrl.values()) await rig.publishAll(1, "delivery.success", projectId);
+			await rig.sentCount(LIMIT);
+			await rig.publishAll(1, "delivery.success", asked);
+			await rig.engine.sendTest(asked, id, "chargeback.created");
+			// The clock stands still, so nobody's quantum is over.
+			await rig.sentWhen((sent) => sent.some((request) => request.url === url));
+			rig.sender.script = () => 200;
+			for (const answer of waiting) answer(200);
+			await rig.settledCount(LIMIT + 2);
+		});
+
 		test("projects within the limit keep their places, however long they work", async () => {
 			let taken = 0;
 			const calls = new Calls();

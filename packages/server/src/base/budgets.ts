@@ -12,6 +12,8 @@ const MIB = 1_024 * KIB;
 
 /** What may come in over the API. */
 export const REQUESTS = {
+	/** The data of an event: `POSTHORN_MAX_EVENT_BYTES`. */
+	eventBytes: 256 * KIB,
 	/** The body of a request that publishes several events: `POSTHORN_MAX_BATCH_BYTES`. */
 	batchBytes: 2 * MIB,
 	/** Events in a batch. Counted in the bytes, before anything is parsed. */
@@ -123,6 +125,12 @@ export const RECEIVERS = {
 	leastBytesPerRead: 256,
 	/** What is kept of a response's body, bytes. */
 	keptBytes: 1_024,
+	/** Addresses of a host that are tried in one attempt. */
+	addresses: 8,
+	/** Connections to one host and port that are kept open between sends. */
+	idleConnections: 128,
+	/** Hosts whose TLS session is kept, to be resumed. */
+	tlsSessions: 1_000,
 	/** TLS sessions that a receiver may hand out on one connection. Servers hand out two, or four. */
 	sessionsPerConnection: 16,
 } as const;
@@ -131,19 +139,27 @@ export const RECEIVERS = {
 export const SENDS = {
 	/**
 	 * Request bodies in flight of the node, and those that waiting attempts are reading. The send that reaches the limit
-	 * goes beyond it, by one body. Until the receiver has read a request, Node and TLS each hold a copy of it as well: the
-	 * memory is up to three times this.
+	 * goes beyond it, by one body; likewise below. Until the receiver has read a request, Node and TLS each hold a copy of
+	 * it as well: the memory is up to three times this.
 	 */
-	bytesInFlight: 64 * MIB,
+	bytesInFlight: 40 * MIB,
+	/** When those are used up, a project that has nothing in flight sends a body of at most `smallBodyBytes` from these. */
+	smallBytesInFlight: 8 * MIB,
+	smallBodyBytes: 4 * KIB,
+	/** For the bodies of test events and single replays. */
+	requestedBytesInFlight: 16 * MIB,
 	/** Requests that are made ready before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
-	/** A project that has nothing in flight sends a body of at most this size, even when the bytes are used up. */
-	smallBodyBytes: 4 * KIB,
+	/** Sends that are younger than `fastForMs`, milliseconds: they work, older ones wait. See slots.ts. */
+	fastInFlight: 256,
+	fastForMs: 250,
 	/** Sends in flight of the node, each with a socket. Fewer where the limit on open files is lower. */
 	inFlight: 8_192,
 	/** Of those: set aside for test events and single replays, for the node and for one project. */
-	requestedInFlight: 128,
+	requestedInFlight: 1_024,
 	requestedPerProject: 4,
+	/** Retries of one webhook in flight, or `max_in_flight` where that is more: beside its first attempts. */
+	retriesPerWebhook: 16,
 	/** Connections to receivers that are kept open between sends. */
 	idleConnections: 1_024,
 } as const;
@@ -155,8 +171,18 @@ export const WINDOWS = {
 	/** A window is read no larger than this; and, however many lanes there are, no smaller. */
 	largestBytes: 128 * KIB,
 	smallestBytes: 16 * KIB,
-	/** What was just published is kept in pieces of this size, bytes. */
+	/** Events in a window. */
+	events: 256,
+	/** What was just published is kept in pieces of this size: bytes, and events. */
 	freshBytes: 64 * KIB,
+	freshEvents: 128,
+	/** Windows of one project, however small, and those that are being read. */
+	windowsPerProject: 256,
+	readsPerProject: 4,
+	/** Events that were in flight when a lane was loaded are read so many at a time. */
+	openEventsRead: 8,
+	/** Retries of a lane that are kept in memory, for each of its queues. They hold no bodies. */
+	retriesPerQueue: 256,
 } as const;
 
 /** What waits for a commit. */
@@ -171,6 +197,10 @@ export const COMMITS = {
 	outcomesWaiting: 4_000,
 	/** Those of one project, and never more than it leaves to the others. */
 	outcomesWaitingPerProject: 2_000,
+	/** Those in one commit: more would make the next one wait too long. */
+	outcomes: 1_000,
+	/** Deliveries of one project that are closed without a request (they expired, say) and wait for their commit. */
+	closingPerProject: 200,
 	/** What SQLite's writer takes into one transaction, bytes: that takes some tens of milliseconds. */
 	sqliteBytes: 4 * MIB,
 } as const;
@@ -187,6 +217,8 @@ export const DESCRIPTORS = {
 export const PROJECTS = {
 	/** Projects in memory. Beyond that they take turns. */
 	active: 10_000,
+	/** Places beyond that, for projects of which a person asks something: a test event, or a replay. */
+	setAside: 1_000,
 	/** A project may work for this long before one that waits gets its place, milliseconds. */
 	quantumMs: 5_000,
 	/** How long a project rests at most when storage refuses its outcomes again and again, milliseconds. */
@@ -199,19 +231,27 @@ export const STOP = {
 	graceMs: 10_000,
 } as const;
 
+/** Reads of logs that storage makes at a time: PostgreSQL on so many connections, SQLite one after the other. */
+const LOG_READS_AT_A_TIME = 3;
+
 /**
- * What bodies can make a node hold, all budgets together, bytes. The rest of the memory that operators are told to allow
- * (docs/operations/many-nodes.md) is for code, connections and what is known of projects.
+ * What bodies can make a node hold, all budgets together, bytes, with the settings' defaults: bodies of requests from
+ * their first byte until they are committed, of responses from the database to the client, and of events from the log to
+ * the receiver. The rest of the memory that operators are told to allow (docs/operations/many-nodes.md) is for code,
+ * connections and what is known of projects.
  */
 export const BODIES_OF_A_NODE =
 	REQUESTS.bodyBytesInFlight +
 	REQUESTS.bodyBytesOfStrangers +
 	RESPONSES.bytesInFlight +
+	// Pages that are being read.
+	RESPONSES.reads * RESPONSES.pageBytes +
 	COMMITS.publishBytesWaiting +
 	COMMITS.publishBytes +
 	COMMITS.sqliteBytes +
 	COMMITS.outcomesWaiting * RECEIVERS.keptBytes +
 	WINDOWS.bytes +
+	LOG_READS_AT_A_TIME * WINDOWS.openEventsRead * REQUESTS.eventBytes +
 	SENDS.preparedBytes +
-	// Node and TLS hold copies.
-	3 * SENDS.bytesInFlight;
+	// Node and TLS hold copies; and each may be passed by one body.
+	3 * (SENDS.bytesInFlight + SENDS.smallBytesInFlight + SENDS.requestedBytesInFlight + 2 * REQUESTS.eventBytes);

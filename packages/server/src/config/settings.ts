@@ -141,7 +141,7 @@ export const SETTINGS = {
 		name: "MAX_EVENT_BYTES",
 		group: "Limits",
 		placeholder: "bytes",
-		default: "262144",
+		default: String(REQUESTS.eventBytes),
 		meaning: "The largest data of an event.",
 		parse: parse.whole(1_024, 16_777_216),
 	}),

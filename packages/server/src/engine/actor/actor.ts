@@ -313,7 +313,6 @@ export class Actor {
 					this.#finisher.withheld(message.flight);
 					this.#starter.rest(message.flight.lane, message.outcome.shortage);
 				} else this.#finisher.ended(message.flight, message.outcome);
-				this.#starter.ended(message.flight);
 				this.#mark(message.flight.lane);
 				break;
 			case "committed":
@@ -350,7 +349,7 @@ export class Actor {
 				this.#watchElsewhere();
 				break;
 			case "freed":
-				this.#starter.freed(message.slot);
+				this.#starter.freed(message.slots, message.slot);
 				break;
 			case "rested":
 				this.#starter.rested();

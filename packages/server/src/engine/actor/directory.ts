@@ -112,11 +112,11 @@ export class Directory {
 		else this.poke(projectId);
 	}
 
-	/** The project's retry queues were changed in storage. */
+	/** The project's retry queues were changed in storage, as a person asked. */
 	queuesChanged(projectId: string, webhookId: string | null): void {
 		const actor = this.#roster.working(projectId);
 		if (actor) actor.queuesChanged(webhookId);
-		else this.poke(projectId);
+		else this.#taker.ask(projectId);
 	}
 
 	/** The project has work: take it up, if no one has. */
@@ -246,7 +246,7 @@ export class Directory {
 		}
 		if (!this.#roster.has(actor)) return;
 		this.#roster.drop(actor);
-		this.#taker.takeRungBy(clock.now() + leaseTermMs);
+		this.#taker.takeLapsed();
 	}
 
 	/** If no one else has taken the project, it is taken anew. */
@@ -275,7 +275,7 @@ export class Directory {
 			return;
 		}
 		this.#roster.drop(actor);
-		this.#taker.takeRungBy(this.#context.clock.now() + this.#context.leaseTermMs);
+		this.#taker.takeLapsed();
 	}
 
 	/** Releases the actor's lease and takes the project again, to read it from storage. */

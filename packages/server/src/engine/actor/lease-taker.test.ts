@@ -151,3 +151,82 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 	expect([...roster.actors.keys()]).toEqual(["free", "held"]);
 	expect(disk.nextAt).toBeNull();
 });
+
+// Until the next alarm of another project, which may be hours away, nobody looked for what had been left to run out.
+test("leases that were left to run out are looked for, also when storage is just being asked for the next alarm", async () => {
+	const clock = new VirtualClock();
+	const begun = clock.elapsed();
+	const asked: number[] = [];
+	const alarm = Promise.withResolvers<null>();
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async () => {
+			asked.push(clock.elapsed() - begun);
+			return [];
+		},
+		nextAlarm: () => alarm.promise,
+	};
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
+		{
+			...{ holder: "node", roster: new Roster() },
+			renewOverdue: async () => {},
+			renew: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: () => {},
+		},
+	);
+	taker.takeRung();
+	await turn();
+	taker.takeLapsed();
+	alarm.resolve(null);
+	await taker.whenDone();
+	for (let s = 0; s < 20; s++) {
+		clock.advance(1_000);
+		await taker.whenDone();
+	}
+	expect(asked).toContain(10_000);
+	expect(asked.length).toBeLessThanOrEqual(12);
+});
+
+// A project that was released then waited for the next alarm that storage had known of before.
+test("the alarm of a project that is released while storage is asked for the next one is not missed", async () => {
+	const clock = new VirtualClock();
+	const begun = clock.elapsed();
+	const asked: number[] = [];
+	const alarms = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+	let looks = 0;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async () => {
+			asked.push(clock.elapsed() - begun);
+			return [];
+		},
+		nextAlarm: () => alarms[Math.min(looks++, 1)]!.promise,
+	};
+	const taker = new LeaseTaker(
+		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
+		{
+			...{ holder: "node", roster: new Roster() },
+			renewOverdue: async () => {},
+			renew: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: () => {},
+		},
+	);
+	taker.takeRung();
+	await turn();
+	taker.givenBack("p1", clock.now() + 5_000);
+	alarms[0]!.resolve(null);
+	await taker.whenDone();
+	clock.advance(5_000);
+	await turn();
+	expect(asked).toEqual([0, 5_000]);
+	alarms[1]!.resolve(null);
+	await taker.whenDone();
+});
+
+/** All that waits for nothing else has come to rest. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -50,6 +50,8 @@ export class LeaseTaker {
 	readonly #roster: Roster;
 	/** In the order of their first poke. */
 	readonly #poked = new Set<string>();
+	/** Projects of which a person asked something: they do not wait for a place. */
+	readonly #asked = new Set<string>();
 	/** Projects that were given back while others waited, and when they have work next: poked then. */
 	readonly #later = new Map<string, number>();
 	/** Projects with rung alarms wait for a place. */
@@ -68,7 +70,12 @@ export class LeaseTaker {
 	#taking: Promise<void> | null = null;
 	#lookForRung = false;
 	#pollTimer: Timer | null = null;
+	/** When rung alarms are looked for next; never, while they are being looked for. */
 	#pollDue = Number.POSITIVE_INFINITY;
+	/** The earliest alarm that was set in storage since it was last asked for the next one. */
+	#alarmSet = Number.POSITIVE_INFINITY;
+	/** When the last of the leases ends that this node left to run out. Storage tells of them only once they have ended. */
+	#lapsing = Number.NEGATIVE_INFINITY;
 
 	constructor(context: TakerContext, options: LeaseTakerOptions) {
 		this.#context = context;
@@ -78,11 +85,17 @@ export class LeaseTaker {
 
 	/** Takes the project up, unless another node was just found to work it. */
 	poke(projectId: string): void {
-		if (this.#roster.closing) return;
-		if ((this.#elsewhere.get(projectId) ?? 0) > this.#context.clock.now() || this.#isWaiting(projectId)) return;
+		if (!this.#mayPoke(projectId)) return;
 		this.#poked.add(projectId);
 		// Where no place is to be had, the next look brings it up.
 		if (!this.#crowded) this.#take();
+	}
+
+	/** The same for what a person asked for: places beyond the limit are set aside for that. */
+	ask(projectId: string): void {
+		if (!this.#mayPoke(projectId)) return;
+		this.#asked.add(projectId);
+		this.#take();
 	}
 
 	/** Takes what this node held when the database's current epoch began. */
@@ -105,11 +118,17 @@ export class LeaseTaker {
 			if (wakeAt !== null) this.#later.set(projectId, wakeAt);
 			this.takeRung();
 		} else if (this.#mayTakePoked()) this.#take();
-		else if (wakeAt !== null) this.takeRungBy(wakeAt);
+		else if (wakeAt !== null) {
+			this.#alarmSet = Math.min(this.#alarmSet, wakeAt);
+			if (wakeAt < this.#pollDue) this.#pollAt(wakeAt);
+		}
 	}
 
-	/** Looks for rung alarms at `at` at the latest. */
-	takeRungBy(at: number): void {
+	/** Leases that this node has just left to run out are looked for until they have ended. */
+	takeLapsed(): void {
+		const { clock, leaseTermMs } = this.#context;
+		this.#lapsing = clock.now() + leaseTermMs;
+		const at = clock.now() + POLL_MS;
 		if (at < this.#pollDue) this.#pollAt(at);
 	}
 
@@ -141,7 +160,7 @@ export class LeaseTaker {
 			)
 			.then((succeeded) => {
 				this.#taking = null;
-				if (succeeded && (this.#mayTakePoked() || this.#lookForRung)) this.#take();
+				if (succeeded && (this.#mayTakeAsked() || this.#mayTakePoked() || this.#lookForRung)) this.#take();
 			});
 	}
 
@@ -151,6 +170,7 @@ export class LeaseTaker {
 			await this.#acquire(this.#roster.limit, some, true);
 			for (const projectId of some) this.#heldBefore.delete(projectId);
 		}
+		await this.#acquireAsked();
 		await this.#acquirePoked();
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
@@ -165,32 +185,50 @@ export class LeaseTaker {
 		await this.#setPoll();
 	}
 
+	/** When the places set aside are taken as well, they stand in line with the others. */
+	async #acquireAsked(): Promise<void> {
+		const most = this.#roster.limit + this.#roster.setAside;
+		for (;;) {
+			const wanted = this.#next(this.#asked, ACQUIRE_AT_ONCE);
+			if (wanted.length === 0) return;
+			const room = this.#roster.room(most);
+			for (const projectId of wanted.splice(room)) this.#poked.add(projectId);
+			if (wanted.length > 0) await this.#acquireNamed(most, wanted);
+		}
+	}
+
 	async #acquirePoked(): Promise<void> {
-		const { manyNodes } = this.#context.storage.capabilities;
 		this.#pokeDue();
 		const room = this.#roster.room(this.#roster.limit);
 		this.#oddForPoked = !this.#oddForPoked;
 		let left = this.#rungWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
 		while (left > 0) {
-			const wanted = this.#nextPoked(Math.min(ACQUIRE_AT_ONCE, left));
+			const wanted = this.#next(this.#poked, Math.min(ACQUIRE_AT_ONCE, left));
 			if (wanted.length === 0) break;
-			const taken = await this.#acquire(this.#roster.limit, wanted);
-			if (manyNodes) this.#noteElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
-			left = Math.min(left - taken.size, this.#roster.room(this.#roster.limit));
+			const taken = await this.#acquireNamed(this.#roster.limit, wanted);
+			left = Math.min(left - taken, this.#roster.room(this.#roster.limit));
 		}
+	}
+
+	/** @returns how many of them were taken */
+	async #acquireNamed(most: number, wanted: readonly string[]): Promise<number> {
+		const taken = await this.#acquire(most, wanted);
+		if (this.#context.storage.capabilities.manyNodes)
+			this.#noteElsewhere(wanted.filter((id) => !taken.has(id) && !this.#locked.has(id)));
+		return taken.size;
 	}
 
 	async #acquireRung(): Promise<void> {
 		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
 	}
 
-	/** Poked projects that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */
-	#nextPoked(most: number): string[] {
+	/** Those that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */
+	#next(list: Set<string>, most: number): string[] {
 		const next: string[] = [];
-		for (const projectId of this.#poked) {
+		for (const projectId of list) {
 			if (next.length === most) break;
 			if (!this.#roster.isFree(projectId)) continue;
-			this.#poked.delete(projectId);
+			list.delete(projectId);
 			next.push(projectId);
 		}
 		return next;
@@ -204,6 +242,16 @@ export class LeaseTaker {
 			this.#later.delete(projectId);
 			this.#poked.add(projectId);
 		}
+	}
+
+	/** Unless another node was just found to work it, or it is tried again soon anyway. */
+	#mayPoke(projectId: string): boolean {
+		if (this.#roster.closing || this.#isWaiting(projectId)) return false;
+		return (this.#elsewhere.get(projectId) ?? 0) <= this.#context.clock.now();
+	}
+
+	#mayTakeAsked(): boolean {
+		return [...this.#asked].some((projectId) => this.#roster.isFree(projectId));
 	}
 
 	#mayTakePoked(): boolean {
@@ -270,12 +318,14 @@ export class LeaseTaker {
 	/** Looks for rung alarms again when the next one is due. What is rung and was not taken (no room) waits a while. */
 	async #setPoll(): Promise<void> {
 		const { storage, clock } = this.#context;
+		this.#alarmSet = Number.POSITIVE_INFINITY;
 		const next = await storage.nextAlarm();
 		const now = clock.now();
 		const longest = storage.capabilities.manyNodes ? POLL_MS : LONGEST_WAIT_MS;
-		const due = next ?? Number.POSITIVE_INFINITY;
-		this.#makeRoom(due <= now);
-		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, now + longest));
+		const due = Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet);
+		this.#makeRoom(next !== null && next <= now);
+		const lapsed = this.#lapsing > now ? Math.min(this.#lapsing, now + POLL_MS) : Number.POSITIVE_INFINITY;
+		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, lapsed, now + longest));
 	}
 
 	/** Where projects wait for a place, others give theirs up. */
@@ -301,6 +351,9 @@ export class LeaseTaker {
 		if (this.#roster.closing) return;
 		this.#pollTimer?.cancel();
 		this.#pollDue = at;
-		this.#pollTimer = this.#context.clock.setTimeout(() => this.takeRung(), at - this.#context.clock.now());
+		this.#pollTimer = this.#context.clock.setTimeout(() => {
+			this.#pollDue = Number.POSITIVE_INFINITY;
+			this.takeRung();
+		}, at - this.#context.clock.now());
 	}
 }

@@ -5,6 +5,7 @@ import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, Flight } from "./flight.ts";
+import type { SlotKind } from "./room.ts";
 
 /** Everything that an actor hears of. */
 export type Message =
@@ -62,8 +63,8 @@ export type Message =
 	| { readonly kind: "hand_over" }
 	/** Whether attempts in flight elsewhere have ended should be looked at again. */
 	| { readonly kind: "watch_elsewhere" }
-	/** The node has room again; with a slot, one is kept for this project. */
-	| { readonly kind: "freed"; readonly slot: Slot | null }
+	/** The node has room again for slots of this kind; with a slot, one is kept for this project. */
+	| { readonly kind: "freed"; readonly slots: SlotKind; readonly slot: Slot | null }
 	/** A shortage of ours may be over. */
 	| { readonly kind: "rested" }
 	/** Paused lanes should look for events whose retention has ended. */

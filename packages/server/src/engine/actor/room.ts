@@ -1,25 +1,19 @@
+import { SENDS } from "../../base/budgets.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Slot } from "../send/slots.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/**
- * A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit.
- * Lanes that find none are fed in the order in which they asked, so that the lanes of a project share alike.
- */
+/** Which slots: those that all share, or those set aside for what people asked for. */
+export type SlotKind = "shared" | "requested";
+
+/** A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit. */
 export class Room {
-	readonly #work: ProjectWork;
-	readonly #starved = new Set<Lane>();
-	/** Lanes that found none of the slots free that are set aside for what people asked for. */
-	readonly #requesting = new Set<Lane>();
+	readonly #lines: Readonly<Record<SlotKind, Line>>;
 	/** The slots of lanes that read their next event with one in hand. */
 	readonly #reserved = new Map<Lane, Slot>();
-	#waiting = false;
-	/** A slot that was kept for the next starved lane when it became free. */
-	#granted: Slot | null = null;
-	#over = false;
 
 	constructor(work: ProjectWork) {
-		this.#work = work;
+		this.#lines = { shared: new Line(work, "shared"), requested: new Line(work, "requested") };
 	}
 
 	/**
@@ -28,16 +22,12 @@ export class Room {
 	 * @param bytes the body, where that is known: otherwise the slot must be told later
 	 */
 	slotFor(lane: Lane, bytes?: number): Slot | null {
-		const granted = this.#granted;
-		if (granted) {
-			this.#granted = null;
-			if (bytes !== undefined) granted.holds(bytes);
-			return granted;
-		}
-		const { settler, slots } = this.#work.context;
-		const slot = settler.hasRoom(this.#work.projectId) ? slots.tryAcquire(this.#work.projectId, bytes) : null;
-		if (!slot) this.wait(lane);
-		return slot;
+		return this.#lines.shared.slotFor(lane, bytes);
+	}
+
+	/** A slot set aside for what a person asked for; if there is none, the lane is fed as soon as there is. */
+	requestedSlotFor(lane: Lane, bytes?: number): Slot | null {
+		return this.#lines.requested.slotFor(lane, bytes);
 	}
 
 	/**
@@ -68,61 +58,118 @@ export class Room {
 		this.#reserved.delete(lane);
 	}
 
-	/** A slot set aside for what a person asked for; if there is none, the lane is looked at when one of the project's ends. */
-	requestedSlotFor(lane: Lane): Slot | null {
-		const { settler, slots } = this.#work.context;
-		const slot = settler.hasRoom(this.#work.projectId) ? slots.tryAcquireRequested(this.#work.projectId) : null;
-		if (!slot) this.#requesting.add(lane);
-		return slot;
-	}
-
-	/** One of the slots that are set aside was released. @returns lanes that found none */
-	requestedFreed(): readonly Lane[] {
-		if (this.#requesting.size === 0) return [];
-		const lanes = [...this.#requesting];
-		this.#requesting.clear();
-		return lanes;
-	}
-
 	/** The lane could go on, but not now. */
 	wait(lane: Lane): void {
-		this.#starved.add(lane);
-		if (this.#waiting) return;
-		this.#waiting = true;
-		const { settler, slots } = this.#work.context;
-		if (settler.hasRoom(this.#work.projectId)) slots.onFree(this.#work.projectId, this.#onFreed);
-		else settler.onRoom(this.#work.projectId, this.#onFreed);
+		this.#lines.shared.wait(lane);
 	}
 
 	/** There is room again, perhaps with a slot kept for us: feeds starved lanes, each once. */
-	freed(slot: Slot | null, feed: (lane: Lane) => void): void {
-		this.#waiting = false;
-		this.#granted = slot;
-		for (let turns = this.#starved.size; turns > 0 && !this.#waiting; turns--) {
-			const lane: Lane = this.#starved.values().next().value!;
-			this.#starved.delete(lane);
-			feed(lane);
-		}
-		this.#granted?.release();
-		this.#granted = null;
+	freed(kind: SlotKind, slot: Slot | null, feed: (lane: Lane) => void): void {
+		this.#lines[kind].freed(slot, feed);
 	}
 
 	forget(lane: Lane): void {
-		this.#starved.delete(lane);
-		this.#requesting.delete(lane);
+		for (const line of Object.values(this.#lines)) line.forget(lane);
 		this.releaseReserved(lane);
 	}
 
 	end(): void {
+		for (const line of Object.values(this.#lines)) line.end();
+		for (const lane of this.#reserved.keys()) this.releaseReserved(lane);
+	}
+}
+
+/**
+ * Lanes of a project that found no room for slots of one kind. They are fed in the order in which they asked, so that the
+ * lanes of a project share alike; one whose body is too large for the slot that there is waits for the next.
+ */
+class Line {
+	readonly #work: ProjectWork;
+	readonly #kind: SlotKind;
+	readonly #starved = new Set<Lane>();
+	#waiting = false;
+	/** Whether one of them waits with a small body. */
+	#small = false;
+	/** A slot that was kept for the next starved lane when it became free. */
+	#granted: Slot | null = null;
+	#over = false;
+
+	constructor(work: ProjectWork, kind: SlotKind) {
+		this.#work = work;
+		this.#kind = kind;
+	}
+
+	slotFor(lane: Lane, bytes: number | undefined): Slot | null {
+		const slot = this.#takeGranted(bytes) ?? (this.#isSettlerOpen ? this.#acquire(bytes) : null);
+		if (!slot) this.wait(lane, bytes);
+		return slot;
+	}
+
+	wait(lane: Lane, bytes?: number): void {
+		const { context, projectId } = this.#work;
+		const { settler, slots } = context;
+		const isSmall = bytes !== undefined && bytes <= SENDS.smallBodyBytes;
+		this.#starved.add(lane);
+		if (this.#waiting && (this.#small || !isSmall)) return;
+		this.#waiting = true;
+		this.#small ||= isSmall;
+		if (!this.#isSettlerOpen) settler.onRoom(projectId, this.#onFreed);
+		else if (this.#kind === "shared") slots.onFree(projectId, this.#onFreed, this.#bytes);
+		else slots.onRequestedFree(projectId, this.#onFreed, this.#bytes);
+	}
+
+	freed(slot: Slot | null, feed: (lane: Lane) => void): void {
+		this.#waiting = false;
+		this.#small = false;
+		this.#granted = slot;
+		try {
+			for (let turns = this.#starved.size; turns > 0 && (!this.#waiting || this.#granted); turns--) {
+				const lane: Lane = this.#starved.values().next().value!;
+				this.#starved.delete(lane);
+				feed(lane);
+			}
+		} finally {
+			(this.#granted as Slot | null)?.release();
+			this.#granted = null;
+		}
+	}
+
+	forget(lane: Lane): void {
+		this.#starved.delete(lane);
+	}
+
+	end(): void {
+		const { context, projectId } = this.#work;
 		this.#over = true;
 		this.#starved.clear();
-		this.#requesting.clear();
-		for (const lane of this.#reserved.keys()) this.releaseReserved(lane);
-		this.#work.context.slots.forget(this.#onFreed);
+		context.slots.forget(projectId, this.#onFreed);
+	}
+
+	get #isSettlerOpen(): boolean {
+		return this.#work.context.settler.hasRoom(this.#work.projectId);
+	}
+
+	/** The body to ask for: the smallest that waits, as far as that matters. */
+	get #bytes(): number | undefined {
+		return this.#small ? SENDS.smallBodyBytes : undefined;
+	}
+
+	#acquire(bytes: number | undefined): Slot | null {
+		const { context, projectId } = this.#work;
+		return this.#kind === "shared"
+			? context.slots.tryAcquire(projectId, bytes)
+			: context.slots.tryAcquireRequested(projectId, bytes);
+	}
+
+	#takeGranted(bytes: number | undefined): Slot | null {
+		const granted = this.#granted;
+		if (!granted?.tryHold(bytes)) return null;
+		this.#granted = null;
+		return granted;
 	}
 
 	readonly #onFreed = (): void => {
 		if (this.#over) return;
-		this.#work.post({ kind: "freed", slot: this.#work.context.slots.tryAcquire(this.#work.projectId) });
+		this.#work.post({ kind: "freed", slots: this.#kind, slot: this.#acquire(this.#bytes) });
 	};
 }

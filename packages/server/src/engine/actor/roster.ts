@@ -5,6 +5,8 @@ import type { Actor } from "./actor.ts";
 export class Roster {
 	/** Projects that this node works at most. Beyond that they take turns. */
 	readonly limit: number;
+	/** Beyond the limit, for projects of which a person asks something. */
+	readonly setAside: number;
 	/** As many projects as this node takes up by itself. */
 	share: number;
 	/** The node stops: nothing is taken up any more. */
@@ -14,6 +16,7 @@ export class Roster {
 
 	constructor(limit: number = PROJECTS.active) {
 		this.limit = limit;
+		this.setAside = Math.min(PROJECTS.setAside, limit);
 		this.share = limit;
 	}
 

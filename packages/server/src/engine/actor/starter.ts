@@ -1,3 +1,4 @@
+import { COMMITS, SENDS } from "../../base/budgets.ts";
 import { LONGEST_WAIT_MS } from "../../base/clock.ts";
 import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
@@ -8,10 +9,8 @@ import type { Slot } from "../send/slots.ts";
 import type { Flight } from "./flight.ts";
 import type { Message, Wanted } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
-import { Room } from "./room.ts";
+import { Room, type SlotKind } from "./room.ts";
 
-/** Deliveries of a project that are closed without a request and not committed yet: what a backlog of them may hold up. */
-const CLOSING_AT_ONCE = 200;
 /** The position of a lane that only passed over events is committed when it is this far ahead of storage. */
 const MAX_LAG = 2_000;
 
@@ -61,9 +60,9 @@ export class Starter {
 		if (lane.gone || this.#resting.has(lane) || !this.#work.mayStart) return;
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
-			this.#startRequested(lane, now);
+			this.#startRequested(lane);
 			this.#takeTurns(lane, now);
-			for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(now)) this.#loadQueue(lane, name);
+			for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(dueBy(name, now))) this.#loadQueue(lane, name);
 		} else if (lane.deleted) {
 			this.#closeQueued(lane);
 		} else {
@@ -77,7 +76,7 @@ export class Starter {
 	#takeTurns(lane: Lane, now: number): void {
 		for (let idle = 0; idle < CLASSES.length; ) {
 			const name = CLASSES[lane.turn]!;
-			const turn = name === "first" ? this.#startFirst(lane) : this.#startQueued(lane, name, now);
+			const turn = name === "first" ? this.#startFirst(lane) : this.#startQueued(lane, name, dueBy(name, now));
 			// It keeps its turn: the next slot is for this class.
 			if (turn === "no_room") return;
 			lane.turn = (lane.turn + 1) % CLASSES.length;
@@ -97,8 +96,8 @@ export class Starter {
 	}
 
 	/** There is room again. */
-	freed(slot: Slot | null): void {
-		this.#room.freed(slot, (lane) => this.pump(lane));
+	freed(kind: SlotKind, slot: Slot | null): void {
+		this.#room.freed(kind, slot, (lane) => this.pump(lane));
 	}
 
 	/** Reads the events of all waiting attempts that were taken up in this turn, at once. */
@@ -117,34 +116,38 @@ export class Starter {
 	/** The events of waiting attempts are here. */
 	startQueued(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
 		const bySeq = new Map(events?.map((event) => [event.seq, event]));
-		for (const { lane, retry, slot } of wanted) {
-			this.#work.open.end();
-			const event = bySeq.get(retry.seq);
-			const closing = event && this.#closingReason(lane, retry, event);
-			if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
-				slot.holds(event.body.length);
-				const flight = this.#flight(lane, event, retry, slot);
-				if (closing) this.#close(flight, closing);
-				else this.#launch(flight);
-				continue;
+		const left = new Set(wanted);
+		try {
+			for (const one of wanted) {
+				this.#startWanted(one, bySeq.get(one.retry.seq), events !== null);
+				left.delete(one);
 			}
-			slot.release();
-			if (slot.requested) this.#lookAtRequesting();
-			lane.queuedEnded(retry);
-			if (events && !event) {
-				// A bug, or a damaged database. Left as under way, so that it is not looked at again and again.
-				const { context, projectId } = this.#work;
-				context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
-				continue;
-			}
-			lane.queuedCommitted(retry);
-			lane.queue(retry.queue).add(retry);
+		} finally {
+			for (const { slot } of left) slot.release();
 		}
 	}
 
-	/** The outcome of an attempt is on its way to be committed, its slot free again. */
-	ended({ slot }: Flight): void {
-		if (slot?.requested) this.#lookAtRequesting();
+	/** @param event undefined if the read failed, or the event is gone */
+	#startWanted({ lane, retry, slot }: Wanted, event: LogEvent | undefined, wasRead: boolean): void {
+		this.#work.open.end();
+		const closing = event && this.#closingReason(lane, retry, event);
+		if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
+			slot.holds(event.body.length);
+			const flight = this.#flight(lane, event, retry, slot);
+			if (closing) this.#close(flight, closing);
+			else this.#launch(flight);
+			return;
+		}
+		slot.release();
+		lane.queuedEnded(retry);
+		if (wasRead && !event) {
+			// A bug, or a damaged database. Left as under way, so that it is not looked at again and again.
+			const { context, projectId } = this.#work;
+			context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
+			return;
+		}
+		lane.queuedCommitted(retry);
+		lane.queue(retry.queue).add(retry);
 	}
 
 	/** An outcome is committed. */
@@ -152,16 +155,8 @@ export class Starter {
 		if (slot) return;
 		this.#closing -= 1;
 		if (this.#waitingToClose.size === 0) return;
-		for (const lane of this.#waitingToClose) this.#look(lane);
+		for (const lane of this.#waitingToClose) this.#work.post({ kind: "look", lane });
 		this.#waitingToClose.clear();
-	}
-
-	#lookAtRequesting(): void {
-		for (const lane of this.#room.requestedFreed()) this.#look(lane);
-	}
-
-	#look(lane: Lane): void {
-		this.#work.post({ kind: "look", lane });
 	}
 
 	/** The webhook is gone. */
@@ -202,8 +197,10 @@ export class Starter {
 				lane.refusedBytes = bytes;
 				return "no_room";
 			}
-			lane.takeEvent(event);
-			this.#launch(this.#flight(lane, event, null, slot));
+			orRelease(slot, () => {
+				lane.takeEvent(event);
+				this.#launch(this.#flight(lane, event, null, slot));
+			});
 			return "started";
 		}
 		return "nothing";
@@ -215,7 +212,7 @@ export class Starter {
 			this.#room.wait(lane);
 			return "nothing";
 		}
-		if (this.#closing >= CLOSING_AT_ONCE) {
+		if (this.#closing >= COMMITS.closingPerProject) {
 			this.#waitingToClose.add(lane);
 			return "nothing";
 		}
@@ -280,20 +277,26 @@ export class Starter {
 		return "started";
 	}
 
-	/** Starts what a person asked for, with the slots that are set aside for it. What finds none takes turns with the rest. */
-	#startRequested(lane: Lane, now: number): void {
-		while (lane.queue("requested").hasDue(now)) {
-			const slot = this.#room.requestedSlotFor(lane);
+	/**
+	 * Starts what a person asked for, with the slots that are set aside for it. What finds none takes turns with the rest.
+	 * Test events have negative numbers, and are small.
+	 */
+	#startRequested(lane: Lane): void {
+		const queue = lane.queue("requested");
+		while (queue.hasDue(AT_ANY_TIME)) {
+			const slot = this.#room.requestedSlotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
 			if (!slot) return;
 			this.#take(lane, "requested", slot);
 		}
 	}
 
 	#take(lane: Lane, name: QueueName, slot: Slot): void {
-		const retry = lane.queue(name).shift()!;
-		lane.queuedStarted(retry);
-		this.#work.open.begin();
-		this.#wanted.push({ lane, retry, slot });
+		orRelease(slot, () => {
+			const retry = lane.queue(name).shift()!;
+			lane.queuedStarted(retry);
+			this.#work.open.begin();
+			this.#wanted.push({ lane, retry, slot });
+		});
 	}
 
 	/** Takes up what is pending for a deleted webhook, due or not: it is closed. */
@@ -391,5 +394,18 @@ export class Starter {
 		const now = context.clock.now();
 		open.begin();
 		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
+	}
+}
+
+/** What a person asked for is always due, whatever a clock that was set back makes of its time. */
+const dueBy = (name: QueueName, now: number): number => (name === "requested" ? AT_ANY_TIME : now);
+
+/** Passes the slot on; if that fails, it is free again. */
+function orRelease(slot: Slot, passOn: () => void): void {
+	try {
+		passOn();
+	} catch (error) {
+		slot.release();
+		throw error;
 	}
 }

@@ -1,9 +1,6 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
 
-/** A chunk at the end of the log grows up to this many events, then a new one is begun. */
-const MAX_EVENTS = 128;
-
 /**
  * A stretch of a project's log in memory: every event with `after < seq ≤ through` that is of one of the types it was
  * read for (all of them when `types` is null). Lanes share chunks and hold no copies. One that has to go is emptied: it
@@ -58,7 +55,7 @@ export class Chunk {
 	/** Appends the event that follows, if there is room. */
 	extend(event: LogEvent): boolean {
 		if (this.#isEmptied || this.types !== null || event.seq !== this.#through + 1) return false;
-		if (this.events.length >= MAX_EVENTS || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
+		if (this.events.length >= WINDOWS.freshEvents || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
 		this.events.push(event);
 		this.#through = event.seq;
 		this.#bytes += event.body.length;

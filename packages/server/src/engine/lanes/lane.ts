@@ -1,4 +1,5 @@
 import type { SigningKey } from "@posthorn/protocol";
+import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
 import type {
 	HandedOver,
@@ -14,8 +15,6 @@ import { ANY_READ } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
-/** Retries of one webhook in flight at once, beside its lane, or `maxInFlight` where that is more. */
-const RETRIES_IN_FLIGHT = 16;
 /** All queues. What a person asked for comes first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
@@ -280,7 +279,9 @@ export class Lane {
 	/** Within the webhook's own limits. Those for what a person asked for do not apply to slots that are set aside for it. */
 	mayStartQueued(name: QueueName): boolean {
 		const { maxInFlight } = this.#state;
-		return this.#queuedSending[name] < (name === "retry" ? Math.max(RETRIES_IN_FLIGHT, maxInFlight) : maxInFlight);
+		return (
+			this.#queuedSending[name] < (name === "retry" ? Math.max(SENDS.retriesPerWebhook, maxInFlight) : maxInFlight)
+		);
 	}
 
 	/** When something of its queues is due that may be started then, or null. */

@@ -1,13 +1,8 @@
+import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
 import { Chunk } from "./chunk.ts";
 import type { WindowBudget } from "./window-budget.ts";
 
-/** Events in a window at most. */
-const WINDOW_EVENTS = 256;
-/** Reads of one project under way at once. */
-const MAX_READS = 4;
-/** Chunks of one project in memory, however small. */
-const MAX_CHUNKS = 256;
 /** Lanes this close to the log's end are fed from memory as events are published. */
 const NEAR_END = 256;
 
@@ -98,7 +93,7 @@ export class LogReader {
 	request(lane: Reading): string | null {
 		const key = `${lane.position} ${lane.typesKey ?? ""}`;
 		if (this.#reads.has(key)) return key;
-		if (this.#reads.size >= MAX_READS) return null;
+		if (this.#reads.size >= WINDOWS.readsPerProject) return null;
 		this.#reads.add(key);
 		void this.#read(key, lane.position, lane.typesKey, lane.types);
 		return key;
@@ -119,7 +114,7 @@ export class LogReader {
 	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
 		// When nothing comes back, nothing up to here is of these types.
 		const known = this.#lastSeq;
-		const window = { maxEvents: WINDOW_EVENTS, maxBytes: this.#budget.windowBytes };
+		const window = { maxEvents: WINDOWS.events, maxBytes: this.#budget.windowBytes };
 		let chunk: Chunk;
 		try {
 			const events = await this.#storage.readLog(this.#projectId, position, window, types);
@@ -151,7 +146,7 @@ export class LogReader {
 
 	#keep(chunk: Chunk): void {
 		this.#chunks.push(chunk);
-		if (this.#chunks.length > MAX_CHUNKS) this.#budget.give(this.#chunks.shift()!);
+		if (this.#chunks.length > WINDOWS.windowsPerProject) this.#budget.give(this.#chunks.shift()!);
 		this.#budget.take(chunk, () => {
 			const at = this.#chunks.indexOf(chunk);
 			if (at >= 0) this.#chunks.splice(at, 1);

@@ -1,8 +1,6 @@
+import { WINDOWS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
 import type { Chunk } from "./chunk.ts";
-
-/** Bodies of open events that are read ahead at once: they may be large, and a lane sends them one after the other. */
-const READ_AT_ONCE = 8;
 
 /**
  * The open events of one lane: up to its position, and not settled. Each is in flight, or waits to be sent (again).
@@ -34,7 +32,7 @@ export class OpenEvents {
 	/** What to read next: numbers of events, none if the first one is at hand. */
 	get unread(): readonly number[] {
 		if (this.#waiting.length === 0 || this.peek()) return [];
-		return this.#waiting.slice(0, READ_AT_ONCE);
+		return this.#waiting.slice(0, WINDOWS.openEventsRead);
 	}
 
 	/** These were read. One that is not among them is in the log no more, so nothing is left to send. */

@@ -1,7 +1,8 @@
+import { WINDOWS } from "../../base/budgets.ts";
 import type { Retry, RetryPlace } from "../../storage/port.ts";
 
-/** Waiting attempts of a queue that are kept in memory; the rest stays in storage until these are used up. */
-const CAPACITY = 256;
+/** What is kept in memory; the rest stays in storage until this is used up. */
+const CAPACITY = WINDOWS.retriesPerQueue;
 
 /** Before every place: nothing is known of storage yet. */
 const START: RetryPlace = { dueAt: Number.NEGATIVE_INFINITY, seq: Number.NEGATIVE_INFINITY };
@@ -26,6 +27,11 @@ export class RetryQueue {
 	/** Takes the next attempt, if it is known here. */
 	shift(): Retry | undefined {
 		return this.#head.shift();
+	}
+
+	/** The next attempt, if it is known here. */
+	get next(): Retry | undefined {
+		return this.#head[0];
 	}
 
 	/** Whether the next attempt is known here and due by `now`. */

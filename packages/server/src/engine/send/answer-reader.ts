@@ -75,7 +75,7 @@ export class AnswerReader {
 		return this.#headStatus >= 200 ? this.#headStatus : 0;
 	}
 
-	/** The first {@link MAX_BODY_BYTES} of the body at most. */
+	/** The first {@link RECEIVERS.keptBytes} of the body at most. */
 	get body(): Uint8Array {
 		return this.#body.bytes;
 	}

@@ -1,9 +1,7 @@
+import { RECEIVERS } from "../../base/budgets.ts";
 import type { Burst } from "./burst.ts";
 import { Connection, type Place } from "./connection.ts";
 import type { Dialer } from "./dial.ts";
-
-/** Idle connections kept to one origin; released ones beyond that are closed. */
-const MAX_IDLE_PER_ORIGIN = 128;
 
 /**
  * The connections to receivers that are kept alive between requests. Those in use belong to their users and are only
@@ -54,7 +52,7 @@ export class Connections {
 	release(connection: Connection): void {
 		const { origin } = connection.place;
 		const stack = this.#idle.get(origin);
-		const full = this.#idleCount >= this.#maxIdle || (stack?.length ?? 0) >= MAX_IDLE_PER_ORIGIN;
+		const full = this.#idleCount >= this.#maxIdle || (stack?.length ?? 0) >= RECEIVERS.idleConnections;
 		if (this.#closed || full || !connection.isOpen) {
 			connection.destroy();
 			return;

@@ -1,4 +1,5 @@
 import { promises as dns } from "node:dns";
+import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
@@ -20,7 +21,7 @@ import type { Shortages } from "./shortages.ts";
 export interface Resolver {
 	/**
 	 * The addresses of a name (lower case, without a final dot) that the guard permits, in the order in which to try them;
-	 * at least one, at most {@link MAX_ADDRESSES}.
+	 * at least one, at most {@link RECEIVERS.addresses}.
 	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`; ShortageFailure where none of the machine's
 	 * name servers answers
 	 */
@@ -55,9 +56,6 @@ export const timeoutWithin = (attemptMs: number): number =>
 /** How long IPv6 addresses are waited for once there are IPv4 ones, milliseconds (RFC 8305, 3: resolution delay). */
 const RESOLUTION_DELAY_MS = 50;
 
-/** As many addresses as are worth trying within one attempt. */
-const MAX_ADDRESSES = 8;
-
 /** Answers that say for certain that there is no such name or that it has no address, or that the name can have none. */
 const NOT_FOUND = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
@@ -73,7 +71,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
 		const all = (await localAddresses(hostname, hosts)) ?? (await askServers(hostname));
-		const permitted = all.filter((address) => guard.permits(address)).slice(0, MAX_ADDRESSES);
+		const permitted = all.filter((address) => guard.permits(address)).slice(0, RECEIVERS.addresses);
 		if (permitted.length === 0)
 			throw new SendFailure("address_not_public", `${hostname} has no address that requests may go to`);
 		return permitted;

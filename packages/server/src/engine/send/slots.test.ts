@@ -196,7 +196,7 @@ test("what people asked for has slots of its own: four a project, however much i
 	});
 	acquire(slots, "greedy", 3);
 	const taken = Array.from({ length: 5 }, () => slots.tryAcquireRequested("a"));
-	expect(taken.map((slot) => slot?.requested)).toEqual([true, true, true, true, undefined]);
+	expect(taken.map((slot) => slot !== null)).toEqual([true, true, true, true, false]);
 	expect(slots.tryAcquireRequested("b")).not.toBeNull();
 	expect(slots.tryAcquireRequested("c")).not.toBeNull();
 	expect(slots.tryAcquireRequested("d")).toBeNull();
@@ -204,6 +204,79 @@ test("what people asked for has slots of its own: four a project, however much i
 	taken[0]!.release();
 	expect(slots.tryAcquireRequested("d")).not.toBeNull();
 	expect(slots.inFlight).toBe(1 + 6);
+});
+
+test("whoever waits for a slot set aside is called when one ends, whoever held it, in the order in which they came", () => {
+	const slots = createSlots({ clock: new ManualClock(), totalInFlight: 1, requestedInFlight: 6 });
+	acquire(slots, "greedy", 1);
+	const [first, ...others] = Array.from({ length: 4 }, () => slots.tryAcquireRequested("a")!);
+	const second = slots.tryAcquireRequested("b")!;
+	slots.tryAcquireRequested("c");
+	const called: string[] = [];
+	const waitFor = (project: string): void =>
+		slots.onRequestedFree(project, () => called.push(slots.tryAcquireRequested(project) ? project : `no ${project}`));
+	// This one has all of its own, and waits for one of them, however many others end.
+	waitFor("a");
+	waitFor("d");
+	waitFor("e");
+	second.release();
+	expect(called).toEqual(["d"]);
+	first!.release();
+	expect(called).toEqual(["d", "e"]);
+	others[0]!.release();
+	expect(called).toEqual(["d", "e", "a"]);
+});
+
+test("small bodies that wait are called while the bytes are used up, and large ones as soon as any are free", () => {
+	const slots = createSlots({
+		clock: new ManualClock(),
+		totalInFlight: 6,
+		bytesInFlight: 100_000,
+		largestBody: 200_000,
+	});
+	const large = slots.tryAcquire("greedy", 100_000)!;
+	const others = Array.from({ length: 5 }, (_, n) => slots.tryAcquire(`p${n}`, 100)!);
+	const called: string[] = [];
+	const waitFor = (name: string, project: string, bytes?: number): void =>
+		slots.onFree(project, () => called.push(slots.tryAcquire(project, bytes) ? name : `no ${name}`), bytes);
+	waitFor("unknown", "quiet 1");
+	waitFor("large", "quiet 2", 50_000);
+	waitFor("second", "greedy", 100);
+	waitFor("small", "quiet 3", 4_096);
+	for (const one of others) one.release();
+	expect(called).toEqual(["small"]);
+	// Both are at the head of the line, and there is room for one.
+	large.holds(99_999);
+	expect(called).toEqual(["small", "unknown"]);
+	// Which uses all of it up; but the greedy one has nothing in flight any more.
+	large.release();
+	expect(called).toEqual(["small", "unknown", "second"]);
+});
+
+test("what small bodies take besides never delays a large one", () => {
+	const slots = createSlots({ clock: new ManualClock(), bytesInFlight: 100_000 });
+	const large = slots.tryAcquire("greedy", 100_000)!;
+	for (let n = 0; n < 50; n++) expect(slots.tryAcquire(`small ${n}`, 4_096)).not.toBeNull();
+	let called = false;
+	slots.onFree(
+		"quiet",
+		() => {
+			called = slots.tryAcquire("quiet", 100_000) !== null;
+		},
+		100_000,
+	);
+	large.release();
+	expect(called).toBe(true);
+});
+
+test("test events find room beside replays whose bodies have used up what is set aside", () => {
+	const options = { bytesInFlight: 10_000, requestedBytesInFlight: 10_000, largestBody: 10_000 };
+	const slots = createSlots({ clock: new ManualClock(), ...options });
+	expect(slots.tryAcquireRequested("a")).not.toBeNull();
+	// Those of all others are there, too.
+	expect(slots.tryAcquireRequested("b")).not.toBeNull();
+	expect(slots.tryAcquireRequested("c")).toBeNull();
+	expect(slots.tryAcquireRequested("c", 4_096)).not.toBeNull();
 });
 
 test("a project that asks without end gets one slot a round, as does one that asks once", () => {
@@ -235,7 +308,7 @@ test("a callback taken back is not called, and releasing twice frees once", () =
 		called++;
 	};
 	slots.onFree("b", callback);
-	slots.forget(callback);
+	slots.forget("b", callback);
 	slot.release();
 	slot.release();
 	expect(called).toBe(0);
@@ -268,35 +341,42 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 			const bounds = { fastInFlight: 8, fastForMs: 250, totalInFlight: 20, bytesInFlight: 90_000, largestBody: 9_000 };
 			const slots = createSlots({ clock, ...bounds, requestedInFlight: 6 });
 			const budget = (name: string) => slots.budgets.find((each) => each.name === name)!;
-			const held: { slot: Slot; project: number; bytes: number; at: number }[] = [];
-			const of = (project: number) => held.filter((each) => each.project === project && !each.slot.requested);
+			const held: { slot: Slot; project: number; bytes: number; at: number; kind: "shared" | "small" | "requested" }[] =
+				[];
+			const ofKind = (kind: string) => held.filter((each) => each.kind === kind);
+			const of = (project: number) => held.filter((each) => each.project === project && each.kind !== "requested");
 			const sum = (some: typeof held) => some.reduce((total, { bytes }) => total + bytes, 0);
 			for (const step of steps) {
 				if ("take" in step) {
 					const mine = of(step.take);
-					const free = 20 - held.filter(({ slot }) => !slot.requested).length;
-					const freeBytes = 90_000 - sum(held);
+					const free = 20 - held.length + ofKind("requested").length;
+					const freeBytes = 90_000 - sum(ofKind("shared"));
 					const slot = slots.tryAcquire(`p${step.take}`, step.bytes);
-					const fits = mine.length < free && sum(mine) < freeBytes;
-					const small = mine.length === 0 && free > 0 && step.bytes <= 4_096;
-					if (slot !== null || slots.fast < 8) expect(slot !== null).toBe(fits || small);
-					if (slot !== null) held.push({ slot, project: step.take, bytes: step.bytes, at: clock.now() });
+					const fits = sum(mine.filter(({ kind }) => kind === "shared")) < freeBytes;
+					const small = mine.length === 0 && step.bytes <= 4_096;
+					if (slot !== null || slots.fast < 8) expect(slot !== null).toBe(mine.length < free && (fits || small));
+					const kind = fits ? "shared" : "small";
+					if (slot !== null) held.push({ slot, project: step.take, bytes: step.bytes, at: clock.now(), kind });
 				} else if ("request" in step) {
 					const slot = slots.tryAcquireRequested(`p${step.request}`);
-					if (slot !== null) held.push({ slot, project: step.request, bytes: 9_000, at: clock.now() });
+					const kind = "requested";
+					if (slot !== null) held.push({ slot, project: step.request, bytes: 9_000, at: clock.now(), kind });
 				} else if ("resize" in step) {
 					const one = held[step.resize % Math.max(1, held.length)];
 					one?.slot.holds(step.bytes);
 					if (one) one.bytes = step.bytes;
+					if (one?.kind === "small" && step.bytes > 4_096) one.kind = "shared";
 				} else if ("give" in step) {
 					if (held.length > 0) held.splice(step.give % held.length, 1)[0]!.slot.release();
 				} else clock.advance(step.wait);
-				const requested = held.filter(({ slot }) => slot.requested).length;
+				const requested = ofKind("requested").length;
 				expect(slots.inFlight).toBe(held.length);
 				expect(budget("sends").used).toBe(held.length - requested);
 				expect(budget("sends").used).toBeLessThanOrEqual(20);
 				expect(budget("requested_sends").used).toBe(requested);
-				expect(budget("sending_bytes").used).toBe(sum(held));
+				expect(budget("sending_bytes").used).toBe(sum(ofKind("shared")));
+				expect(budget("small_sending_bytes").used).toBe(sum(ofKind("small")));
+				expect(budget("requested_sending_bytes").used).toBe(sum(ofKind("requested")));
 				expect(held.filter(({ at }) => clock.now() - at < 250).length).toBeLessThanOrEqual(slots.fast);
 				reached.sends = Math.max(reached.sends, held.length - requested);
 				reached.fast = Math.max(reached.fast, slots.fast - requested);
@@ -304,7 +384,7 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 				reached.requested = Math.max(reached.requested, requested);
 			}
 			for (const { slot } of held) slot.release();
-			expect([slots.inFlight, slots.fast, budget("sending_bytes").used]).toEqual([0, 0, 0]);
+			expect([slots.inFlight, slots.fast, ...slots.budgets.map(({ used }) => used)]).toEqual([0, 0, 0, 0, 0, 0, 0]);
 		}),
 		{ numRuns: 60 },
 	);

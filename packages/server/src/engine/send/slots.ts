@@ -1,18 +1,21 @@
-import { Budget } from "../../base/budget.ts";
+import type { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { type FastSend, FastSends } from "./fast-sends.ts";
+import { RequestedSlots } from "./requested-slots.ts";
 
 /**
  * Admission of sends: how many may be in flight at once on this node, with how many bytes, and whose.
  *
  * Three bounds, for three kinds of harm.
  *
- * - Work. Requests that are answered quickly keep the event loop busy, and beyond a few hundred only queue up in it. So at
- *   most {@link FAST_IN_FLIGHT} sends are *fast*. A send is fast until it is {@link FAST_FOR_MS} old; from then on it waits
- *   rather than works, costs next to nothing and makes room: a receiver that hangs does not hold up the others.
+ * - Work. Requests that are answered quickly keep the event loop busy, so only so many sends are *fast* (fast-sends.ts).
+ *   From a certain age on a send waits rather than works, costs next to nothing and makes room: a receiver that hangs does
+ *   not hold up the others.
  * - Sockets. At most `totalInFlight` sends are in flight in all.
  * - Memory. Their bodies take at most `bytesInFlight`, and the one that reaches it. A slot taken before the body is known
- *   counts as the largest body until {@link Slot.holds} says how large it is.
+ *   counts as the largest body until {@link Slot.holds} says how large it is. When these bytes are used up, a project that
+ *   has nothing in flight may send a small body: there are bytes set aside for those.
  *
  * A project with many hanging receivers must not fill the last two, so of each it may hold at most as much as is still
  * free (the dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
@@ -21,20 +24,27 @@ import type { Clock, Timer } from "../../base/clock.ts";
  *
  * Whoever is refused leaves a callback. When something frees, the callbacks of projects that may hold more are called in
  * the order in which they were left, as long as there is room. One that is called takes one slot and, for more, leaves
- * itself again, behind the others: round robin over projects. A project over its share keeps its turn until it is not.
+ * itself again, behind the others: round robin over projects. A project over its share, and one whose body finds no room,
+ * keeps its turn until it does. As any free byte is room for any body, a large one waits no longer than a smaller one.
  *
- * What a person asked for (a test event, a single replay) does not take part in this. A few slots of each project are set
- * aside for it, within a limit for the node. Their work and bytes count, but nothing of the above refuses them.
+ * What a person asked for (a test event, a single replay) does not take part in this. Slots and bytes are set aside for
+ * it, a few slots for each project, and it is called first. Its work counts, but does not refuse it.
  */
 export interface Slots {
 	/** Room for one send of this project, or null if there is none now. @param bytes its body, if that is known yet */
 	tryAcquire(projectId: string, bytes?: number): Slot | null;
 	/** A slot set aside for what a person asked for, or null if the project's, or all of the node's, are taken. */
-	tryAcquireRequested(projectId: string): Slot | null;
-	/** Calls `callback` once when there is room for this project; leaving it again before that changes nothing. */
-	onFree(projectId: string, callback: () => void): void;
+	tryAcquireRequested(projectId: string, bytes?: number): Slot | null;
+	/**
+	 * Calls `callback` once when there is room for this project. Leaving it again before that keeps its turn.
+	 *
+	 * @param bytes the body that waits, if that is known yet: the smallest, if there are several
+	 */
+	onFree(projectId: string, callback: () => void, bytes?: number): void;
+	/** The same for the slots that are set aside for what people asked for. A project leaves one callback at a time. */
+	onRequestedFree(projectId: string, callback: () => void, bytes?: number): void;
 	/** Takes a callback back. */
-	forget(callback: () => void): void;
+	forget(projectId: string, callback: () => void): void;
 	/** How many sends are in flight, requested ones included, and how many of them are fast. */
 	readonly inFlight: number;
 	readonly fast: number;
@@ -43,10 +53,10 @@ export interface Slots {
 }
 
 export interface Slot {
-	/** Whether it is one of those set aside. */
-	readonly requested: boolean;
 	/** Says how large the body is. */
 	holds(bytes: number): void;
+	/** Says how large the body is, if there is room for that. */
+	tryHold(bytes?: number): boolean;
 	/** Frees the slot; harmless when repeated. */
 	release(): void;
 }
@@ -62,34 +72,48 @@ export interface SlotsOptions {
 	readonly largestBody?: number;
 	/** Slots set aside for what people asked for. */
 	readonly requestedInFlight?: number;
+	readonly requestedBytesInFlight?: number;
 }
-
-/** As measured on two cores: the event loop's p99 delay stays at 35 to 48 ms; without a bound it was 90. */
-export const FAST_IN_FLIGHT = 256;
-
-/** Older sends wait for the network or the receiver, milliseconds. */
-export const FAST_FOR_MS = 250;
 
 export function createSlots(options: SlotsOptions): Slots {
 	return new SlotTable(options);
 }
 
-/** A send in flight. The fast ones form a list, the oldest first. */
-class Entry implements Slot {
+/** Bytes of bodies in flight. Any free one is room for any body. */
+class Bytes {
+	readonly name: string;
+	readonly limit: number;
+	used = 0;
+	refusals = 0;
+
+	constructor(name: string, limit: number) {
+		this.name = name;
+		this.limit = limit;
+	}
+
+	get free(): number {
+		return this.limit - this.used;
+	}
+}
+
+class Entry implements Slot, FastSend {
 	readonly #table: SlotTable;
 	readonly projectId: string;
 	readonly requested: boolean;
 	readonly since: number;
+	/** Where its bytes count. */
+	pot: Bytes;
 	bytes: number;
-	older: Entry | null = null;
-	newer: Entry | null = null;
-	fast = true;
+	older: FastSend | null = null;
+	newer: FastSend | null = null;
+	fast = false;
 	held = true;
 
-	constructor(table: SlotTable, projectId: string, requested: boolean, bytes: number, since: number) {
+	constructor(table: SlotTable, projectId: string, requested: boolean, pot: Bytes, bytes: number, since: number) {
 		this.#table = table;
 		this.projectId = projectId;
 		this.requested = requested;
+		this.pot = pot;
 		this.bytes = bytes;
 		this.since = since;
 	}
@@ -98,12 +122,16 @@ class Entry implements Slot {
 		if (this.held && bytes !== this.bytes) this.#table.resize(this, bytes);
 	}
 
+	tryHold(bytes?: number): boolean {
+		return this.held && this.#table.tryResize(this, bytes);
+	}
+
 	release(): void {
 		if (this.held) this.#table.release(this);
 	}
 }
 
-/** What one project holds. */
+/** What one project holds of what all share. */
 interface Holding {
 	sends: number;
 	bytes: number;
@@ -111,48 +139,54 @@ interface Holding {
 
 const NOTHING: Readonly<Holding> = { sends: 0, bytes: 0 };
 
+interface Waiting {
+	readonly projectId: string;
+	readonly bytes: number;
+}
+
 class SlotTable implements Slots {
 	readonly #clock: Clock;
-	readonly #maxFast: number;
-	readonly #fastForMs: number;
+	readonly #fast: FastSends;
 	readonly #maxTotal: number;
-	readonly #maxBytes: number;
 	readonly #largestBody: number;
-	readonly #requested: Budget;
+	readonly #shared: Bytes;
+	readonly #small = new Bytes("small_sending_bytes", SENDS.smallBytesInFlight);
+	readonly #requestedBytes: Bytes;
+	readonly #requested: RequestedSlots;
 	/** One that holds nothing has no entry. Requested sends are not in here. */
 	readonly #holdings = new Map<string, Holding>();
-	readonly #waiting = new Map<() => void, string>();
-	#oldest: Entry | null = null;
-	#newest: Entry | null = null;
-	#fast = 0;
+	readonly #waiting = new Map<() => void, Waiting>();
+	/** How many of those wait with a small body. */
+	#waitingSmall = 0;
 	#total = 0;
-	#bytes = 0;
 	#granted = 0;
 	#refusedSends = 0;
-	#refusedBytes = 0;
 	#timer: Timer | null = null;
 	#calling = false;
 
 	constructor(options: SlotsOptions) {
-		this.#clock = options.clock;
-		this.#maxFast = options.fastInFlight ?? FAST_IN_FLIGHT;
-		this.#fastForMs = options.fastForMs ?? FAST_FOR_MS;
+		const { clock } = options;
+		this.#clock = clock;
+		this.#fast = new FastSends(clock, options.fastInFlight, options.fastForMs);
 		this.#maxTotal = options.totalInFlight ?? SENDS.inFlight - SENDS.requestedInFlight;
-		this.#maxBytes = options.bytesInFlight ?? SENDS.bytesInFlight;
 		this.#largestBody = options.largestBody ?? 0;
-		this.#requested = new Budget({
-			name: "requested_sends",
-			limit: options.requestedInFlight ?? SENDS.requestedInFlight,
-			perOwner: SENDS.requestedPerProject,
-		});
+		this.#shared = new Bytes("sending_bytes", options.bytesInFlight ?? SENDS.bytesInFlight);
+		this.#requestedBytes = new Bytes(
+			"requested_sending_bytes",
+			options.requestedBytesInFlight ?? SENDS.requestedBytesInFlight,
+		);
+		this.#requested = new RequestedSlots(
+			options.requestedInFlight ?? SENDS.requestedInFlight,
+			(bytes) => this.#requestedPot(bytes) !== null,
+		);
 	}
 
 	get inFlight(): number {
-		return this.#total + this.#requested.used;
+		return this.#total + this.#requested.budget.used;
 	}
 
 	get fast(): number {
-		return this.#fast;
+		return this.#fast.count;
 	}
 
 	get budgets(): Slots["budgets"] {
@@ -168,109 +202,142 @@ class SlotTable implements Slots {
 					return table.#refusedSends;
 				},
 			},
-			{
-				name: "sending_bytes",
-				limit: this.#maxBytes,
-				get used() {
-					return table.#bytes;
-				},
-				get refusals() {
-					return table.#refusedBytes;
-				},
-			},
-			this.#requested,
+			this.#shared,
+			this.#small,
+			this.#requested.budget,
+			this.#requestedBytes,
 		];
 	}
 
 	tryAcquire(projectId: string, bytes = this.#largestBody): Slot | null {
-		if (this.#fast >= this.#maxFast) this.#moveOldOnes();
-		if (this.#fast >= this.#maxFast) return null;
+		if (this.#fast.isFull) this.#fast.removeOld();
+		if (this.#fast.isFull) return null;
 		const holding = this.#holdings.get(projectId);
-		const { sends, bytes: held } = holding ?? NOTHING;
+		const { sends } = holding ?? NOTHING;
 		if (!fits(sends, this.#maxTotal - this.#total)) {
 			this.#refusedSends += 1;
 			return null;
 		}
-		const small = sends === 0 && bytes <= SENDS.smallBodyBytes;
-		if (!small && !fits(held, this.#maxBytes - this.#bytes)) {
-			this.#refusedBytes += 1;
+		const pot = this.#sharedPot(projectId, bytes, sends);
+		if (pot === null) {
+			this.#shared.refusals += 1;
 			return null;
 		}
-		if (holding) {
-			holding.sends += 1;
-			holding.bytes += bytes;
-		} else this.#holdings.set(projectId, { sends: 1, bytes });
+		if (holding) holding.sends += 1;
+		else this.#holdings.set(projectId, { sends: 1, bytes: 0 });
 		this.#total += 1;
 		this.#granted += 1;
-		return this.#begin(projectId, false, bytes);
+		return this.#begin(projectId, false, pot, bytes);
 	}
 
-	tryAcquireRequested(projectId: string): Slot | null {
-		if (this.#requested.take(projectId, 1) !== null) return null;
-		return this.#begin(projectId, true, this.#largestBody);
+	tryAcquireRequested(projectId: string, bytes = this.#largestBody): Slot | null {
+		if (!this.#requested.take(projectId, bytes)) return null;
+		return this.#begin(projectId, true, this.#requestedPot(bytes)!, bytes);
 	}
 
-	onFree(projectId: string, callback: () => void): void {
-		if (!this.#waiting.has(callback)) this.#waiting.set(callback, projectId);
+	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
+		this.#stopWaiting(callback, true);
+		this.#waiting.set(callback, { projectId, bytes });
+		if (isSmall(bytes)) this.#waitingSmall += 1;
 		this.#watch();
 	}
 
-	forget(callback: () => void): void {
-		this.#waiting.delete(callback);
+	onRequestedFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
+		this.#requested.wait(projectId, { callback, bytes });
+	}
+
+	forget(projectId: string, callback: () => void): void {
+		this.#stopWaiting(callback);
+		this.#requested.forget(projectId, callback);
 	}
 
 	resize(entry: Entry, bytes: number): void {
 		const less = entry.bytes - bytes;
+		this.#count(entry, -entry.bytes);
+		if (entry.pot === this.#small && !isSmall(bytes)) entry.pot = this.#shared;
 		entry.bytes = bytes;
-		this.#bytes -= less;
-		if (!entry.requested) this.#holdings.get(entry.projectId)!.bytes -= less;
+		this.#count(entry, bytes);
 		if (less > 0) this.#callWaiting();
+	}
+
+	tryResize(entry: Entry, bytes = this.#largestBody): boolean {
+		if (bytes > entry.bytes) {
+			const { sends } = this.#holdings.get(entry.projectId) ?? NOTHING;
+			// As if it held nothing yet.
+			this.#count(entry, -entry.bytes);
+			const pot = entry.requested ? this.#requestedPot(bytes) : this.#sharedPot(entry.projectId, bytes, sends - 1);
+			if (pot !== null) entry.pot = pot;
+			this.#count(entry, entry.bytes);
+			if (pot === null) return false;
+		}
+		this.resize(entry, bytes);
+		return true;
 	}
 
 	release(entry: Entry): void {
 		entry.held = false;
-		this.#bytes -= entry.bytes;
-		if (entry.requested) this.#requested.give(entry.projectId, 1);
+		this.#count(entry, -entry.bytes);
+		if (entry.requested) this.#requested.give(entry.projectId);
 		else {
 			this.#total -= 1;
 			const holding = this.#holdings.get(entry.projectId)!;
 			holding.sends -= 1;
-			holding.bytes -= entry.bytes;
 			if (holding.sends === 0) this.#holdings.delete(entry.projectId);
 		}
-		if (entry.fast) this.#remove(entry);
+		this.#fast.remove(entry);
 		this.#callWaiting();
 	}
 
-	#begin(projectId: string, requested: boolean, bytes: number): Entry {
-		const entry = new Entry(this, projectId, requested, bytes, this.#clock.now());
-		this.#bytes += bytes;
-		this.#append(entry);
+	#begin(projectId: string, requested: boolean, pot: Bytes, bytes: number): Entry {
+		const entry = new Entry(this, projectId, requested, pot, bytes, this.#clock.now());
+		this.#count(entry, bytes);
+		this.#fast.add(entry);
 		return entry;
 	}
 
-	#hasRoom(): boolean {
-		return this.#fast < this.#maxFast && this.#total < this.#maxTotal && this.#bytes < this.#maxBytes;
+	#count({ projectId, requested, pot }: Entry, bytes: number): void {
+		pot.used += bytes;
+		if (!requested && pot === this.#shared) this.#holdings.get(projectId)!.bytes += bytes;
 	}
 
-	#mayHoldMore(projectId: string): boolean {
-		const { sends, bytes } = this.#holdings.get(projectId) ?? NOTHING;
-		return fits(sends, this.#maxTotal - this.#total) && fits(bytes, this.#maxBytes - this.#bytes);
+	/** Where this body has room now. @param sends what its project has in flight besides */
+	#sharedPot(projectId: string, bytes: number, sends: number): Bytes | null {
+		const { bytes: held } = this.#holdings.get(projectId) ?? NOTHING;
+		if (fits(held, this.#shared.free)) return this.#shared;
+		return sends === 0 && isSmall(bytes) && this.#small.free > 0 ? this.#small : null;
+	}
+
+	#requestedPot(bytes: number): Bytes | null {
+		if (this.#requestedBytes.free > 0) return this.#requestedBytes;
+		if (this.#shared.free > 0) return this.#shared;
+		return isSmall(bytes) && this.#small.free > 0 ? this.#small : null;
+	}
+
+	/** Whether anyone may find room. */
+	#hasRoom(): boolean {
+		if (this.#fast.isFull || this.#total >= this.#maxTotal) return false;
+		return this.#shared.free > 0 || (this.#waitingSmall > 0 && this.#small.free > 0);
+	}
+
+	#mayTake({ projectId, bytes }: Waiting): boolean {
+		const { sends } = this.#holdings.get(projectId) ?? NOTHING;
+		return fits(sends, this.#maxTotal - this.#total) && this.#sharedPot(projectId, bytes, sends) !== null;
 	}
 
 	/** Rounds over those that wait, each called once a round, as long as there is room and the last round used some. */
 	#callWaiting(): void {
-		if (this.#calling || this.#waiting.size === 0) return;
+		if (this.#calling) return;
 		this.#calling = true;
 		try {
+			this.#requested.callWaiting();
 			let granted: number;
 			do {
 				granted = this.#granted;
 				let left = this.#waiting.size;
-				for (const [callback, projectId] of this.#waiting) {
+				for (const [callback, waiting] of this.#waiting) {
 					if (left-- === 0 || !this.#hasRoom()) break;
-					if (!this.#mayHoldMore(projectId)) continue;
-					this.#waiting.delete(callback);
+					if (!this.#mayTake(waiting)) continue;
+					this.#stopWaiting(callback);
 					callback();
 				}
 			} while (this.#granted > granted && this.#hasRoom());
@@ -280,46 +347,28 @@ class SlotTable implements Slots {
 		}
 	}
 
+	/** @param keepTurn it waits again at once, in its place */
+	#stopWaiting(callback: () => void, keepTurn = false): void {
+		const waiting = this.#waiting.get(callback);
+		if (waiting && isSmall(waiting.bytes)) this.#waitingSmall -= 1;
+		if (!keepTurn) this.#waiting.delete(callback);
+	}
+
 	/** Sends that stop being fast tell nobody, so somebody who waits for that needs a timer; one is enough for all. */
 	#watch(): void {
-		if (this.#timer !== null || this.#waiting.size === 0 || this.#oldest === null || this.#fast < this.#maxFast) return;
-		const dueIn = this.#oldest.since + this.#fastForMs - this.#clock.now();
-		this.#timer = this.#clock.setTimeout(
-			() => {
-				this.#timer = null;
-				this.#moveOldOnes();
-				if (this.#hasRoom()) this.#callWaiting();
-				else this.#watch();
-			},
-			Math.min(Math.max(dueIn, 1), this.#fastForMs),
-		);
-	}
-
-	#moveOldOnes(): void {
-		const now = this.#clock.now();
-		// Times in the future are those of a clock that was set back: they would stay fast for too long.
-		while (this.#oldest !== null && Math.abs(now - this.#oldest.since) >= this.#fastForMs) this.#remove(this.#oldest);
-	}
-
-	#append(entry: Entry): void {
-		this.#fast++;
-		entry.older = this.#newest;
-		if (this.#newest === null) this.#oldest = entry;
-		else this.#newest.newer = entry;
-		this.#newest = entry;
-	}
-
-	#remove(entry: Entry): void {
-		this.#fast--;
-		entry.fast = false;
-		if (entry.older === null) this.#oldest = entry.newer;
-		else entry.older.newer = entry.newer;
-		if (entry.newer === null) this.#newest = entry.older;
-		else entry.newer.older = entry.older;
-		entry.older = null;
-		entry.newer = null;
+		if (this.#timer !== null || this.#waiting.size === 0 || !this.#fast.isFull) return;
+		const dueIn = this.#fast.nextInMs;
+		if (dueIn === null) return;
+		this.#timer = this.#clock.setTimeout(() => {
+			this.#timer = null;
+			this.#fast.removeOld();
+			if (this.#hasRoom()) this.#callWaiting();
+			else this.#watch();
+		}, dueIn);
 	}
 }
+
+const isSmall = (bytes: number): boolean => bytes <= SENDS.smallBodyBytes;
 
 /** The dynamic threshold: a project may take more while it holds less than is free. */
 function fits(held: number, free: number): boolean {

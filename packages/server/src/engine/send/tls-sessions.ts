@@ -1,8 +1,6 @@
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
+import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-
-/** Sessions kept, the least recently used dropped first. */
-const MAX_SESSIONS = 1_000;
 
 /** Certificates of a chain that are looked at; OpenSSL accepts no longer chains by default. */
 const MAX_CHAIN = 100;
@@ -16,7 +14,8 @@ export interface TlsSession {
 
 /**
  * TLS sessions for resumption, one for each host and port (RFC 8446, 2.2). Resuming skips the certificate, so a session
- * lives no longer than the certificates that it was made with; what replaces a resumed session inherits its end.
+ * lives no longer than the certificates that it was made with; what replaces a resumed session inherits its end. Those
+ * used least recently are dropped.
  */
 export class TlsSessions {
 	readonly #clock: Pick<Clock, "now">;
@@ -36,7 +35,7 @@ export class TlsSessions {
 	keep(place: string, session: TlsSession): void {
 		this.#byPlace.delete(place);
 		this.#byPlace.set(place, session);
-		if (this.#byPlace.size > MAX_SESSIONS) this.drop(this.#byPlace.keys().next().value ?? place);
+		if (this.#byPlace.size > RECEIVERS.tlsSessions) this.drop(this.#byPlace.keys().next().value ?? place);
 	}
 
 	drop(place: string): void {

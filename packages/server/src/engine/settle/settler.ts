@@ -13,8 +13,6 @@ import {
 	type Verdict,
 } from "../../storage/port.ts";
 
-/** Outcomes in one commit at most: keeps a commit, and so the wait for the next, short. */
-const MAX_BATCH = 1_000;
 /** Under load a commit gathers for as long as this, milliseconds: what a crash makes come again stays small. */
 const GATHER_MS = 20;
 /** When storage is lost, a batch is tried again after this long, doubling … */
@@ -78,7 +76,7 @@ export class Settler {
 			ownerOf: ({ lease }) => lease.projectId,
 			commit: (batch, apart) => this.#commit(batch, apart),
 			weigh: () => 1,
-			maxWeight: MAX_BATCH,
+			maxWeight: COMMITS.outcomes,
 			gatherMaxMs: GATHER_MS,
 			giveUp: (items) => this.#giveUp(items),
 		});

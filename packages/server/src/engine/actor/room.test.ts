@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { createSlots, type Slot } from "../send/slots.ts";
+import type { Message } from "./messages.ts";
+import type { ProjectWork } from "./project-work.ts";
+import { Room } from "./room.ts";
+
+const LIMIT = 100_000;
+
+/** The room of a project, on a node whose bytes another one has used up. */
+function start() {
+	const slots = createSlots({ clock: new VirtualClock(), totalInFlight: 10, bytesInFlight: LIMIT, largestBody: LIMIT });
+	const inbox: Extract<Message, { kind: "freed" }>[] = [];
+	const settler = { hasRoom: () => true };
+	const post = (message: Message): void => {
+		if (message.kind === "freed") inbox.push(message);
+	};
+	const room = new Room({ projectId: "p", context: { settler, slots }, post } as unknown as ProjectWork);
+	const greedy = slots.tryAcquire("greedy", LIMIT)!;
+	const used = (): number => slots.budgets.reduce((sum, { used }) => sum + used, 0);
+	return { slots, inbox, room, greedy, used };
+}
+
+const lane = (webhookId: string): Lane => ({ webhookId }) as Lane;
+
+test("of the lanes of a project, one with a small body passes one whose body finds no bytes free", () => {
+	const { slots, inbox, room, greedy } = start();
+	const [large, small] = [lane("large"), lane("small")];
+	const fast = Array.from({ length: 9 }, (_, n) => slots.tryAcquire(`p${n}`, 100)!);
+	expect(room.slotFor(large, 50_000)).toBeNull();
+	expect(room.slotFor(small, 100)).toBeNull();
+	fast[0]!.release();
+	const got: [Lane, Slot][] = [];
+	const feed = (one: Lane): void => {
+		const slot = room.slotFor(one, one === large ? 50_000 : 100);
+		if (slot) got.push([one, slot]);
+	};
+	const next = (): void => {
+		const { slots, slot } = inbox.shift()!;
+		room.freed(slots, slot, feed);
+	};
+	next();
+	expect(got.map(([one]) => one)).toEqual([small]);
+	fast[1]!.release();
+	expect(inbox).toEqual([]);
+	greedy.release();
+	next();
+	expect(got.map(([one]) => one)).toEqual([small, large]);
+});
+
+test("a slot that was kept for lanes is free again when feeding them fails", () => {
+	const { inbox, room, greedy, used } = start();
+	room.slotFor(lane("a"), 100_000);
+	greedy.release();
+	const { slots, slot } = inbox.shift()!;
+	expect(slot).not.toBeNull();
+	const fail = (): void => {
+		throw new Error("A bug.");
+	};
+	expect(() => room.freed(slots, slot, fail)).toThrow("A bug.");
+	expect(used()).toBe(0);
+});
