@@ -3,6 +3,7 @@ import { Budget, type Refusal } from "../base/budget.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { principalOrNull } from "./auth.ts";
 import { comeAgain } from "./come-again.ts";
+import { letContinue } from "./connections.ts";
 import { payerOf, strangerName } from "./owner.ts";
 import { Problem } from "./problem.ts";
 
@@ -64,6 +65,7 @@ export class Bodies {
 		claims.set(request, claim);
 		try {
 			if (declared !== null) claim.take(declared);
+			letContinue(request.raw);
 			const bytes = await collect(request, declared, (chunk, received) => {
 				if (received > limit) throw tooLarge(limit);
 				if (declared === null) claim.take(chunk);

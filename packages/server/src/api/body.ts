@@ -13,7 +13,7 @@ import { faultsBySchema } from "./validate.ts";
 declare module "fastify" {
 	interface FastifyContextConfig {
 		/** What the body of the route may be. */
-		readonly bodyForm?: Pick<Route, "bodyLimit" | "list">;
+		readonly bodyForm?: Pick<Route, "access" | "bodyLimit" | "list">;
 	}
 }
 
@@ -37,7 +37,8 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
 		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
-		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? REQUESTS.bodyBytes);
+		const usual = bodyForm?.access === "open" ? REQUESTS.strangerBodyBytes : REQUESTS.bodyBytes;
+		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? usual);
 		if (bytes.length === 0) return undefined;
 		try {
 			if (bytes.length > REQUESTS.sliceBytes) await turns.take(turnOf(request));

@@ -146,6 +146,67 @@ test("a stranger who holds most connections and reads no response loses some of 
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false, false]);
 });
 
+// They took the idle ones of whoever held the most beside them, one for each connection that they opened.
+test("who holds most connections, and has work on all of them, gets no more at the cost of others", async () => {
+	const busy = Promise.withResolvers<void>();
+	let calls = 0;
+	class Counted extends Arrivals {
+		override wait(...call: Parameters<Arrivals["wait"]>) {
+			if (++calls === 3) busy.resolve();
+			return super.wait(...call);
+		}
+	}
+	await start({ arrivals: new Counted(), parts: () => ({ connectionLimits: { connections: 4 } }) });
+	const project = await api.project();
+	const mine = await open(GET("/healthz"), "127.0.0.2");
+	expect(await answers(mine, 1)).toContain(" 200 ");
+	for (let i = 0; i < 3; i++) await open(GET(`${project}/events?wait=30`), "127.0.0.1");
+	await busy.promise;
+	const refused = await open(GET("/healthz"), "127.0.0.1");
+	refused.resume();
+	await Promise.race([once(refused, "end"), closed(refused)]);
+	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
+	// Who has none gets one: nobody else has any to give.
+	const late = await open(GET("/healthz"), "127.0.0.3");
+	expect(await answers(late, 1)).toContain(" 200 ");
+	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
+});
+
+test("idle connections are closed, those of proxies later, and one that says something is not idle", async () => {
+	await start({
+		parts: ({ config }) => ({
+			connectionLimits: { idleMs: 500, checkMs: 50 },
+			config: { ...config, trustProxy: ["127.0.0.2/32"] },
+		}),
+	});
+	const proxy = await open(GET("/healthz"), "127.0.0.2");
+	const [byProxy] = [await answers(proxy, 1)];
+	expect(byProxy).toContain(`Keep-Alive: timeout=${CONNECTIONS.proxyIdleMs / 1_000}\r\n`);
+	const idle = await open(GET("/healthz"));
+	expect(await answers(idle, 1)).toContain("Keep-Alive: timeout=0\r\n");
+	const slow = await open(GET("/healthz"));
+	expect(await answers(slow, 1)).toContain(" 200 ");
+	slow.write("GET /healthz HTTP/1.1\r\n");
+	await closed(accepted[1]!);
+	const answer = answers(slow, 1);
+	slow.write("Host: a\r\n\r\n");
+	expect(await answer).toContain(" 200 ");
+	expect([accepted[0]!.destroyed, accepted[2]!.destroyed]).toEqual([false, false]);
+});
+
+// Strangers were told to go on before anyone had looked who they were.
+test("a client that asks first whether to send its body is told so once it has shown its key", async () => {
+	await start({});
+	const head = (authorization: string) =>
+		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n`;
+	const stranger = await open(head(""));
+	expect(await answers(stranger, 1)).toMatch(/^HTTP\/1.1 401 /);
+	const known = await open(head(`Authorization: Bearer ${OPERATOR_KEY}\r\n`));
+	expect(await answers(known, 1)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+	known.write('{"name":"a"}');
+	expect(await answers(known, 1)).toMatch(/^HTTP\/1.1 201 /);
+});
+
 test("when every connection has work, a new one is refused, and the work goes on", async () => {
 	const both = Promise.withResolvers<void>();
 	let calls = 0;

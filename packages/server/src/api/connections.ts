@@ -12,7 +12,9 @@ export interface ConnectionLimits {
 	readonly stallMs: number;
 	/** A response that the client did not read within this time is broken off, milliseconds. */
 	readonly readMs: number;
-	/** How often to look for slow clients, milliseconds. */
+	/** A connection of no proxy on which nothing happened for this long is closed, milliseconds. */
+	readonly idleMs: number;
+	/** How often to look for slow and idle clients, milliseconds. */
 	readonly checkMs: number;
 	/** A header that did not come whole within this time is not waited for, milliseconds. */
 	readonly headerMs: number;
@@ -37,8 +39,9 @@ interface Work {
 interface Connection {
 	readonly socket: Socket;
 	readonly network: string;
-	/** When something last happened, by the clock's `elapsed`. */
+	/** When a request last started or ended, by the clock's `elapsed`, and how many bytes had come by then. */
 	usedAt: number;
+	received: number;
 	readonly work: Set<Work>;
 	readonly waiting: (() => void)[];
 }
@@ -51,10 +54,12 @@ const PROXY = "proxy";
  *
  * - At the bound, connections of the network that holds most are closed for new ones: idle ones, the longest idle first;
  *   if it has none, those whose response has been unread longest. A connection is idle unless a request that has come
- *   whole is being worked on.
+ *   whole is being worked on. Only networks that hold more than the new one's own give any up.
  * - Of the requests that come together on one connection (pipelining), few are worked on at a time, and each later one
  *   starts in a turn of the event loop of its own.
  * - A client that does not read its response loses the connection.
+ *
+ * - A client that says nothing more loses it, too.
  *
  * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
  */
@@ -72,6 +77,7 @@ export class Connections {
 			connections: CONNECTIONS.most,
 			stallMs: RESPONSES.stallMs,
 			readMs: RESPONSES.readMs,
+			idleMs: CONNECTIONS.idleMs,
 			checkMs: CONNECTIONS.checkMs,
 			headerMs: REQUESTS.headerMs,
 			requestMs: REQUESTS.requestMs,
@@ -91,12 +97,15 @@ export class Connections {
 			headersTimeout: headerMs,
 			requestTimeout: requestMs,
 			connectionsCheckingInterval: checkMs,
-			keepAliveTimeout: CONNECTIONS.idleMs,
+			keepAliveTimeout: CONNECTIONS.proxyIdleMs,
 		};
-		return createServer(options, (request, response) => this.#admit(request, response, handle)).on(
-			"connection",
-			(socket: Socket) => this.#opened(socket),
-		);
+		const admit: RequestListener = (request, response) => this.#admit(request, response, handle);
+		return createServer(options, admit)
+			.on("connection", (socket: Socket) => this.#opened(socket))
+			.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+				expecting.set(request, response);
+				admit(request, response);
+			});
 	}
 
 	/** Has a request worked on as soon as its connection may. */
@@ -106,13 +115,16 @@ export class Connections {
 			handle(request, response);
 			return;
 		}
+		// Node says how long it keeps those of proxies; clients go by what is said.
+		if (connection.network !== PROXY)
+			response.setHeader("Keep-Alive", `timeout=${Math.floor(this.#limits.idleMs / 1_000)}`);
 		const start = (): void => {
 			const work: Work = { request, response, unread: null };
 			connection.work.add(work);
-			connection.usedAt = this.#options.clock.elapsed();
+			this.#used(connection);
 			response.once("close", () => {
 				connection.work.delete(work);
-				connection.usedAt = this.#options.clock.elapsed();
+				this.#used(connection);
 				// It stays in the queue until it starts, so that no request that arrives meanwhile overtakes it.
 				if (connection.waiting.length > 0) setImmediate(startNext);
 			});
@@ -127,10 +139,15 @@ export class Connections {
 		else connection.socket.destroy();
 	}
 
+	#used(connection: Connection): void {
+		connection.usedAt = this.#options.clock.elapsed();
+		connection.received = connection.socket.bytesRead;
+	}
+
 	#opened(socket: Socket): void {
 		const address = socket.remoteAddress ?? "";
 		const network = this.#isProxy(address) ? PROXY : networkOf(address);
-		if (this.budget.refusal(network, 1) !== null) this.#freeSome();
+		if (this.budget.refusal(network, 1) !== null) this.#freeSome(network);
 		if (this.budget.take(network, 1) !== null) {
 			socket.destroy();
 			return;
@@ -139,6 +156,7 @@ export class Connections {
 			socket,
 			network,
 			usedAt: this.#options.clock.elapsed(),
+			received: 0,
 			work: new Set(),
 			waiting: [],
 		});
@@ -170,11 +188,17 @@ export class Connections {
 		this.budget.give(connection.network, 1);
 	}
 
-	/** Closes connections of the network that holds most and has any that may be closed; those of proxies last. */
-	#freeSome(): void {
+	/**
+	 * Closes connections for a new one of this network: of the network that holds most and has any that may be closed, if it
+	 * holds more than the new one's; else of its own. Those of proxies are closed last.
+	 */
+	#freeSome(own: string): void {
 		const byNetwork = Map.groupBy(this.#open.values(), ({ network }) => network);
-		const held = (network: string): number => (network === PROXY ? 0 : this.budget.heldBy(network));
-		const networks = [...byNetwork].sort(([a], [b]) => held(b) - held(a));
+		const ownCount = own === PROXY ? 0 : this.budget.heldBy(own);
+		const rank = (network: string): number => (network === PROXY ? 0 : this.budget.heldBy(network));
+		const networks = [...byNetwork]
+			.filter(([network]) => network === own || this.budget.heldBy(network) > ownCount)
+			.sort(([a], [b]) => rank(b) - rank(a));
 		for (const [, connections] of networks) {
 			let closable = connections.filter(isIdle);
 			if (closable.length === 0) closable = connections.filter(isUnread);
@@ -197,11 +221,20 @@ export class Connections {
 	#checkLater(): void {
 		this.#check = this.#options.clock.setTimeout(() => {
 			const now = this.#options.clock.elapsed();
-			for (const { socket, work } of this.#open.values())
+			for (const connection of this.#open.values()) {
+				const { socket, work } = connection;
+				if (this.#isForgotten(connection, now)) socket.destroy();
 				for (const each of work) if (this.#isStalled(each, socket, now)) socket.destroy();
+			}
 			this.#check = null;
 			if (this.#open.size > 0) this.#checkLater();
 		}, this.#limits.checkMs);
+	}
+
+	/** Whether nothing has happened for long. Node looks after requests that have begun to come. */
+	#isForgotten({ socket, network, work, waiting, usedAt, received }: Connection, now: number): boolean {
+		const isQuiet = work.size === 0 && waiting.length === 0 && socket.bytesRead === received;
+		return isQuiet && network !== PROXY && now - usedAt >= this.#limits.idleMs;
 	}
 
 	/** Whether the client has long not read what was sent to it. */
@@ -222,6 +255,15 @@ export class Connections {
 		}
 		return now - unread.progressAt >= this.#limits.stallMs || now - unread.since >= this.#limits.readMs;
 	}
+}
+
+/** Requests whose clients wait to be told before they send the body, with their responses. */
+const expecting = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Tells a client that waits for it (`Expect: 100-continue`) to send the body: call it where the body is wanted. */
+export function letContinue(request: IncomingMessage): void {
+	expecting.get(request)?.writeContinue();
+	expecting.delete(request);
 }
 
 /** Whether no request that has come whole is worked on. */

@@ -21,5 +21,5 @@ export function payerOf(request: FastifyRequest, principal: Principal | undefine
 	return projectId ?? principalName(principal);
 }
 
-/** The network that a stranger's request came from. */
-export const strangerName = ({ ip }: FastifyRequest): string => networkOf(ip);
+/** The network that a stranger's request came from: the larger one, as a stranger may have thousands of the smaller. */
+export const strangerName = ({ ip }: FastifyRequest): string => networkOf(ip, 48);

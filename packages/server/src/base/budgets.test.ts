@@ -28,6 +28,7 @@ test("the page for operators names the limits that the code has", () => {
 		`\`POSTHORN_MAX_EVENT_BYTES\` and ${n(REQUESTS.envelopeBytes)} bytes`,
 		`any other body | ${n(REQUESTS.bodyBytes)} bytes`,
 		`${REQUESTS.nesting} levels`,
+		`unauthenticated request | ${n(REQUESTS.strangerBodyBytes)} bytes`,
 		`${n(REQUESTS.bodyBytesOfStrangers)} bytes; ${n(REQUESTS.bodyBytesPerStranger)} for one`,
 		`to the log | ${n(COMMITS.publishBytesWaiting)} bytes; ${n(COMMITS.publishBytesWaitingPerProject)} for one project`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
@@ -39,7 +40,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${n(STRANGERS.wrongTokensPerMinute)} API keys or sessions that are no one's may come`,
 		`looked up ${STRANGERS.lookups} at a time, one of each address, of which ${n(STRANGERS.lookupsWaiting)} may wait, and ${STRANGERS.lookupsWaitingThen} once`,
 		`${n(CONNECTIONS.most)} at most`,
-		`closed after ${CONNECTIONS.idleMs / 1_000} seconds`,
+		`closed after ${CONNECTIONS.idleMs / 1_000} seconds, or ${CONNECTIONS.proxyIdleMs / 1_000} if`,
 		`${CONNECTIONS.requestsInWork} requests are worked on at a time, and ${CONNECTIONS.requestsWaiting} may wait`,
 	])
 		expect(page).toContain(sentence);
@@ -68,7 +69,8 @@ test("the page for operators names the limits that the code has", () => {
 		expect(page).toContain(sentence);
 	for (const { burst, perMinute } of Object.values(RATES)) expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} |`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
-	expect(RESPONSES.readMs + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
+	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])
+		expect(ms + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
 });
 
 test("what bodies can make a node hold leaves a third of the memory that operators are told to allow", () => {

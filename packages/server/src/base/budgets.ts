@@ -31,8 +31,12 @@ export const REQUESTS = {
 	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */
 	bodyBytesPerProject: 8 * MIB,
 	bodyBytesInFlight: 64 * MIB,
-	/** The same for those who have not said who they are: of one network address, and of all. */
-	bodyBytesPerStranger: 256 * KIB,
+	/**
+	 * The same for those who have not said who they are: of one body, of one network (an IPv4 address or an IPv6 /48), and
+	 * of all. It takes 128 networks to fill this.
+	 */
+	strangerBodyBytes: 8 * KIB,
+	bodyBytesPerStranger: 32 * KIB,
 	bodyBytesOfStrangers: 4 * MIB,
 	/** The header of a request must have arrived within this time, milliseconds. */
 	headerMs: 10_000,
@@ -105,8 +109,10 @@ export const CONNECTIONS = {
 	requestsWaiting: 16,
 	/** How often slow clients are looked for, milliseconds. */
 	checkMs: 2_500,
-	/** An idle connection is closed after this time: longer than the minute after which load balancers close theirs. */
-	idleMs: 75_000,
+	/** An idle connection is closed after this time, milliseconds. Also one whose client is gone without a word. */
+	idleMs: 55_000,
+	/** The same for those of trusted proxies: longer than the minute after which load balancers close theirs. */
+	proxyIdleMs: 75_000,
 	/** A client that is refused has this long to read why before the connection is gone, milliseconds. */
 	lingerMs: 500,
 } as const;
