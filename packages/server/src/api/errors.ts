@@ -9,6 +9,7 @@ import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts"
 const AWAY = "Storage is temporarily unavailable.";
 const LOCKED =
 	"Another transaction in the store's database holds this project's rows and does not end. Nothing was changed.";
+const BUSY = "Too many changes of this project wait for the database. Nothing was changed.";
 const FULL = "Storage has no room for this: its operator must free some. Nothing was stored.";
 
 /** Sends whatever was thrown as a problem, and logs what is our fault. */
@@ -37,6 +38,7 @@ function hasBody({ headers }: FastifyRequest): boolean {
 
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
+	if (error instanceof StorageError && error.code === "busy") return comeAgain("own", BUSY);
 	if (error instanceof StorageError)
 		return comeAgain("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, LATER_S);
 	const { code, statusCode } = error as { code?: string; statusCode?: number };

@@ -80,13 +80,21 @@ export const STRANGERS = {
 	lookupsWaitingThen: 16,
 } as const;
 
-/** Writes of projects that the API makes in PostgreSQL (on four connections, with all that people read). */
+/** Connections of a node to PostgreSQL at most, by who works with them. One more listens. */
+export const POOLS = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 5 } as const;
+
+/** Writes of projects that the API makes in PostgreSQL, on the connections for people, with all that people read. */
 export const PROJECT_WRITES = {
 	/** At a time: of one project, and of all. */
 	perOwner: 1,
 	running: 3,
 	/** Of one project that may wait. */
 	waiting: 1_000,
+	/** How long such a write waits for rows that another session holds, milliseconds. Then it goes apart. */
+	lockMs: 100,
+	/** Writes that wait for such rows at a time, on a connection for waiting, and projects whose writes may wait for that. */
+	apart: 1,
+	apartWaiting: 4,
 } as const;
 
 /** How often a project may do what reaches others or costs much; `reads` counts for each principal. */

@@ -63,6 +63,8 @@ export type StorageErrorCode =
 	| "unusable"
 	/** Somebody else holds the rows of one project for longer than a call may wait. All others are fine. */
 	| "locked"
+	/** As many calls of one project wait as may. All others are fine. */
+	| "busy"
 	/** The connection or worker is gone. */
 	| "lost"
 	/** Closed by us. */

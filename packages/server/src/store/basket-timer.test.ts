@@ -43,3 +43,30 @@ test("a touch that storage may have kept although it failed wakes the timer in t
 	await expect(baskets.touch("proj_x", "b", { items: [{ name: "Crate key", quantity: 1 }] })).rejects.toThrow("broke");
 	expect(touched).toEqual([1_000 + IDLE_MS]);
 });
+
+// A project with a locked row and many baskets kept those of all others waiting, pass after pass.
+test("baskets of a project whose rows are locked keep no others waiting, and are tried once in a pass", async () => {
+	const clock = new VirtualClock();
+	const abandoned: string[] = [];
+	const freed = Promise.withResolvers<void>();
+	const due = [...Array(200).fill("held"), "free"].map((projectId, i) => ({
+		...{ projectId, basketId: `b${i}`, touchedAt: 0, data: "{}" },
+	}));
+	const storage = {
+		takeDueBaskets: async (_now: number, _until: number, limit: number) => due.splice(0, limit),
+		nextBasketDue: async () => null,
+		async abandonBaskets(projectId: string) {
+			abandoned.push(projectId);
+			if (projectId === "free") freed.resolve();
+			if (projectId === "held") throw new StorageError("locked", "A row is locked.");
+			return [];
+		},
+	};
+	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
+	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	timer.start();
+	clock.advance(0);
+	await freed.promise;
+	await timer.stop();
+	expect(abandoned).toEqual(["held", "free"]);
+});

@@ -91,11 +91,17 @@ export class BasketTimer {
 
 	async #abandonDue(): Promise<void> {
 		const { recorder } = this.#options;
+		/** Projects whose rows somebody else holds: their baskets come due again, and meanwhile others have their turn. */
+		const locked = new Set<string>();
 		for (;;) {
 			const now = recorder.now();
 			const baskets = await recorder.storage.takeDueBaskets(now, now + TRY_AGAIN_MS, BATCH);
 			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
-			const ends = await Promise.allSettled([...byProject].map(([id, some]) => this.#abandon(id, some)));
+			const ends = await Promise.allSettled(
+				[...byProject].map(async ([id, some]) => {
+					if (!locked.has(id) && (await this.#abandon(id, some)) === "locked") locked.add(id);
+				}),
+			);
 			const failed = ends.find((end) => end.status === "rejected");
 			if (failed) throw failed.reason;
 			if (baskets.length < BATCH || this.#stopped) return;
@@ -103,7 +109,7 @@ export class BasketTimer {
 	}
 
 	/** Of one project, together; one by one where one of them does not let the others through. */
-	async #abandon(projectId: string, baskets: readonly DueBasket[]): Promise<void> {
+	async #abandon(projectId: string, baskets: readonly DueBasket[]): Promise<"done" | "locked"> {
 		const { recorder, engine, logger } = this.#options;
 		const at = recorder.now();
 		const abandoned = baskets
@@ -114,15 +120,18 @@ export class BasketTimer {
 		try {
 			const appended = await recorder.storage.abandonBaskets(projectId, abandoned, at);
 			if (appended.length > 0) engine.appended(projectId, appended);
+			return "done";
 		} catch (error) {
+			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) return "locked";
 			if (error instanceof StorageError) throw error;
 			if (baskets.length > 1) {
-				for (const basket of baskets) await this.#abandon(projectId, [basket]);
-				return;
+				for (const basket of baskets) if ((await this.#abandon(projectId, [basket])) === "locked") return "locked";
+				return "done";
 			}
 			const { basketId } = baskets[0]!;
 			const about = { err: error, projectId, basketId, retryInMs: TRY_AGAIN_MS };
 			logger.error(about, "a basket could not be abandoned; others go on");
+			return "done";
 		}
 	}
 }

@@ -142,8 +142,10 @@ export abstract class AccountCalls extends DatabaseCalls implements port.Account
 		return this.writeTo(projectId, (c) => deleteInvitation(c, projectId, invitationId));
 	}
 
-	acceptInvitation(tokenHash: Uint8Array, accountId: string, at: number): Promise<port.Membership | null> {
-		return this.write((c) => acceptInvitation(c, tokenHash, accountId, at));
+	async acceptInvitation(tokenHash: Uint8Array, accountId: string, at: number): Promise<port.Membership | null> {
+		const invitation = await this.findInvitation(tokenHash, at);
+		if (invitation === null) return null;
+		return this.writeTo(invitation.projectId, (c) => acceptInvitation(c, tokenHash, accountId, at));
 	}
 
 	appendAudit(entry: port.AuditEntry): Promise<void> {

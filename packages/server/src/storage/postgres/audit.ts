@@ -31,7 +31,7 @@ export async function listAudit(c: Session, projectId: string, page: Page): Prom
 /** What another node has deleted meanwhile is left out. */
 const SWEEP = sql(`
 	DELETE FROM posthorn.audit WHERE ctid = ANY (ARRAY(
-		SELECT ctid FROM posthorn.audit WHERE at < $1 ORDER BY at LIMIT $2))`);
+		SELECT ctid FROM posthorn.audit WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED))`);
 
 export function sweepAudit(c: Session, cutoff: number, limit: number): Promise<number> {
 	return c.run(SWEEP, cutoff, limit);

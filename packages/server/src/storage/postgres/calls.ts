@@ -1,3 +1,4 @@
+import { PROJECT_WRITES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { PoolName } from "./connections.ts";
 import type { Database } from "./database.ts";
@@ -34,7 +35,13 @@ export abstract class DatabaseCalls {
 
 	/** The same for what belongs to one project, in turn: see project-writes.ts. */
 	protected writeTo<T>(projectId: string, work: (c: Session) => Promise<T>): Promise<T> {
-		return this.#projectWrites.run(projectId, () => this.write(work));
+		return this.#projectWrites.run(projectId, (apart) =>
+			this.database.run((connections) =>
+				apart
+					? connections.transaction("waiting", work)
+					: connections.transaction("people", work, PROJECT_WRITES.lockMs),
+			),
+		);
 	}
 
 	/** The same for changes that use event types, which may be new. */

@@ -16,6 +16,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from "pg";
+import { POOLS } from "../../base/budgets.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
 import { ClockOffset } from "./clock-offset.ts";
@@ -26,8 +27,6 @@ import { BoundedMap, NameCache } from "./name-cache.ts";
 import { KnownDays } from "./partitions.ts";
 import { Session } from "./session.ts";
 
-/** Connections at most, for each node. */
-const POOLS: Readonly<Record<ConnectionUse, number>> = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 4 };
 export type PoolName = ConnectionUse;
 
 /** A transaction that may wait for one project's rows does so for this long, milliseconds. */
@@ -136,8 +135,13 @@ export class Connections {
 		return told(() => this.#with(pool, (c) => inTransaction(c, BEGIN_SNAPSHOT, work)));
 	}
 
-	/** Runs `work` in a transaction, from the beginning again when another one was in its way. */
-	transaction<T>(pool: PoolName, work: Work<T>): Promise<T> {
+	/**
+	 * Runs `work` in a transaction, from the beginning again when another one was in its way.
+	 *
+	 * @param lockMs how long it may wait for a row; the session's limit unless given
+	 */
+	transaction<T>(pool: PoolName, work: Work<T>, lockMs?: number): Promise<T> {
+		if (lockMs !== undefined) return this.transaction(pool, (c) => limited(c, lockMs, work));
 		return told(async () => {
 			for (let tries = 1; ; tries++) {
 				try {
@@ -163,11 +167,7 @@ export class Connections {
 	 */
 	holding<T>(pool: PoolName, waits: boolean, work: Work<T>): Promise<T> {
 		if (!waits) return this.transaction(pool, work);
-		return this.transaction("waiting", async (c) => {
-			const limited = c.command(`SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`);
-			const [value] = await Promise.all([work(c), limited]);
-			return value;
-		});
+		return this.transaction("waiting", work, LOCK_WAIT_MS);
 	}
 
 	/** Closes every connection. Nothing may be under way any more. */
@@ -268,6 +268,12 @@ async function told<T>(run: () => Promise<T>): Promise<T> {
 	} catch (error) {
 		throw storageError(error);
 	}
+}
+
+async function limited<T>(c: Session, lockMs: number, work: Work<T>): Promise<T> {
+	const set = c.command(`SET LOCAL lock_timeout = ${lockMs}`);
+	const [value] = await Promise.all([work(c), set]);
+	return value;
 }
 
 async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promise<T> {

@@ -60,8 +60,10 @@ export async function findApiKey(c: Session, hash: Uint8Array): Promise<ApiKey |
 	return row === undefined ? null : toKey(row);
 }
 
-/** A key's last use never moves back. */
-const TOUCH = sql("UPDATE posthorn.api_keys SET last_used_at = greatest(last_used_at, $2) WHERE id = $1");
+/** A key's last use never moves back. A row that somebody else holds is not waited for: its next use is noted. */
+const TOUCH = sql(`
+	UPDATE posthorn.api_keys SET last_used_at = greatest(last_used_at, $2)
+	WHERE id = (SELECT id FROM posthorn.api_keys WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`);
 
 /** In the order of their ids: nodes that note the same keys do not end up waiting for each other. */
 export async function touchApiKeys(c: Session, uses: ReadonlyMap<string, number>): Promise<void> {

@@ -34,7 +34,12 @@ export async function useSignInLink(c: Session, tokenHash: Uint8Array, at: numbe
 }
 
 const EXPIRING = ["sessions", "links", "invitations"];
-const SWEEPS = EXPIRING.map((table) => sql(`DELETE FROM posthorn.${table} WHERE expires_at < $1`));
+/** A row that somebody else holds is left for the next sweep. */
+const SWEEPS = EXPIRING.map((table) =>
+	sql(`
+		DELETE FROM posthorn.${table}
+		WHERE ctid = ANY (ARRAY(SELECT ctid FROM posthorn.${table} WHERE expires_at < $1 FOR UPDATE SKIP LOCKED))`),
+);
 
 export async function sweepExpired(c: Session, at: number): Promise<void> {
 	await Promise.all(SWEEPS.map((sweep) => c.run(sweep, at)));
