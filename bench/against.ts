@@ -1,65 +1,88 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import type { Engine } from "./options.ts";
 import type { Progress } from "./progress.ts";
-import type { Against, Results, ThroughputRun } from "./results.ts";
+import type { Receiver } from "./receiver.ts";
+import type { Against, AgainstRun } from "./results.ts";
+import type { ServiceOptions } from "./service.ts";
 import { median } from "./side-by-side.ts";
+import { type Stage, setStage } from "./stage.ts";
+import { WARM_UP_PER_S, type WorkReading, work } from "./throughput.ts";
+import type { Workspace } from "./workspace.ts";
 
-const run = promisify(execFile);
-const HERE = join(import.meta.dirname, "..");
-const WEBHOOKS = 100;
-/** The JSON of a run is some kilobytes. */
-const MAX_OUTPUT_BYTES = 16 * 1_024 * 1_024;
+const SHAPE = { webhooks: 100, fanout: 1 };
+/** A round of one side takes about this part of `seconds`. */
+const ROUND_SHARE = 0.4;
+const SIDES = ["here", "there"] as const;
 
 /**
- * Throughput and CPU per delivery of this checkout over those of another one, with 100 webhooks and one event to each, in
- * turns: whichever went first goes second in the next round. Each side is measured by its own `bench/main.ts`.
+ * Throughput and CPU per delivery of this checkout over those of another one, with 100 webhooks and one event to each.
+ * Both services run; they take turns at the same work, seconds apart, so that a machine that slows down slows both. Which
+ * one goes first alternates.
  *
  * @param other the root of a checkout that is set up
+ * @throws if a delivery is missing or out of order
  */
 export async function measureAgainst(
-	other: string,
-	engines: readonly Engine[],
-	rounds: number,
-	seconds: number,
+	workspace: Workspace,
+	receiver: Receiver,
+	options: ServiceOptions,
+	{ other, engines, rounds, seconds }: { other: string; engines: readonly Engine[]; rounds: number; seconds: number },
 	progress: Progress,
 ): Promise<Against> {
-	progress.start(`against ${other}`);
-	const sides = { here: HERE, there: other };
-	const runs: Record<keyof typeof sides, ThroughputRun[]> = { here: [], there: [] };
-	for (let round = 0; round < rounds; round++) {
-		const order = round % 2 === 0 ? (["here", "there"] as const) : (["there", "here"] as const);
-		for (const [turn, side] of order.entries()) {
-			runs[side].push(...(await throughput(sides[side], engines, seconds)));
-			progress.update(2 * round + turn + 1, 2 * rounds);
+	const compared: AgainstRun[] = [];
+	for (const engine of engines) {
+		const postgres = engine === "postgres" ? await PostgresServer.start({ fsync: true }) : null;
+		progress.start(`against ${other}, ${engine}: warming up`);
+		const stages: Stage[] = [];
+		try {
+			for (const root of [null, other]) {
+				const program = root === null ? null : join(root, "packages/cli/bin/posthorn.mjs");
+				stages.push(await setStage(workspace, receiver, { ...options, postgres, ...(program && { program }) }, SHAPE));
+			}
+			const events = await warmUp(stages, seconds);
+			progress.start(`against ${other}, ${engine}`);
+			compared.push({ engine, ...(await takeTurns(stages, events, rounds, progress)) });
+		} finally {
+			for (const { service } of stages) await service.stop();
+			await postgres?.stop();
 		}
 	}
-	const compared = engines.map((engine) => {
-		const [here, there] = [runs.here, runs.there].map((all) => all.filter((one) => one.engine === engine)) as [
-			ThroughputRun[],
-			ThroughputRun[],
-		];
-		const ratios = (value: (one: ThroughputRun) => number) =>
-			here.map((one, i) => Number((value(one) / value(there[i]!)).toFixed(3)));
-		const per_s = ratios((one) => one.per_s);
-		const cpu_us = ratios((one) => one.cpu_us ?? Number.NaN);
-		return { engine, per_s, cpu_us, per_s_median: median(per_s), cpu_us_median: median(cpu_us) };
-	});
-	progress.finish(compared.map((one) => `${one.engine} ${one.per_s_median.toFixed(2)}`).join(", "));
 	return { rounds, engines: compared };
 }
 
-async function throughput(
-	root: string,
-	engines: readonly Engine[],
-	seconds: number,
-): Promise<readonly ThroughputRun[]> {
-	const args = ["--webhooks", String(WEBHOOKS), "--fanout", "1", "--seconds", String(seconds), "--json"];
-	if (engines.includes("postgres")) args.push("--database", "postgres");
-	const { stdout } = await run(process.execPath, [join(root, "bench/main.ts"), ...args], {
-		cwd: root,
-		maxBuffer: MAX_OUTPUT_BYTES,
-	});
-	return (JSON.parse(stdout) as Results).runs ?? [];
+/** @returns events for each project that a round takes */
+async function warmUp(stages: readonly Stage[], seconds: number): Promise<number> {
+	let perSecond = 0;
+	for (const stage of stages) {
+		const warm = await work(stage, Math.ceil((WARM_UP_PER_S * seconds) / SHAPE.webhooks), () => {});
+		perSecond = Math.max(perSecond, warm.perSecond);
+	}
+	return Math.max(2, Math.ceil((perSecond * seconds * ROUND_SHARE) / SHAPE.webhooks));
+}
+
+async function takeTurns(
+	stages: readonly Stage[],
+	events: number,
+	rounds: number,
+	progress: Progress,
+): Promise<Omit<AgainstRun, "engine">> {
+	const readings = { here: [] as WorkReading[], there: [] as WorkReading[] };
+	for (let round = 0; round < rounds; round++) {
+		const order = round % 2 === 0 ? SIDES : SIDES.toReversed();
+		for (const [turn, side] of order.entries()) {
+			const reading = await work(stages[SIDES.indexOf(side)]!, events, () => {});
+			if (reading.missing > 0 || reading.outOfOrder > 0)
+				throw new Error(`${side}: ${reading.missing} deliveries missing, ${reading.outOfOrder} out of order.`);
+			readings[side].push(reading);
+			progress.update(2 * round + turn + 1, 2 * rounds);
+		}
+	}
+	const ratios = (of: (reading: WorkReading) => number): number[] =>
+		readings.here.map((reading, i) => Number((of(reading) / of(readings.there[i]!)).toFixed(3)));
+	const per_s = ratios((reading) => reading.perSecond);
+	const cpu_us = ratios((reading) => (reading.cpuMicros ?? Number.NaN) / reading.deliveries);
+	const [per_s_median, cpu_us_median] = [median(per_s), median(cpu_us)];
+	progress.finish(`${per_s_median.toFixed(2)} of the rate, ${cpu_us_median.toFixed(2)} times the CPU`);
+	return { per_s, cpu_us, per_s_median, cpu_us_median };
 }

@@ -83,7 +83,15 @@ async function measure(workspace: Workspace, options: Options): Promise<Results>
 				? { neighbours: await measureNeighbours(workspace, receiver, service, seconds, options.neighbour, progress) }
 				: {}),
 			...(options.against !== null
-				? { against: await measureAgainst(options.against, engines, options.rounds, seconds, progress) }
+				? {
+						against: await measureAgainst(
+							workspace,
+							receiver,
+							service,
+							{ ...options, other: options.against },
+							progress,
+						),
+					}
 				: {}),
 			machine: describeMachine(),
 		};

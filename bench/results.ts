@@ -124,14 +124,16 @@ export interface NeighbourRun {
 /** This checkout beside another one, in turns: its deliveries a second and its CPU per delivery over the other's. */
 export interface Against {
 	readonly rounds: number;
-	readonly engines: {
-		readonly engine: "sqlite" | "postgres";
-		/** Of each round. */
-		readonly per_s: readonly number[];
-		readonly cpu_us: readonly number[];
-		readonly per_s_median: number;
-		readonly cpu_us_median: number;
-	}[];
+	readonly engines: readonly AgainstRun[];
+}
+
+export interface AgainstRun {
+	readonly engine: "sqlite" | "postgres";
+	/** Of each round. */
+	readonly per_s: readonly number[];
+	readonly cpu_us: readonly number[];
+	readonly per_s_median: number;
+	readonly cpu_us_median: number;
 }
 
 export interface Machine {

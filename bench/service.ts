@@ -23,6 +23,8 @@ export interface ServiceOptions {
 	readonly postgres: PostgresServer | null;
 	/** A folder for CPU profiles of the service's threads; null for none. */
 	readonly profileFolder: string | null;
+	/** The program to start, where it is not this checkout's. */
+	readonly program?: string;
 	/** Further environment variables, or others than those of {@link Service.start}. */
 	readonly settings?: Readonly<Record<string, string>>;
 }
@@ -56,7 +58,7 @@ export class Service {
 			(await options.postgres?.createDatabase()) ??
 			`sqlite:${join(folder, "posthorn.db")}`;
 		const profile = options.profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileFolder}`];
-		const child = workspace.spawn(process.execPath, [...profile, PROGRAM, "serve"], {
+		const child = workspace.spawn(process.execPath, [...profile, options.program ?? PROGRAM, "serve"], {
 			cwd: folder,
 			stdio: ["ignore", log, log],
 			env: {

@@ -11,7 +11,7 @@ import type { Workspace } from "./workspace.ts";
  * Deliveries to warm up with for each second that is then measured: the service runs for months, and in its first five
  * seconds or so a quarter of a core goes into compiling its code. Short runs are for trying things out, and begin cold.
  */
-const WARM_UP_PER_S = 8_000;
+export const WARM_UP_PER_S = 8_000;
 const MAX_DELIVERIES = 500_000;
 /** The warm-up begins cold, so that the rate it shows is below what follows. */
 const WARMING = 1.2;
