@@ -20,6 +20,7 @@ import { createProject, setDeveloperApp } from "./projects.ts";
 import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
 import { AttemptSweep } from "./retention-attempts.ts";
 import { sweepEvents } from "./retention-events.ts";
+import { RightOfWay } from "./right-of-way.ts";
 import { getSetting, initSetting, ping } from "./settings.ts";
 import { settle } from "./settle.ts";
 import { leave, share } from "./share.ts";
@@ -45,6 +46,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	readonly #options: PostgresStorageOptions;
 	readonly #attemptSweep = new AttemptSweep();
 	readonly #rollUp: StatsRollUp;
+	readonly #rightOfWay = new RightOfWay();
 	readonly #wakes: Wakes;
 
 	constructor(database: Database, options: PostgresStorageOptions) {
@@ -178,9 +180,11 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		const time = this.#time();
 		const { leaseTermMs } = this.#options;
 		try {
-			return await this.database.run((connections) =>
-				connections.holding("engine", waits, (c) => renewLeases(c, time, leaseTermMs, holder, leases, waits)),
-			);
+			const renew = () =>
+				this.database.run((connections) =>
+					connections.holding("engine", waits, (c) => renewLeases(c, time, leaseTermMs, holder, leases, waits)),
+				);
+			return await (waits ? renew() : this.#rightOfWay.renew(renew));
 		} catch (error) {
 			if (waits && isLocked(error)) return { renewed: [], locked: leases };
 			throw error;
@@ -229,8 +233,9 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		return this.read((c) => readRetries(c, projectId, webhookId, queue, limit, after), "engine");
 	}
 
-	async settle(settlements: readonly port.Settlement[], options?: port.LockOptions): Promise<port.Verdict[]> {
-		const verdicts = await this.database.run((connections) => settle(connections, settlements, options));
+	async settle(settlements: readonly port.Settlement[], options: port.LockOptions = {}): Promise<port.Verdict[]> {
+		const run = () => this.database.run((connections) => settle(connections, settlements, options));
+		const verdicts = await (options.waits ? run() : this.#rightOfWay.settle(run));
 		const settled = settlements.filter((_, i) => verdicts[i] === "settled");
 		this.#rollUp.settled(settled.reduce((sum, { attempts }) => sum + attempts.length, 0));
 		return verdicts;
