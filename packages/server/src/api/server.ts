@@ -49,7 +49,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		clientErrorHandler: refuseConnection,
 	});
 	await app.register(cookie);
-	const turns = new Turns();
+	const turns = new Turns(REQUESTS.turnMs, parts.clock);
 	const bodies = new Bodies({
 		largest: Math.max(parts.config.maxBatchBytes, parts.config.maxEventBytes + REQUESTS.envelopeBytes),
 		inFlight: parts.config.maxBodyBytesInFlight,

@@ -22,10 +22,12 @@ export const REQUESTS = {
 	bodyBytes: 64 * KIB,
 	/** What an event or a report may have besides its data, and a batch besides its events, bytes. */
 	envelopeBytes: 16 * KIB,
-	/** A larger body is parsed in slices of about this size, bytes: one slice in a turn of the event loop, projects in turn. */
+	/** A larger body is parsed in slices of about this size, bytes, projects in turn. */
 	sliceBytes: 64 * KIB,
 	/** What each event or order of a batch counts for in such a slice, besides its bytes. */
 	pieceBytes: 512,
+	/** How long slices run in a turn of the event loop, milliseconds: the one that reaches it is the last of that turn. */
+	turnMs: 5,
 	/** Arrays and objects within each other, in any body. */
 	nesting: 64,
 	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */

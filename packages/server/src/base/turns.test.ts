@@ -1,28 +1,67 @@
 import { expect, test } from "vitest";
 import { Turns } from "./turns.ts";
 
-test("gives one slice a turn, and owners take turns", async () => {
-	const loop: (() => void)[] = [];
-	const turns = new Turns((run) => loop.push(run));
-	const ran: string[] = [];
-	const work = async (owner: string, slices: number): Promise<void> => {
+/** An event loop: what is due runs in a turn, and what becomes due meanwhile in the next. */
+function eventLoop() {
+	let due: (() => void)[] = [];
+	const later = (run: () => void): void => void due.push(run);
+	const turn = async (): Promise<void> => {
+		const running = due;
+		due = [];
+		for (const run of running) {
+			run();
+			await new Promise((resolve) => process.nextTick(resolve));
+		}
+	};
+	return { later, turn, isIdle: () => due.length === 0 };
+}
+
+const TURN_MS = 5;
+
+/** Slices of `sliceMs` each, by owner, in the turns of the loop that they ran in. */
+async function run(sliceMs: number, jobs: readonly (readonly [owner: string, slices: number])[]): Promise<string[][]> {
+	const loop = eventLoop();
+	let now = 0;
+	const turns = new Turns(TURN_MS, { elapsed: () => now }, loop.later);
+	let ran: string[] = [];
+	const work = async ([owner, slices]: readonly [string, number]): Promise<void> => {
 		for (let slice = 1; slice <= slices; slice++) {
 			await turns.take(owner);
+			now += sliceMs;
 			ran.push(`${owner}${slice}`);
 		}
 	};
-	// The first owner is ahead with two jobs of three slices.
-	const all = [work("a", 3), work("a", 3), work("b", 2), work("c", 1)];
-	expect(turns.waiting).toBe(4);
-	for (let turn = 1; loop.length > 0; turn++) {
-		expect(loop).toHaveLength(1);
-		loop.shift()!();
-		await Promise.resolve();
-		await Promise.resolve();
-		expect(ran).toHaveLength(turn);
+	const all = Promise.all(jobs.map(work));
+	expect(turns.waiting).toBe(jobs.length);
+	const seen: string[][] = [];
+	while (!loop.isIdle()) {
+		ran = [];
+		await loop.turn();
+		seen.push(ran);
 	}
-	await Promise.all(all);
-	expect(ran.indexOf("b2")).toBeLessThan(6);
-	expect(ran.slice(0, 3).map((slice) => slice[0])).toEqual(["a", "b", "c"]);
+	await all;
 	expect(turns.waiting).toBe(0);
+	return seen.filter((slices) => slices.length > 0);
+}
+
+const ALL = [
+	["a", 3],
+	["a", 3],
+	["b", 2],
+	["c", 1],
+] as const;
+
+test("runs one long slice in a turn, and owners take turns", async () => {
+	const seen = await run(TURN_MS, ALL);
+	expect(seen.map((slices) => slices.length)).toEqual(Array(9).fill(1));
+	const order = seen.flat();
+	expect(order.slice(0, 3).map((slice) => slice[0])).toEqual(["a", "b", "c"]);
+	expect(order.indexOf("b2")).toBeLessThan(6);
+});
+
+test("runs short slices in one turn until its time is used up", async () => {
+	const seen = await run(2, ALL);
+	// The third slice begins at 4 ms and ends at 6.
+	expect(seen.map((slices) => slices.length)).toEqual([3, 3, 3]);
+	expect(seen[0]!.map((slice) => slice[0])).toEqual(["a", "b", "c"]);
 });

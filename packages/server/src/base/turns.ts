@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from "./clock.ts";
+
 /** Asks whether to wait before so many bytes are worked on: null if not. */
 export type Pause = (bytes: number) => Promise<void> | null;
 
@@ -14,18 +16,35 @@ export function runInSlices<T>(work: Generator<number, T, void>, pause: Pause): 
 	}
 }
 
+/** Slices in a turn of the event loop, if they are short. */
+const SLICES = 16;
+
 /**
- * Shares the event loop among owners with much to compute. Each waits for its turn before each slice of its work; one slice
- * runs in a turn of the loop, owners in turn, so that whatever else is due runs in between.
+ * Shares the event loop among owners with much to compute. Each waits before each slice of its work; owners take turns.
+ * Slices run until their share of a turn of the loop is used up, so that whatever else is due runs in between.
  */
 export class Turns {
 	/** By owner, those who wait; the owner that comes next is first. */
 	readonly #waiting = new Map<string, (() => void)[]>();
+	readonly #turnMs: number;
+	readonly #clock: Pick<Clock, "elapsed">;
 	readonly #later: (run: () => void) => void;
-	#due = false;
+	/** Slices that may still run in the next turn of the loop, or in this one. */
+	#due = 0;
+	#begun: number | null = null;
 
-	/** @param later calls back once in a later turn of the event loop */
-	constructor(later: (run: () => void) => void = setImmediate) {
+	/**
+	 * @param turnMs how long slices run in a turn of the event loop: the one that reaches it is the last
+	 * @param later calls back once in the next turn of the event loop, and does what promises wait for before it calls the
+	 *   next one back
+	 */
+	constructor(
+		turnMs: number,
+		clock: Pick<Clock, "elapsed"> = systemClock,
+		later: (run: () => void) => void = setImmediate,
+	) {
+		this.#turnMs = turnMs;
+		this.#clock = clock;
 		this.#later = later;
 	}
 
@@ -64,18 +83,28 @@ export class Turns {
 	}
 
 	#arm(): void {
-		if (this.#due || this.#waiting.size === 0) return;
-		this.#due = true;
-		this.#later(() => {
-			this.#due = false;
-			const [first] = this.#waiting;
-			if (!first) return;
-			const [owner, queue] = first;
-			this.#waiting.delete(owner);
-			const resolve = queue.shift()!;
-			if (queue.length > 0) this.#waiting.set(owner, queue);
-			this.#arm();
-			resolve();
-		});
+		if (this.#due > 0) return;
+		this.#due = SLICES;
+		this.#begun = null;
+		for (let n = 0; n < SLICES; n++) this.#later(() => this.#runSlice());
+	}
+
+	#runSlice(): void {
+		this.#due--;
+		const now = this.#clock.elapsed();
+		this.#begun ??= now;
+		const resolve = now - this.#begun < this.#turnMs ? this.#next() : null;
+		if (this.#due === 0 && this.#waiting.size > 0) this.#arm();
+		resolve?.();
+	}
+
+	#next(): (() => void) | null {
+		const [first] = this.#waiting;
+		if (!first) return null;
+		const [owner, queue] = first;
+		this.#waiting.delete(owner);
+		const resolve = queue.shift()!;
+		if (queue.length > 0) this.#waiting.set(owner, queue);
+		return resolve;
 	}
 }
