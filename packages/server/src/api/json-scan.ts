@@ -136,14 +136,24 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 	[QUOTE, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET].includes(byte) ? 0 : 1,
 );
 
+/** Most strings are no longer than this, bytes: looking at each byte is quicker than a search by the runtime. */
+const SHORT_STRING = 32;
+
 /** The closing quote of the string whose contents begin at `from`, or the end. */
 function endOfString(bytes: Uint8Array, from: number): number {
 	let at = from;
 	const { length } = bytes;
-	while (at < length) {
+	const short = Math.min(length, from + SHORT_STRING);
+	while (at < short) {
 		const byte = bytes[at]!;
 		if (byte === QUOTE) return at;
 		at += byte === BACKSLASH ? 2 : 1;
+	}
+	for (let quote = bytes.indexOf(QUOTE, at); quote !== -1; quote = bytes.indexOf(QUOTE, quote + 1)) {
+		let backslashes = 0;
+		while (quote - backslashes > at && bytes[quote - backslashes - 1] === BACKSLASH) backslashes++;
+		if (backslashes % 2 === 0) return quote;
+		at = quote + 1;
 	}
 	return length;
 }

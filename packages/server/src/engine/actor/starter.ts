@@ -60,9 +60,11 @@ export class Starter {
 		if (lane.gone || this.#resting.has(lane) || !this.#work.mayStart) return;
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
-			this.#startRequested(lane);
-			this.#takeTurns(lane, now);
-			for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(dueBy(name, now))) this.#loadQueue(lane, name);
+			if (lane.hasQueued(now)) {
+				this.#startRequested(lane);
+				this.#takeTurns(lane, now);
+				for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(dueBy(name, now))) this.#loadQueue(lane, name);
+			} else while (this.#startFirst(lane) === "started");
 		} else if (lane.deleted) {
 			this.#closeQueued(lane);
 		} else {

@@ -276,6 +276,12 @@ export class Lane {
 		return this.#queues[name];
 	}
 
+	/** Whether something of its queues is due or may be, or was asked for by a person: mostly nothing is. */
+	hasQueued(now: number): boolean {
+		const { retry, replay, requested } = this.#queues;
+		return retry.mayHaveDue(now) || replay.mayHaveDue(now) || requested.nextDueAt !== null;
+	}
+
 	/** Within the webhook's own limits. Those for what a person asked for do not apply to slots that are set aside for it. */
 	mayStartQueued(name: QueueName): boolean {
 		const { maxInFlight } = this.#state;

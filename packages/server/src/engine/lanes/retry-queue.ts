@@ -39,6 +39,12 @@ export class RetryQueue {
 		return (this.#head[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now;
 	}
 
+	/** Whether something is due by `now`, here or in storage. */
+	mayHaveDue(now: number): boolean {
+		const next = this.#head[0] ?? this.#horizon;
+		return next !== undefined && next !== null && next.dueAt <= now;
+	}
+
 	/** When something is due, as far as is known: milliseconds since the epoch; null when nothing waits. */
 	get nextDueAt(): number | null {
 		return this.#head[0]?.dueAt ?? this.#horizon?.dueAt ?? null;
