@@ -60,9 +60,13 @@ test("closes what is slow, malformed or half open, though the client does not", 
 	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 400, checkMs: 50 } }) });
 	const post =
 		"POST /v1/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
-	for (const text of ["", "GET /healthz HTTP/1.1\r\nHost: a\r\nX: ", post, "hello\r\n\r\n"]) await open(text);
+	const texts = ["", "GET /healthz HTTP/1.1\r\nHost: a\r\nX: ", post, "hello\r\n\r\n"];
+	const said = [];
+	for (const text of texts) said.push(answers(await open(text), 1));
 	await acceptedAll(4);
 	await Promise.all(accepted.map(closed));
+	const statuses = (await Promise.all(said)).map((answer) => /^HTTP\/1.1 (\d+)/.exec(answer)?.[1]);
+	expect(statuses).toEqual(["408", "408", "408", "400"]);
 	expect(api.app.server.listening).toBe(true);
 });
 

@@ -65,15 +65,20 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 	ECONNRESET: ["malformed-request", "The connection was closed before the body had come."],
 };
 
-/** Answers bytes that are no HTTP request, on the bare socket. */
+/** What Node's parser finds wrong with a request. */
+const OF_NODE: Record<string, [ProblemKind, string]> = {
+	HPE_HEADER_OVERFLOW: ["header-too-large", "The request's header is too large."],
+	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],
+};
+const NO_HTTP: [ProblemKind, string] = ["malformed-request", "This is not a valid HTTP request."];
+
+/** Answers what did not become an HTTP request, on the bare socket. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
 	if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0) {
 		socket.destroy();
 		return;
 	}
-	const kind = error.code === "HPE_HEADER_OVERFLOW" ? "header-too-large" : "malformed-request";
-	const detail =
-		error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "The request did not come in time." : "This is no valid HTTP request.";
+	const [kind, detail] = OF_NODE[error.code ?? ""] ?? NO_HTTP;
 	const body = JSON.stringify(new Problem(kind, detail));
 	const { status, title } = PROBLEMS[kind];
 	closeAfter(

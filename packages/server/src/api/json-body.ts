@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { REQUESTS } from "../base/budgets.ts";
+import { pointerAt } from "./json-pointer.ts";
 import { type ScannedList, type Span, scanJson } from "./json-scan.ts";
 import { invalid, Problem } from "./problem.ts";
 
@@ -61,7 +62,10 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 	switch (scan.kind) {
 		case "deep":
 			throw invalid([
-				{ pointer: "", detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${scan.at}` },
+				{
+					pointer: pointerAt(bytes, scan.at),
+					detail: `must nest at most ${REQUESTS.nesting} levels, the body's own included; goes deeper at byte ${scan.at}`,
+				},
 			]);
 		case "long":
 			throw invalid([{ pointer: `/${list!.member}`, detail: `must have at most ${list!.items} items` }]);

@@ -10,6 +10,7 @@ export const PROBLEMS = {
 	forbidden: { status: 403, title: "This key may not do that" },
 	"not-found": { status: 404, title: "Not found" },
 	"method-not-allowed": { status: 405, title: "Method not allowed" },
+	"request-timeout": { status: 408, title: "The request took too long" },
 	conflict: { status: 409, title: "Conflict" },
 	"log-behind": { status: 409, title: "The log does not reach that far" },
 	"app-not-installed": { status: 409, title: "The Developer app is not installed" },
