@@ -1,5 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { SIGN_IN } from "../base/budgets.ts";
 
 const argon2Async = promisify(argon2);
 
@@ -9,11 +10,6 @@ const PASSES = 2;
 const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-
-/** Hashes that are computed at once: each takes 19 MiB and a core for some 30 ms. */
-const AT_ONCE = 2;
-/** How many may wait for theirs; beyond, whoever asks is told to come again. */
-const MAX_WAITING = 64;
 
 /** Too many passwords are being checked at once. */
 export class PasswordsBusy extends Error {
@@ -66,8 +62,8 @@ export class Passwords {
 
 	/** A turn is handed on to whoever waits longest. */
 	async #turn(): Promise<void> {
-		if (this.#running < AT_ONCE) this.#running += 1;
-		else if (this.#waiting.length >= MAX_WAITING) throw new PasswordsBusy();
+		if (this.#running < SIGN_IN.hashes) this.#running += 1;
+		else if (this.#waiting.length >= SIGN_IN.hashesWaiting) throw new PasswordsBusy();
 		else await new Promise<void>((resolve) => this.#waiting.push(resolve));
 	}
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { SIGN_IN } from "../base/budgets.ts";
 import { openTestStorage, type TestStorage } from "./accounts.fixture.ts";
 import { Passwords, PasswordsBusy } from "./password.ts";
-import { People, WRONG_FOR_ACCOUNT, WRONG_FROM_ADDRESS } from "./people.ts";
+import { People } from "./people.ts";
 
 const ADA = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
 const ADDRESS = "192.0.2.1";
@@ -41,7 +42,7 @@ test("an address is compared without regard to case, blanks around it and how it
 
 test("a try that could not be made, because too many were, is none of the wrong ones", async () => {
 	passwords.isBusy = true;
-	for (let i = 0; i < 2 * WRONG_FROM_ADDRESS; i++)
+	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
 		await expect(people.signIn(ADA.email, ADA.password, ADDRESS)).rejects.toThrow(PasswordsBusy);
 	passwords.isBusy = false;
 	expect(await people.signIn(ADA.email, "wrong password", ADDRESS)).toEqual({ kind: "wrong" });
@@ -51,23 +52,26 @@ test("a try that could not be made, because too many were, is none of the wrong 
 // A store's people share an address, and come to work at the same time.
 test("any number may sign in from one address, and leave its wrong tries as they were", async () => {
 	passwords.isQuick = true;
-	for (let i = 0; i < 2 * WRONG_FROM_ADDRESS; i++)
+	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
 		expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
-	for (let i = 0; i < WRONG_FROM_ADDRESS; i++)
+	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++)
 		expect(await people.signIn(`someone${i}@example.com`, "wrong password", ADDRESS)).toEqual({ kind: "wrong" });
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "throttled" });
 });
 
 test("of tries at once no more are made than one after the other", async () => {
-	const tries = Array.from({ length: WRONG_FOR_ACCOUNT + 5 }, () =>
+	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, () =>
 		people.signIn(ADA.email, "wrong password", ADDRESS),
 	);
 	const kinds = (await Promise.all(tries)).map(({ kind }) => kind);
-	expect(kinds).toEqual([...Array<string>(WRONG_FOR_ACCOUNT).fill("wrong"), ...Array<string>(5).fill("throttled")]);
+	expect(kinds).toEqual([
+		...Array<string>(SIGN_IN.wrongForAccount).fill("wrong"),
+		...Array<string>(5).fill("throttled"),
+	]);
 });
 
 test("wrong passwords are forgotten after a quarter of an hour", async () => {
-	for (let i = 0; i < WRONG_FOR_ACCOUNT; i++) await people.signIn(ADA.email, "wrong password", ADDRESS);
+	for (let i = 0; i < SIGN_IN.wrongForAccount; i++) await people.signIn(ADA.email, "wrong password", ADDRESS);
 	rig.clock.advance(1_000);
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toEqual({ kind: "throttled", wait: 899 });
 	rig.clock.advance(899_000);

@@ -1,3 +1,4 @@
+import { SIGN_IN } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Invalid } from "../registry/index.ts";
@@ -14,11 +15,6 @@ export const STARTS_TOGETHER_MS = 10 * 60_000;
 export const SIGN_IN_LINK_MS = 15 * 60_000;
 /** How long after signing in by link a new password may be set without the old one. */
 const FORGOTTEN_MS = 15 * 60_000;
-
-/** Wrong passwords and tokens within a quarter of an hour: for one account, and from one address. */
-export const WRONG_FOR_ACCOUNT = 10;
-export const WRONG_FROM_ADDRESS = 100;
-const THROTTLE_MS = 15 * 60_000;
 
 export interface NewPerson {
 	readonly email: string;
@@ -47,8 +43,8 @@ export class People {
 
 	constructor(options: PeopleOptions) {
 		this.#options = options;
-		this.#wrongForAccount = new Throttle(options.clock, WRONG_FOR_ACCOUNT, THROTTLE_MS);
-		this.#wrongFromAddress = new Throttle(options.clock, WRONG_FROM_ADDRESS, THROTTLE_MS);
+		this.#wrongForAccount = new Throttle(options.clock, SIGN_IN.wrongForAccount, SIGN_IN.windowMs);
+		this.#wrongFromAddress = new Throttle(options.clock, SIGN_IN.wrongFromAddress, SIGN_IN.windowMs);
 	}
 
 	/** Whether nobody has an account yet. */

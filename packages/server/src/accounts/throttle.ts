@@ -1,7 +1,5 @@
+import { NAMES } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
-
-/** Names that are remembered; beyond, the one that began earliest is forgotten. */
-const MAX_NAMES = 10_000;
 
 /** Counts failures by name (an address, an account) in windows of time, and says who has to wait. */
 export class Throttle {
@@ -29,7 +27,7 @@ export class Throttle {
 		if (window) window.failures += 1;
 		else {
 			this.#windows.set(name, { endsAt: this.#clock.now() + this.#windowMs, failures: 1 });
-			if (this.#windows.size > MAX_NAMES) this.#windows.delete(this.#windows.keys().next().value ?? name);
+			if (this.#windows.size > NAMES) this.#windows.delete(this.#windows.keys().next().value ?? name);
 		}
 	}
 

@@ -1,8 +1,13 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
+import { askAtOnce } from "../accounts/index.ts";
 import { RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
+import { Admission } from "./admission.ts";
 import { TestApi } from "./api.fixture.ts";
+import { type AuthParts, authorize } from "./auth.ts";
+import type { Route } from "./route.ts";
 
 const used = async (api: TestApi, budget: string): Promise<number> =>
 	Number(
@@ -105,6 +110,28 @@ test("whoever does not read gets no more pages; others do; and all is given back
 	while ((await used(api, "response_bytes")) > 0) await new Promise(setImmediate);
 	expect((await api.call("GET", page, { key })).status).toBe(200);
 	await api.close();
+});
+
+test.each([
+	["GET", 1],
+	["HEAD", 0],
+])("a response to %s counts as often as it has a body: %i", async (method, times) => {
+	const admission = new Admission({ elapsed: () => 0 });
+	const request = {
+		...{ method, ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
+		raw: { socket: { destroyed: false } },
+	} as unknown as FastifyRequest;
+	const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
+	const parts = {
+		apiKeys: { authenticate: async () => ({ scope: "operator" }) },
+		guesses: { from: () => askAtOnce, wrong: () => undefined },
+	} as unknown as AuthParts;
+	await authorize(request, { access: "any" } as Route, parts);
+	const payload = "x".repeat(2 * RESPONSES.sliceBytes);
+	admission.charge(request, reply, payload);
+	expect(admission.budget.used).toBe(times * payload.length);
+	reply.raw.emit("close");
+	expect(admission.budget.used).toBe(0);
 });
 
 // Its share was never given back: a few such clients kept everyone from reading pages until a restart.

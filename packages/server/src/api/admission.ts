@@ -83,6 +83,8 @@ export class Admission {
 	 */
 	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
 		const principal = principalOrNull(request);
+		// Its answer goes out without the body.
+		if (request.method === "HEAD") return;
 		const isText = typeof payload === "string";
 		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
 		const owner = principalName(principal);

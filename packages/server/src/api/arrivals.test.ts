@@ -1,8 +1,9 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
-import { Arrivals, MAX_WAITING, MAX_WAITING_PEOPLE } from "./arrivals.ts";
+import { Arrivals } from "./arrivals.ts";
 
 const EVENT = { type: "delivery.success", data: {} };
 
@@ -66,7 +67,7 @@ test("a wait ends with its time or with the service, without events; and there i
 		clock.advance(30_000);
 		expect((await first).json).toMatchObject({ data: [], next_cursor: null, last_seq: 0 });
 		const polls = [];
-		for (let i = 0; i < MAX_WAITING; i++) polls.push(await poll());
+		for (let i = 0; i < WAITERS.calls; i++) polls.push(await poll());
 		const refused = await api.call("GET", `${project}/events?wait=1`);
 		expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "5"]);
 		arrivals.close();
@@ -86,11 +87,11 @@ test("how long to wait has bounds, and nobody waits for a project that is not th
 test("people leave half of a project's places to the store's own keys", () => {
 	const arrivals = new Arrivals(new VirtualClock());
 	const wait = (person: boolean) => arrivals.wait("p", undefined, 1_000, person);
-	expect(Array.from({ length: MAX_WAITING }, () => wait(true)).filter((each) => each !== null)).toHaveLength(
-		MAX_WAITING_PEOPLE,
+	expect(Array.from({ length: WAITERS.calls }, () => wait(true)).filter((each) => each !== null)).toHaveLength(
+		WAITERS.callsOfPeople,
 	);
-	expect(Array.from({ length: MAX_WAITING }, () => wait(false)).filter((each) => each !== null)).toHaveLength(
-		MAX_WAITING - MAX_WAITING_PEOPLE,
+	expect(Array.from({ length: WAITERS.calls }, () => wait(false)).filter((each) => each !== null)).toHaveLength(
+		WAITERS.calls - WAITERS.callsOfPeople,
 	);
 	arrivals.close();
 });

@@ -1,9 +1,5 @@
+import { WAITERS } from "../base/budgets.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-
-/** Calls of one project that may wait at once. */
-export const MAX_WAITING = 100;
-/** Those of them that people may take; the rest is for the store's own keys. */
-export const MAX_WAITING_PEOPLE = 50;
 
 /** Something came; another node took something, of whatever type; or the time is over and nobody may wait any longer. */
 export type WaitEnd = "arrived" | "perhaps" | "over";
@@ -53,8 +49,8 @@ export class Arrivals {
 	 */
 	wait(projectId: string, types: readonly string[] | undefined, ms: number, person = false): Wait | null {
 		const waiters = this.#byProject.get(projectId) ?? new Set();
-		if (waiters.size >= MAX_WAITING) return null;
-		if (person && [...waiters].filter((each) => each.person).length >= MAX_WAITING_PEOPLE) return null;
+		if (waiters.size >= WAITERS.calls) return null;
+		if (person && [...waiters].filter((each) => each.person).length >= WAITERS.callsOfPeople) return null;
 		const { promise, resolve } = Promise.withResolvers<WaitEnd>();
 		const end = (why: WaitEnd): void => {
 			timer.cancel();

@@ -4,9 +4,10 @@ import type { AddressInfo } from "node:net";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TooManyGuesses } from "../accounts/index.ts";
+import { WAITERS } from "../base/budgets.ts";
 import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
 import { Browser, member, setUp } from "./browser.fixture.ts";
-import { Changes, COMMENT_MS, GAP_MS, MAX_STREAMS } from "./changes.ts";
+import { Changes, COMMENT_MS, GAP_MS } from "./changes.ts";
 
 let api: TestApi;
 let clock: VirtualClock;
@@ -173,7 +174,7 @@ test("who may not see the project does not hear of it", async () => {
 
 test("an account has twenty streams at most, in whatever sessions; others have their own, and what is closed counts no more", async () => {
 	const streams = [];
-	for (let i = 0; i < MAX_STREAMS; i++) streams.push(await listen());
+	for (let i = 0; i < WAITERS.streams; i++) streams.push(await listen());
 	const { response } = await ask(ada.headersFor("GET"));
 	expect(response.statusCode).toBe(429);
 	expect(response.headers["retry-after"]).toBe("30");
@@ -194,7 +195,7 @@ test("an account has twenty streams at most, in whatever sessions; others have t
 });
 
 test("asking for the head alone opens no stream", async () => {
-	for (let i = 0; i <= MAX_STREAMS; i++) {
+	for (let i = 0; i <= WAITERS.streams; i++) {
 		const { response } = await ask(ada.headersFor("GET"), { method: "HEAD" });
 		expect(response.statusCode).toBe(200);
 		expect(response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { WAITERS } from "../base/budgets.ts";
 import { type Clock, systemClock, type Timer } from "../base/clock.ts";
 
 /** What it is worth asking again for. */
@@ -10,8 +11,6 @@ export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 export const GAP_MS = 500;
 /** A comment keeps proxies from closing a quiet stream, and finds listeners that are gone, milliseconds. */
 export const COMMENT_MS = 15_000;
-/** Streams of one account or key at most. */
-export const MAX_STREAMS = 20;
 
 /** Tells those who listen that something of a project has changed; what it is they ask themselves. */
 export class Changes {
@@ -40,7 +39,7 @@ export class Changes {
 	 */
 	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | null {
 		const open = this.#byListener.get(listener) ?? 0;
-		if (open >= MAX_STREAMS) return null;
+		if (open >= WAITERS.streams) return null;
 		const stream = new HintStream(this.#clock, mayListen);
 		const streams = this.#byProject.get(projectId) ?? new Set();
 		this.#byProject.set(projectId, streams.add(stream));

@@ -1,6 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { SIGN_IN } from "../base/budgets.ts";
 import { TestApi } from "./api.fixture.ts";
 import { Browser, invite, member, PASSWORD, setUp, tokenOf } from "./browser.fixture.ts";
 
@@ -198,7 +198,7 @@ test("who tries too many wrong links has to wait, whichever way", async () => {
 	const from = "192.0.2.50";
 	const guess = (i: number) =>
 		api.call("POST", "/v1/invitations/look", { key: null, from, body: { token: `guess-${i}` } });
-	for (let i = 1; i < WRONG_FROM_ADDRESS; i++) expect((await guess(i)).status).toBe(404);
+	for (let i = 1; i < SIGN_IN.wrongFromAddress; i++) expect((await guess(i)).status).toBe(404);
 	const refused = await guess(0);
 	expect(refused.status).toBe(429);
 	expect(refused.headers["retry-after"]).toBe("900");

@@ -1,6 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { WRONG_FOR_ACCOUNT, WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { SIGN_IN } from "../base/budgets.ts";
 import { TestApi } from "./api.fixture.ts";
 import { Browser, member, PASSWORD, setUp } from "./browser.fixture.ts";
 
@@ -75,7 +75,7 @@ test("it takes an address and a password, or a token", async () => {
 
 test("too many wrong passwords close an account for a while, from wherever they come, and known or not", async () => {
 	for (const email of [EMAIL, "nobody@example.com"]) {
-		for (let i = 0; i < WRONG_FOR_ACCOUNT; i++)
+		for (let i = 0; i < SIGN_IN.wrongForAccount; i++)
 			expect((await new Browser(api, { from: `192.0.2.${i}` }).signIn(email, "wrong password")).status).toBe(401);
 		const browser = new Browser(api, { from: "192.0.2.99" });
 		const refused = await browser.signIn(email.toUpperCase());
@@ -88,15 +88,17 @@ test("too many wrong passwords close an account for a while, from wherever they 
 });
 
 test("tries at once are no way around the limit", async () => {
-	const tries = Array.from({ length: WRONG_FOR_ACCOUNT + 5 }, () => new Browser(api).signIn(EMAIL, "wrong password"));
+	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, () =>
+		new Browser(api).signIn(EMAIL, "wrong password"),
+	);
 	const statuses = (await Promise.all(tries)).map(({ status }) => status);
-	expect(statuses.filter((status) => status === 401)).toHaveLength(WRONG_FOR_ACCOUNT);
+	expect(statuses.filter((status) => status === 401)).toHaveLength(SIGN_IN.wrongForAccount);
 	expect(statuses.filter((status) => status === 429)).toHaveLength(5);
 });
 
 test("who signs in is not held up by his own wrong tries before, nor by his right ones", async () => {
 	for (let round = 0; round < 3; round++) {
-		for (let i = 1; i < WRONG_FOR_ACCOUNT; i++) await new Browser(api).signIn(EMAIL, "wrong password");
+		for (let i = 1; i < SIGN_IN.wrongForAccount; i++) await new Browser(api).signIn(EMAIL, "wrong password");
 		expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
 	}
 });
@@ -104,7 +106,7 @@ test("who signs in is not held up by his own wrong tries before, nor by his righ
 test("too many wrong tries from one address close it for a while, whomever they are for", async () => {
 	const token = (i: number) =>
 		new Browser(api, { from: "192.0.2.7" }).call("POST", "/v1/session", { body: { token: `${i}` } });
-	for (let i = 0; i < WRONG_FROM_ADDRESS; i++) expect((await token(i)).status).toBe(401);
+	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++) expect((await token(i)).status).toBe(401);
 	for (const refused of [await token(0), await new Browser(api, { from: "192.0.2.7" }).signIn(EMAIL)]) {
 		expect(refused.status).toBe(429);
 		expect(Number(refused.headers["retry-after"])).toBe(900);
@@ -245,10 +247,10 @@ test("a new password ends the other sessions, takes the old one, and follows the
 test("whoever finds a browser signed in cannot try passwords without end, nor all at once", async () => {
 	const body = { current: "wrong password", password: "a new password" };
 	const change = () => ada.call("POST", "/v1/account/password", { body });
-	const statuses = (await Promise.all(Array.from({ length: WRONG_FOR_ACCOUNT + 2 }, change))).map(
+	const statuses = (await Promise.all(Array.from({ length: SIGN_IN.wrongForAccount + 2 }, change))).map(
 		({ status }) => status,
 	);
-	expect(statuses.filter((status) => status === 422)).toHaveLength(WRONG_FOR_ACCOUNT);
+	expect(statuses.filter((status) => status === 422)).toHaveLength(SIGN_IN.wrongForAccount);
 	const refused = await ada.call("POST", "/v1/account/password", { body: { ...body, current: PASSWORD } });
 	expect(refused.status).toBe(429);
 	expect(refused.headers["retry-after"]).toBe("900");

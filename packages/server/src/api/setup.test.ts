@@ -1,7 +1,8 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Passwords } from "../accounts/index.ts";
-import { STARTS_TOGETHER_MS, WRONG_FROM_ADDRESS } from "../accounts/people.ts";
+import { STARTS_TOGETHER_MS } from "../accounts/people.ts";
+import { SIGN_IN } from "../base/budgets.ts";
 import { TestApi } from "./api.fixture.ts";
 import { Browser, PASSWORD } from "./browser.fixture.ts";
 
@@ -138,7 +139,7 @@ test("who tries too many wrong tokens has to wait; others need not", async () =>
 	const token = await newToken();
 	const guess = (i: number) => setUp({ token: `guess-${i}`, ...PERSON });
 	const statuses = new Set<number>();
-	for (let i = 0; i < WRONG_FROM_ADDRESS; i++) statuses.add((await guess(i)).status);
+	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++) statuses.add((await guess(i)).status);
 	expect([...statuses]).toEqual([403]);
 	const refused = await setUp({ token, ...PERSON });
 	expect(refused.status).toBe(429);

@@ -5,14 +5,18 @@ import {
 	COMMITS,
 	CONNECTIONS,
 	LOG_READS,
+	POOLS,
+	PROJECT_WRITES,
 	PROJECTS,
 	RATES,
 	RECEIVERS,
 	REQUESTS,
 	RESPONSES,
 	SENDS,
+	SIGN_IN,
 	STOP,
 	STRANGERS,
+	WAITERS,
 	WINDOWS,
 } from "./budgets.ts";
 
@@ -23,6 +27,8 @@ const page = readFileSync(new URL("../../../../docs/operations/limits.md", impor
 const n = (value: number): string => value.toLocaleString("en-US");
 
 test("the page for operators names the limits that the code has", () => {
+	// One more listens for what other nodes do.
+	const connections = Object.values(POOLS).reduce((sum, count) => sum + count, 1);
 	for (const sentence of [
 		`at most ${n(REQUESTS.batchEvents)} events`,
 		`\`POSTHORN_MAX_EVENT_BYTES\` and ${n(REQUESTS.envelopeBytes)} bytes`,
@@ -39,6 +45,13 @@ test("the page for operators names the limits that the code has", () => {
 		`status code looks at | ${n(LOG_READS.attemptsScanned)}`,
 		`${n(STRANGERS.wrongTokensPerMinute)} API keys or sessions that are no one's may come`,
 		`looked up ${STRANGERS.lookups} at a time, one of each address, of which ${n(STRANGERS.lookupsWaiting)} may wait, and ${STRANGERS.lookupsWaitingThen} once`,
+		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node, of which people may take ${WAITERS.callsOfPeople}`,
+		`${WAITERS.streams} streams of changes`,
+		`${SIGN_IN.wrongForAccount} wrong passwords or links for an account, or ${SIGN_IN.wrongFromAddress} from a network address, within ${SIGN_IN.windowMs / 60_000} minutes`,
+		`${SIGN_IN.hashes} passwords are hashed at a time, each with 19 MiB, and ${SIGN_IN.hashesWaiting} may wait`,
+		`opens ${connections} connections at most: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for people and ${POOLS.waiting} on which`,
+		`and ${n(PROJECT_WRITES.waiting)} may wait; of all, ${PROJECT_WRITES.running}. A change waits ${PROJECT_WRITES.lockMs} ms`,
+		`of which ${PROJECT_WRITES.apartWaiting} may wait`,
 		`${n(CONNECTIONS.most)} at most`,
 		`closed after ${CONNECTIONS.idleMs / 1_000} seconds, or ${CONNECTIONS.proxyIdleMs / 1_000} if`,
 		`${CONNECTIONS.requestsInWork} requests are worked on at a time, and ${CONNECTIONS.requestsWaiting} may wait`,

@@ -82,6 +82,29 @@ export const STRANGERS = {
 	lookupsWaitingThen: 16,
 } as const;
 
+/** Calls and streams that stay open without costing anything while nothing happens. */
+export const WAITERS = {
+	/** Calls of one project that wait for events (`wait`); of these, those that people may take. The rest is for its keys. */
+	calls: 100,
+	callsOfPeople: 50,
+	/** Streams of changes of one account or key. */
+	streams: 20,
+} as const;
+
+/** How often one may be wrong, and what a check of a password may take. */
+export const SIGN_IN = {
+	/** Wrong passwords and links for one account, and from one network, within the window. */
+	wrongForAccount: 10,
+	wrongFromAddress: 100,
+	windowMs: 15 * 60_000,
+	/** Passwords hashed at a time, each with 19 MiB on a thread of its own, and how many may wait. */
+	hashes: 2,
+	hashesWaiting: 64,
+} as const;
+
+/** Names (networks, accounts, principals) that a rate or a throttle remembers. */
+export const NAMES = 10_000;
+
 /** Connections of a node to PostgreSQL at most, by who works with them. One more listens. */
 export const POOLS = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 5 } as const;
 
@@ -141,6 +164,8 @@ export const RECEIVERS = {
 	leastBytesPerRead: 256,
 	/** What is kept of a response's body, bytes. */
 	keptBytes: 1_024,
+	/** How long a body is waited for once the status line is there, milliseconds; never past the attempt's deadline. */
+	bodyMs: 1_000,
 	/** Addresses of a host that are tried in one attempt. */
 	addresses: 8,
 	/** Connections to one host and port that are kept open between sends. */

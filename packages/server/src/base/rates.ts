@@ -1,3 +1,4 @@
+import { NAMES } from "./budgets.ts";
 import type { Clock } from "./clock.ts";
 
 export interface Rate {
@@ -6,8 +7,6 @@ export interface Rate {
 	readonly perMinute: number;
 }
 
-/** Names that are remembered before those are forgotten that have nothing to wait for. */
-const MAX_NAMES = 10_000;
 const MINUTE_MS = 60_000;
 
 /** Limits how often each owner does something: a token bucket for each. */
@@ -29,7 +28,7 @@ export class RateLimit {
 		const fullAt = Math.max(now, this.#fullAt.get(owner) ?? now) + each;
 		const wait = fullAt - now - this.rate.burst * each;
 		if (wait > 0) return Math.ceil(wait / 1_000);
-		if (this.#fullAt.size >= MAX_NAMES) for (const [name, at] of this.#fullAt) if (at <= now) this.#fullAt.delete(name);
+		if (this.#fullAt.size >= NAMES) for (const [name, at] of this.#fullAt) if (at <= now) this.#fullAt.delete(name);
 		this.#fullAt.set(owner, fullAt);
 		return null;
 	}

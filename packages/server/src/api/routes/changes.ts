@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import { EVENT_STREAM, MAX_STREAMS } from "../changes.ts";
+import { WAITERS } from "../../base/budgets.ts";
+import { EVENT_STREAM } from "../changes.ts";
 import { comeAgain } from "../come-again.ts";
 import { principalName } from "../owner.ts";
 import type { ApiParts } from "../parts.ts";
@@ -29,7 +30,7 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				// Nobody would listen to it, or close it.
 				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
-				if (!stream) throw comeAgain("own", `${MAX_STREAMS} streams are open already.`, RETRY_AFTER_S);
+				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are open already.`, RETRY_AFTER_S);
 				// Proxies must not gather what is meant to arrive at once.
 				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},

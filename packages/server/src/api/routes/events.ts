@@ -2,9 +2,9 @@ import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
-import { REQUESTS, RESPONSES } from "../../base/budgets.ts";
+import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
-import { MAX_WAITING, MAX_WAITING_PEOPLE, type WaitEnd } from "../arrivals.ts";
+import type { WaitEnd } from "../arrivals.ts";
 import { bodyText, forgetBody } from "../body.ts";
 import { comeAgain, LATER_S, LOG_PROBLEMS, notWritten } from "../come-again.ts";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
@@ -170,7 +170,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		do {
 			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
 			if (wait === null) {
-				const most = scope === "person" ? `${MAX_WAITING_PEOPLE} calls of people` : `${MAX_WAITING} calls`;
+				const most = scope === "person" ? `${WAITERS.callsOfPeople} calls of people` : `${WAITERS.calls} calls`;
 				throw comeAgain("own", `${most} wait for this project's events already.`, LATER_S);
 			}
 			raw.socket.once("close", wait.cancel);

@@ -1,4 +1,4 @@
-import { SENDS } from "../../base/budgets.ts";
+import { RECEIVERS, SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { Burst } from "./burst.ts";
 import type { Connection } from "./connection.ts";
@@ -33,9 +33,6 @@ export interface HttpSenderOptions {
 	/** Told the original error of every outcome `sender_failed`, to be logged. */
 	onFault(error: unknown): void;
 }
-
-/** How long a body is waited for once the status line is there, milliseconds; never past the attempt's deadline. */
-const BODY_GRACE_MS = 1_000;
 
 type Settings = HttpSenderOptions & { readonly writer: RequestWriter; readonly shortages: Shortages };
 
@@ -103,7 +100,7 @@ class Attempt implements ExchangeOwner {
 
 	awaitsBody(): void {
 		this.#readAt = this.#options.clock.now();
-		this.#grace ??= this.#options.clock.setTimeout(this.#cut, BODY_GRACE_MS);
+		this.#grace ??= this.#options.clock.setTimeout(this.#cut, RECEIVERS.bodyMs);
 	}
 
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
