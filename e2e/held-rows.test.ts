@@ -1,0 +1,92 @@
+/**
+ * Another session of the database holds a row of one project, as a store's transaction does that publishes and then waits.
+ * The node goes on publishing, delivering and renewing leases for the others.
+ */
+import { randomBytes } from "node:crypto";
+import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { purchase, type Receiver, Shop } from "./shop.ts";
+
+/** Events published to the held project while its row is held. */
+const HELD_EVENTS = 10;
+/** The row is released once the other project's lease was renewed so often, and this many of its events have arrived. */
+const RENEWALS = 2;
+const FREE_EVENTS = 50;
+
+const idsAt = ({ requests }: Receiver): string[] => requests.map(({ body }) => (body as { id: string }).id);
+
+describe("while another session holds a project's row", () => {
+	let server: PostgresServer;
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+
+	// One such row once stopped every publish and every delivery of the node.
+	test.for(["logs", "leases", "lanes", "webhooks"])("in %s, only that project waits", async (table) => {
+		const database = await server.createDatabase();
+		await using shop = await Shop.open({
+			POSTHORN_DATABASE_URL: database,
+			POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+		});
+		const held = { id: shop.projectId, receiver: await shop.receiver() };
+		await shop.webhook(held.receiver.url("/"));
+		shop.projectId = (await shop.post("/v1/projects", { name: "Another store" })).body.id;
+		const free = { id: shop.projectId, receiver: await shop.receiver() };
+		await shop.webhook(free.receiver.url("/"));
+		type Project = typeof held;
+		let n = 0;
+		/** Publishes an event, again and again under the same id until it is accepted. */
+		const publish = async ({ id }: Project): Promise<string> => {
+			const event = { id: `evt_${randomBytes(12).toString("hex")}`, ...purchase(n++) };
+			for (;;) {
+				const { status } = await shop.post(`/v1/projects/${id}/events`, event);
+				if (status === 202) return event.id;
+				expect(status).toBe(503);
+			}
+		};
+		const renewedUntil = async (): Promise<unknown> => {
+			const lease = `SELECT until FROM posthorn.leases
+				WHERE project_no = (SELECT no FROM posthorn.projects WHERE id = '${free.id}')`;
+			return (await server.execute(lease, database))[0]!.until;
+		};
+		const published = { held: [await publish(held)], free: [await publish(free)] };
+		for (const { receiver } of [held, free]) await receiver.waitFor(() => receiver.requests.length === 1);
+
+		const other = new Client({ connectionString: database });
+		await other.connect();
+		await using _ = { [Symbol.asyncDispose]: () => other.end() };
+		await other.query("BEGIN");
+		const hold = `SELECT FROM posthorn.${table}
+			WHERE project_no = (SELECT no FROM posthorn.projects WHERE id = $1) FOR UPDATE`;
+		expect((await other.query(hold, [held.id])).rowCount).toBe(1);
+		const publishingHeld = (async () => {
+			for (let i = 0; i < HELD_EVENTS; i++) published.held.push(await publish(held));
+		})();
+		const terms = new Set([await renewedUntil()]);
+		while (terms.size <= RENEWALS || published.free.length <= FREE_EVENTS) {
+			const path = `/v1/projects/${free.id}/events`;
+			const { status, body } = await shop.post(path, purchase(n++));
+			expect(status).toBe(202);
+			published.free.push(body.id);
+			await free.receiver.waitFor(() => free.receiver.requests.length === published.free.length);
+			terms.add(await renewedUntil());
+		}
+		await other.query("COMMIT");
+
+		await publishingHeld;
+		await held.receiver.waitFor(() => held.receiver.requests.length === published.held.length);
+		expect(idsAt(free.receiver)).toEqual(published.free);
+		expect(idsAt(held.receiver)).toEqual(published.held);
+		for (const { id } of [held, free]) {
+			const delivered = async () => await shop.all(`/v1/projects/${id}/attempts?status=delivered`);
+			const all = id === held.id ? published.held : published.free;
+			let rows = await delivered();
+			while (rows.length < all.length) rows = await delivered();
+			expect(rows.map(({ event_id, attempt }) => `${event_id} ${attempt}`).sort()).toEqual(
+				all.map((event) => `${event} 1`).sort(),
+			);
+		}
+	});
+});
