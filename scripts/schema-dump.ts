@@ -10,7 +10,11 @@ const UNKNOWN = `
 	SELECT format('relation %s of kind %s', c.relname, c.relkind) AS what FROM pg_class c
 	WHERE c.relnamespace = 'posthorn'::regnamespace AND NOT c.relispartition AND (
 		c.relkind NOT IN ('r', 'p', 'i', 'I', 'S') OR c.relrowsecurity OR c.relhasrules OR c.relreplident NOT IN ('d', 'n')
-		OR c.relkind = 'S' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'i')
+		OR c.relkind = 'S' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'i') AND (
+			c.relpersistence <> 'p' OR (
+				SELECT (seqtypid, seqstart, seqincrement, seqmin, seqcache, seqcycle) FROM pg_sequence WHERE seqrelid = c.oid
+			) IS DISTINCT FROM ('bigint'::regtype::oid, 1::bigint, 1::bigint, 1::bigint, 1::bigint, false)
+		)
 	)
 	UNION ALL SELECT 'type ' || t.typname FROM pg_type t
 	WHERE t.typnamespace = 'posthorn'::regnamespace AND t.typtype NOT IN ('c', 'b')
@@ -25,6 +29,13 @@ const FUNCTIONS = `
 	FROM pg_proc p LEFT JOIN pg_description d ON d.objoid = p.oid AND d.classoid = 'pg_proc'::regclass
 	WHERE p.pronamespace = 'posthorn'::regnamespace
 	ORDER BY p.proname COLLATE "C", 2`;
+
+/** Without those of identity columns. */
+const SEQUENCES = `
+	SELECT c.relname AS name FROM pg_class c
+	WHERE c.relnamespace = 'posthorn'::regnamespace AND c.relkind = 'S'
+		AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'i')
+	ORDER BY c.relname COLLATE "C"`;
 
 const TABLES = `
 	SELECT c.oid::text, c.relname AS name, c.relpersistence = 'u' AS unlogged, pg_get_partkeydef(c.oid) AS partition,
@@ -105,6 +116,8 @@ export async function dumpSchema(url: string): Promise<string> {
 				`The schema holds what scripts/schema-dump.ts cannot write yet: ${unknown.map(({ what }) => what).join(", ")}.`,
 			);
 		const parts = ["CREATE SCHEMA posthorn;\n", ...(await functions(client))];
+		for (const { name } of (await client.query<{ name: string }>(SEQUENCES)).rows)
+			parts.push(`CREATE SEQUENCE posthorn.${name};\n`);
 		for (const table of (await client.query<Table>(TABLES)).rows) parts.push(await tableText(client, table));
 		return parts.join("\n");
 	} finally {

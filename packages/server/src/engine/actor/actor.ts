@@ -18,6 +18,7 @@
  */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { Moment, Timer } from "../../base/clock.ts";
+import type { Claim } from "../../storage/port/neighbours.ts";
 import type { AlarmMark, HandedOver, LaneState, Lease, LogEvent } from "../../storage/port.ts";
 import { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
@@ -57,6 +58,10 @@ export class Actor {
 	#lease: Lease;
 	/** When the lease was asked for, or renewed. */
 	#asked: Moment;
+	/** Until then another node may go on by a lease that the database has lost, by the monotonic clock. */
+	#opensAt = 0;
+	#opening: Timer | null = null;
+	#lastCommitted: Claim["attempt"] = null;
 	readonly #lanes = new Map<string, Lane>();
 	readonly #dirty = new Set<Lane>();
 	readonly #reader: LogReader;
@@ -112,12 +117,17 @@ export class Actor {
 
 	/** Whether it works by what it has loaded, and nobody else may work the project now. */
 	get inCharge(): boolean {
-		return this.#seen !== null && isTrusted(this.#context, this.#asked);
+		return this.#seen !== null && this.isTrusted;
 	}
 
 	/** Whether nobody else may work the project now. */
 	get isTrusted(): boolean {
-		return isTrusted(this.#context, this.#asked);
+		return !this.isSuspended && isTrusted(this.#context, this.#asked);
+	}
+
+	/** Whether it waits until no other node can go on by a lease that the database has lost. It settles, and sends nothing. */
+	get isSuspended(): boolean {
+		return this.#context.clock.elapsed() < this.#opensAt;
 	}
 
 	// ── from outside ──
@@ -158,7 +168,7 @@ export class Actor {
 
 	/** The lease was prolonged. */
 	renewed(lease: Lease, asked: Moment): void {
-		const lapsed = !isTrusted(this.#context, this.#asked);
+		const lapsed = !this.isTrusted;
 		this.#lease = lease;
 		this.#asked = asked;
 		if (lapsed) this.#post({ kind: "look", lane: null });
@@ -172,6 +182,30 @@ export class Actor {
 	release(): void {
 		this.#holds -= 1;
 		this.#post({ kind: "look", lane: null });
+	}
+
+	/** What it knows, for a database that may have lost some of it; null if that cannot be compared. */
+	claim(holder: string): Claim | null {
+		if (this.#seen === null || this.#handover !== null) return null;
+		const { lastSeq, lastKnown: event } = this.#reader;
+		for (const lane of this.#lanes.values())
+			if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
+		const { revision } = this.#seen;
+		return { lease: this.#lease, holder, revision, lastSeq, event, attempt: this.#lastCommitted };
+	}
+
+	/**
+	 * The database goes on in another epoch, and holds all that this actor has claimed: what it does from now on, and what it
+	 * did and has not committed, goes by this lease. Unless its lease is trusted, it sends nothing for this long.
+	 */
+	continueAs(lease: Lease, waitMs: number): void {
+		this.#lease = lease;
+		this.#work.lease.generation = lease.generation;
+		if (this.isTrusted) return;
+		const { clock } = this.#context;
+		this.#opensAt = clock.elapsed() + waitMs;
+		this.#opening?.cancel();
+		this.#opening = clock.setTimeout(() => this.#post({ kind: "look", lane: null }), waitMs);
 	}
 
 	/** What it goes by; null until it has loaded. */
@@ -227,6 +261,7 @@ export class Actor {
 		}
 		this.#starter.end();
 		this.#elsewhereTimer?.cancel();
+		this.#opening?.cancel();
 		this.#context.budget.countLanes(-this.#lanes.size);
 		this.#lanes.clear();
 		this.#reader.clear();
@@ -322,6 +357,7 @@ export class Actor {
 					break;
 				}
 				this.#finisher.committed(message);
+				this.#lastCommitted = message.consequence.attempt;
 				this.#starter.committed(message.flight);
 				if (message.flight.retry || message.consequence.schedule) this.#mark(message.flight.lane);
 				break;
@@ -529,11 +565,9 @@ export class Actor {
 			flights: this.#flights,
 			lease: { projectId: lease.projectId, generation: lease.generation },
 			get mayStart() {
-				return (
-					actor.#seen !== null && actor.#holds === 0 && !actor.#retiring && isTrusted(actor.#context, actor.#asked)
-				);
+				return actor.inCharge && actor.#holds === 0 && !actor.#retiring;
 			},
-			mayLeave: () => !this.#over && this.#handover === null && isTrusted(this.#context, this.#asked),
+			mayLeave: () => !this.#over && this.#handover === null && this.isTrusted,
 			post: (message) => this.#post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};

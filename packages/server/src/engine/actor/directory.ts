@@ -10,6 +10,7 @@ import type { Moment } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
 import { Actor, type LossReason } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
+import { EpochChange } from "./epoch-change.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -53,6 +54,7 @@ export class Directory {
 	readonly #keeper: LeaseKeeper;
 	/** Null where this node has the database for itself. */
 	readonly #neighbours: Neighbours | null;
+	readonly #epochChange: EpochChange;
 	#unsubscribe: (() => void) | null = null;
 
 	constructor(context: ActorContext, options: DirectoryOptions) {
@@ -89,10 +91,17 @@ export class Directory {
 			makeRoom: (count) => this.#keeper.makeRoom(count),
 			onTaken: (lease, asked) => this.#begin(lease, asked),
 		});
+		this.#epochChange = new EpochChange(context, {
+			holder,
+			roster,
+			reload: (actor) => this.#reloadHeld(actor),
+			takeAgain: (projectIds) => this.#taker.takeAgain(projectIds),
+		});
 	}
 
 	start(): void {
-		this.#unsubscribe = this.#context.storage.neighbours?.onEpoch(() => this.#newEpoch()) ?? null;
+		const change = this.#epochChange;
+		this.#unsubscribe = this.#context.storage.neighbours?.onEpoch(() => change.halt(), change) ?? null;
 		this.#neighbours?.start();
 		this.#keeper.start();
 		this.#taker.takeRung();
@@ -169,25 +178,7 @@ export class Directory {
 		this.#unsubscribe?.();
 	}
 
-	/**
-	 * Nothing is sent, read or settled any more by what was known of the database before. What this node had a trusted lease
-	 * of no other one can have had, so it takes that again immediately.
-	 */
-	#newEpoch(): void {
-		const actors = [...this.#roster.actors.values()];
-		const trusted = actors.filter((actor) => actor.isTrusted).map(({ projectId }) => projectId);
-		for (const actor of actors) {
-			this.#roster.drop(actor);
-			this.#context.onLost("epoch");
-		}
-		this.#context.logger.warn(
-			{ projects: actors.length },
-			"the database went on from an earlier state: all is read again",
-		);
-		this.#taker.takeAgain(trusted);
-	}
-
-	/** Other nodes changed the project: goes by what is stored, with its lanes held meanwhile. */
+	/** Others changed the project: goes by what is stored, with its lanes held meanwhile. */
 	async #reloadHeld(actor: Actor): Promise<void> {
 		actor.hold();
 		await this.#reload(actor.projectId);

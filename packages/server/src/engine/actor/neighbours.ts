@@ -96,7 +96,8 @@ export class Neighbours {
 	async acknowledge(actors: readonly Actor[]): Promise<void> {
 		const news = actors.flatMap((actor) => {
 			const revision = actor.mark?.revision;
-			if (revision === undefined || (this.#acknowledged.get(actor) ?? -1) >= revision) return [];
+			// Others may go by less of the project still, by a lease that the database has lost.
+			if (revision === undefined || actor.isSuspended || (this.#acknowledged.get(actor) ?? -1) >= revision) return [];
 			return [{ actor, revision }];
 		});
 		if (news.length === 0) return;

@@ -13,7 +13,7 @@ export interface ProjectWork {
 	/** The attempts among it. */
 	readonly flights: Set<Flight>;
 	/** The lease as settles carry it. */
-	readonly lease: { readonly projectId: string; readonly generation: number };
+	readonly lease: { readonly projectId: string; generation: number };
 	/** Whether anything may be started: lanes are loaded and not held, the lease is trusted. */
 	readonly mayStart: boolean;
 	/** Whether a request that was started may still be written: the lease is trusted. */

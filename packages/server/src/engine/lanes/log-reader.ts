@@ -35,6 +35,7 @@ export class LogReader {
 	readonly #chunks: Chunk[] = [];
 	readonly #reads = new Set<string>();
 	#lastSeq: number;
+	#lastKnown: Pick<LogEvent, "seq" | "id"> | null = null;
 
 	constructor(
 		storage: Pick<LogStorage, "readLog">,
@@ -55,6 +56,11 @@ export class LogReader {
 		return this.#lastSeq;
 	}
 
+	/** The last event that was published here or read, while {@link lastSeq} may be a mere number. */
+	get lastKnown(): Pick<LogEvent, "seq" | "id"> | null {
+		return this.#lastKnown;
+	}
+
 	/** The log is known to reach this far. */
 	reaches(seq: number): void {
 		this.#lastSeq = Math.max(this.#lastSeq, seq);
@@ -68,6 +74,7 @@ export class LogReader {
 	 */
 	appended(events: readonly LogEvent[], foremost: number): LogEvent | null {
 		let doubtful: LogEvent | null = null;
+		this.#know(events.at(-1));
 		for (const event of events) {
 			if (event.seq <= this.#lastSeq) {
 				if (!this.#holds(event)) doubtful ??= event;
@@ -127,8 +134,13 @@ export class LogReader {
 		}
 		this.#reads.delete(key);
 		this.reaches(chunk.through);
+		this.#know(chunk.events.at(-1));
 		if (chunk.events.length > 0) this.#keep(chunk);
 		this.#deliver(key, chunk);
+	}
+
+	#know(event: LogEvent | undefined): void {
+		if (event && event.seq > (this.#lastKnown?.seq ?? 0)) this.#lastKnown = { seq: event.seq, id: event.id };
 	}
 
 	#holds({ seq, id }: LogEvent): boolean {

@@ -33,7 +33,7 @@ export type SettleResult =
 
 /** One change of a lane: an attempt with what follows from it, or just a position that moved. */
 export interface SettleItem {
-	/** The lease that it was made under: one object for an actor's life. */
+	/** The lease that it was made under: one object for an actor's life. Its generation changes with the database's epoch. */
 	readonly lease: { readonly projectId: string; readonly generation: number };
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */
@@ -243,9 +243,13 @@ function settlementOf(items: readonly SettleItem[]): Settlement {
 		}
 		if (item.lane) lanes.set(item.lane.webhookId, item.lane);
 	}
+	const { lease } = items[0]!;
 	return {
-		projectId: items[0]!.lease.projectId,
-		generation: items[0]!.lease.generation,
+		projectId: lease.projectId,
+		// As it is when the settlement is tried.
+		get generation() {
+			return lease.generation;
+		},
 		attempts,
 		schedule: [...schedule.values()],
 		unschedule: [...unschedule.values()],

@@ -1,4 +1,4 @@
-import type { AlarmMark, Lease } from "./delivery.ts";
+import type { AlarmMark, Lease, NewAttempt } from "./delivery.ts";
 
 /**
  * What nodes that share a database tell each other of the projects that they work. The holder of a lease hears no alarm:
@@ -20,14 +20,14 @@ export interface NeighbourStorage {
 	/** This node takes no share any more. */
 	leave(holder: string): Promise<void>;
 	/**
-	 * Calls `listener` when the database is found to have gone on from an earlier state, as after a failover to a standby
-	 * that lacked the last commits, and before anything is read or written there. No lease taken before is good for anything
-	 * any more, and whatever was read before may be wrong. For a term after that only leases that this node held are given
-	 * to it, as `acquireLeases` says.
+	 * Calls `listener` when the database is found to have gone on in another epoch, from a state that may be an earlier one,
+	 * as after a failover to a standby that lacked the last commits, and before anything is read or written there. Whatever
+	 * was read before may be wrong, and no lease taken before is good for anything any more, except those that `keeper` is
+	 * told of. For a term after that only leases that this node held are given to it, as `acquireLeases` says.
 	 *
 	 * @returns ends it
 	 */
-	onEpoch(listener: () => void): () => void;
+	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void;
 	/**
 	 * Calls `listener` soon after another node gave projects work or changed them. A hint: it may come late, twice, or not
 	 * at all.
@@ -35,6 +35,32 @@ export interface NeighbourStorage {
 	 * @returns ends it
 	 */
 	subscribe(listener: (projectIds: readonly string[]) => void): () => void;
+}
+
+/** Keeps what a node knows of projects of which the database has lost nothing. */
+export interface EpochKeeper {
+	/** What the node knows. Asked when the next epoch is reached, after `listener` was called. */
+	claims(): readonly Claim[];
+	/**
+	 * The next epoch is reached, and nothing was read or written there yet. `kept` are the leases of the claims that hold,
+	 * as they are called from now on; all others are lost. Until `opensInMs` from now another node may go on by a lease that
+	 * the database has lost.
+	 */
+	begun(kept: readonly Lease[], opensInMs: number): void;
+}
+
+/** What a node knows of a project that it works. */
+export interface Claim {
+	readonly lease: Lease;
+	readonly holder: string;
+	/** The revision that it goes by. */
+	readonly revision: number;
+	/** The end of the log, as far as it knows. */
+	readonly lastSeq: number;
+	/** The last event that it knows itself; it relies on no later one. Null: only on what was there when the lanes were loaded. */
+	readonly event: { readonly seq: number; readonly id: string } | null;
+	/** The last attempt that it committed under this lease, or null. */
+	readonly attempt: Pick<NewAttempt, "id" | "webhookId" | "seq" | "replay" | "attempt"> | null;
 }
 
 export interface Share {

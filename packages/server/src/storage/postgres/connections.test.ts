@@ -14,7 +14,7 @@ test(
 		await using server = await PostgresServer.start();
 		const url = await server.createDatabase();
 		await migratePostgres(url);
-		const joining = { memory: null, ends: new Map(), termMs: 1_000, now: null };
+		const joining = { memory: null, ends: new Map(), claims: () => [], claimed: 0, termMs: 1_000, now: null };
 		const { epoch } = await joinEpoch(connectionConfig(url), joining, async () => undefined);
 		const connections = new Connections(connectionConfig(url), new Hosts(url), {}, new EpochMemory(epoch));
 		const late = (error: unknown) => new Promise((_, reject) => setImmediate(() => reject(error)));

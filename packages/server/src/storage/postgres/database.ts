@@ -1,9 +1,11 @@
 import type { PoolConfig } from "pg";
+import type { EpochKeeper } from "../port/neighbours.ts";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
 import { Connections, type PoolName } from "./connections.ts";
-import { type Epoch, EpochMemory, joinEpoch } from "./epochs.ts";
+import { type Epoch, EpochMemory, type Joining, joinEpoch } from "./epochs.ts";
 import { storageError } from "./errors.ts";
+import { storedGeneration, toGeneration } from "./generations.ts";
 import type { Hosts } from "./hosts.ts";
 
 /** For so long a database that had no room for something counts as full, milliseconds. */
@@ -27,11 +29,13 @@ export interface DatabaseOptions {
 export class Database {
 	readonly #options: DatabaseOptions;
 	#connections: Connections;
+	/** How many epochs this node has been in before. */
 	#epochs = 0;
 	#joining: Promise<void> | null = null;
 	#onChanged: (projectId: string) => void = () => undefined;
 	#onDistrusted: () => void = () => undefined;
 	readonly #epochListeners = new Set<() => void>();
+	readonly #epochKeepers = new Set<EpochKeeper>();
 	#refusedFull: StorageError | null = null;
 	#refusedFullAt = 0;
 	readonly #underWay = new Set<Promise<unknown>>();
@@ -44,7 +48,7 @@ export class Database {
 
 	/** Rejects as connecting does, or with a StorageError. */
 	static async open(options: DatabaseOptions): Promise<Database> {
-		const { epoch } = await join(options, null, new Map());
+		const { epoch } = await join(options, { memory: null, ends: new Map(), claims: () => [], claimed: 0 });
 		return new Database(options, new EpochMemory(epoch));
 	}
 
@@ -59,14 +63,16 @@ export class Database {
 	}
 
 	/**
-	 * Has the beginning of another epoch told, before anything is read or written in it.
+	 * Has the beginning of another epoch told, before anything is read or written in it. `keeper` is asked what can be kept.
 	 *
 	 * @returns ends it
 	 */
-	onEpoch(listener: () => void): () => void {
+	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void {
 		this.#epochListeners.add(listener);
+		if (keeper) this.#epochKeepers.add(keeper);
 		return () => {
 			this.#epochListeners.delete(listener);
+			if (keeper) this.#epochKeepers.delete(keeper);
 		};
 	}
 
@@ -115,7 +121,7 @@ export class Database {
 
 	#connect(memory: EpochMemory): Connections {
 		const { hosts, configFor, observer } = this.#options;
-		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs++);
+		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs);
 		connections.onChanged = (projectId) => this.#onChanged(projectId);
 		connections.onDistrusted = () => this.#onDistrusted();
 		connections.onEnded = () => this.#ended();
@@ -145,7 +151,15 @@ export class Database {
 		this.#joining ??= (async () => {
 			const before = this.#connections;
 			if (!before.ended) return;
-			const { epoch, lost } = await join(this.#options, before.epochs, before.ends);
+			const claims = () => [...this.#epochKeepers].flatMap((keeper) => keeper.claims());
+			const { epochs: memory, ends } = before;
+			const claimed = this.#epochs;
+			const { epoch, lost, kept, opensInMs } = await join(this.#options, { memory, ends, claims, claimed });
+			this.#epochs += 1;
+			const leases = kept.map(({ lease }) => {
+				return { ...lease, generation: toGeneration(this.#epochs, storedGeneration(claimed, lease.generation)) };
+			});
+			for (const keeper of this.#epochKeepers) keeper.begun(leases, opensInMs);
 			this.#connections = this.#connect(before.epochs.next(epoch));
 			this.#closeLater(before);
 			for (const tail of lost) this.#options.observer.lostTail?.(tail);
@@ -156,11 +170,11 @@ export class Database {
 	}
 }
 
-async function join(options: DatabaseOptions, memory: EpochMemory | null, ends: ReadonlyMap<string, number>) {
+async function join(options: DatabaseOptions, known: Omit<Joining, "termMs" | "now">) {
 	const { hosts, configFor, leaseTermMs, now } = options;
 	try {
 		return await hosts.connect((url) =>
-			joinEpoch(configFor(url), { memory, ends, termMs: leaseTermMs, now: now() }, (client) => hosts.check(client)),
+			joinEpoch(configFor(url), { ...known, termMs: leaseTermMs, now: now() }, (client) => hosts.check(client)),
 		);
 	} catch (error) {
 		throw storageError(error);

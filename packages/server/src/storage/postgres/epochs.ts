@@ -9,11 +9,14 @@
  * - A server's history is told by its system identifier and its timeline, which a promotion changes, by the number of a
  *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each connection is compared when it is opened, before anything runs
  *   on it. The table `epochs` names the current epoch for all nodes, and the first node to meet another history adds one.
- * - When a node meets another history, its connections are cut, its actors end, and what it knows by heart is dropped with
- *   its {@link Connections}. A lease carries its epoch within its generation, so none is good for anything later on.
+ * - When a node meets another history, its connections are cut, its actors stand still, and what it knows by heart is
+ *   dropped with its {@link Connections}. A lease carries its epoch within its generation, so none is good for anything
+ *   later on. Only projects of which nothing that the node knows is missing are kept ({@link keptClaims}): their lease goes
+ *   on under another generation, and outcomes that were not committed are settled as after any broken connection.
  * - Who held which lease may be lost as well, and a node that has not noticed yet may go on sending by one. So until a term
  *   has passed since the epoch began a lease goes only to the node that held it up to then: no other one held it at the
- *   same time, and that node has just stopped working by it. Nobody else takes one, and no change is in force before.
+ *   same time, and that node has just stopped working by it. Nobody else takes one, a project that was kept without a
+ *   trusted lease sends nothing, and no change is in force before.
  * - Where each log ended then is kept in `log_forks`. What a node knows to have been acknowledged beyond that is lost, and
  *   is recorded there; and a reader of the log who comes from an epoch before is told where to continue.
  * - A server that still names an epoch which this node has left is one that another server has replaced. It is refused:
@@ -23,8 +26,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { Client, type ClientBase, type ClientConfig } from "pg";
+import type { Claim } from "../port/neighbours.ts";
 import type { LostTail } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
+import { keptClaims } from "./claims.ts";
 import { sqlState } from "./errors.ts";
 import { numberArray, textArray } from "./literals.ts";
 
@@ -153,10 +158,22 @@ export interface Joining {
 	readonly memory: EpochMemory | null;
 	/** By project the last event that the node knows to have been acknowledged. */
 	readonly ends: ReadonlyMap<string, number>;
+	/** What it knows of the projects that it works, under leases of its epoch number `claimed`. */
+	readonly claims: () => readonly Claim[];
+	readonly claimed: number;
 	/** How long a lease holds, milliseconds. */
 	readonly termMs: number;
 	/** What time it is, where the database is not to look itself. */
 	readonly now: number | null;
+}
+
+export interface Joined {
+	readonly epoch: Epoch;
+	readonly lost: readonly LostTail[];
+	/** Claims of which nothing is missing. */
+	readonly kept: readonly Claim[];
+	/** How long leases that were lost may still be gone by elsewhere, milliseconds. */
+	readonly opensInMs: number;
 }
 
 const LOCK = "LOCK TABLE posthorn.epochs IN SHARE ROW EXCLUSIVE MODE";
@@ -168,20 +185,26 @@ const BEGIN_EPOCH = `
 	FROM (SELECT coalesce($6::bigint, posthorn.now_ms()) AS now) t RETURNING open_at`;
 const FORK_LOGS = `
 	INSERT INTO posthorn.log_forks (project_no, epoch, kept) SELECT project_no, $1::bigint, last_seq FROM posthorn.logs`;
-/** A row that a store's transaction holds is left out: its lease is not taken before `open_at` either. */
-const FREE_LEASES = `
-	UPDATE posthorn.leases SET holder = NULL, acknowledged = NULL, generation = generation + 1, until = $1
+/**
+ * Until then nobody takes a lease that is held, but its holder may keep it. A row that a store's transaction holds is left
+ * out: its lease is not taken before `open_at` either.
+ */
+const HOLD_LEASES = `
+	UPDATE posthorn.leases SET until = $1
 	WHERE project_no = ANY (ARRAY(
 		SELECT project_no FROM posthorn.leases WHERE until IS NOT NULL FOR UPDATE SKIP LOCKED
 	))`;
+/** How long until then, milliseconds. */
+const OPENS_IN =
+	"SELECT open_at - coalesce($1::bigint, posthorn.now_ms()) AS ms FROM posthorn.epochs ORDER BY no DESC LIMIT 1";
 const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost IS NULL";
 
 /** Goes on in the epoch of the server that is reached, and begins it if no node has. */
 export async function joinEpoch(
 	config: ClientConfig,
-	{ memory, ends, termMs, now }: Joining,
+	{ memory, ends, claims, claimed, termMs, now }: Joining,
 	check: (client: ClientBase) => Promise<void>,
-): Promise<{ readonly epoch: Epoch; readonly lost: readonly LostTail[] }> {
+): Promise<Joined> {
 	const client = new Client({ ...config, application_name: "posthorn epoch", query_timeout: JOIN_TIMEOUT_MS });
 	// Whoever waits for a statement hears of it.
 	client.on("error", () => undefined);
@@ -202,14 +225,16 @@ export async function joinEpoch(
 			]);
 			if (epoch.no > 1) {
 				await client.query(FORK_LOGS, [epoch.no]);
-				await client.query(FREE_LEASES, [begun.rows[0]!.open_at]);
+				await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
 				await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
 			}
 		}
 		const lost = memory === null || ends.size === 0 ? [] : await recordLost(client, memory.current, ends, now);
+		const kept = await keptClaims(client, claimed, claims());
+		const [opens] = (await client.query<{ ms: number }>(OPENS_IN, [now])).rows;
 		await client.query("COMMIT");
 		await client.end();
-		return { epoch, lost };
+		return { epoch, lost, kept, opensInMs: Math.max(0, opens!.ms) };
 	} catch (error) {
 		// Without waiting for a server that may not be there.
 		client.connection.stream.destroy();

@@ -379,6 +379,8 @@ BEGIN
 END $function$;
 REVOKE ALL ON FUNCTION posthorn.value_fault(json,text) FROM PUBLIC;
 
+CREATE SEQUENCE posthorn.publishing_order;
+
 CREATE TABLE posthorn.accounts (
 	id text COLLATE "C" NOT NULL,
 	email text NOT NULL,
@@ -621,7 +623,7 @@ CREATE TABLE posthorn.projects (
 CREATE UNLOGGED TABLE posthorn.publishing (
 	xact xid8 NOT NULL,
 	project_no bigint NOT NULL,
-	no bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+	no bigint DEFAULT nextval('posthorn.publishing_order'::regclass) NOT NULL,
 	created_at bigint,
 	type integer NOT NULL,
 	id_given boolean NOT NULL,

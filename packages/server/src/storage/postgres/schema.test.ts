@@ -36,6 +36,7 @@ describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({
 
 	test.each([
 		["ALTER TABLE posthorn.settings ADD COLUMN more integer", "\tmore integer,"],
+		["CREATE SEQUENCE posthorn.more", "CREATE SEQUENCE posthorn.more;"],
 		["ALTER TABLE posthorn.settings ALTER COLUMN value SET DEFAULT 'x'", "\tvalue text DEFAULT 'x'::text NOT NULL,"],
 		["ALTER TABLE posthorn.settings ALTER COLUMN value DROP NOT NULL", "\tvalue text,"],
 		["ALTER TABLE posthorn.settings ADD CHECK (value <> '')", "CHECK ((value <> ''::text))"],
@@ -55,7 +56,7 @@ describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({
 	test.each([
 		["CREATE VIEW posthorn.more AS SELECT 1", "relation more of kind v"],
 		["CREATE TYPE posthorn.more AS ENUM ('a')", "type more"],
-		["CREATE SEQUENCE posthorn.more", "relation more of kind S"],
+		["CREATE SEQUENCE posthorn.more INCREMENT 2", "relation more of kind S"],
 		["ALTER TABLE posthorn.settings ENABLE ROW LEVEL SECURITY", "relation settings of kind r"],
 	])("%s is not passed over", async (change, told) => {
 		await altered(change, (copy) => expect(dumpSchema(copy)).rejects.toThrow(told));

@@ -1,15 +1,12 @@
 import type { PoolClient, QueryResult } from "pg";
 import { ClockOffset } from "./clock-offset.ts";
+import { storedGeneration, toGeneration } from "./generations.ts";
 import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./name-cache.ts";
 import type { Statement } from "./sql.ts";
 
 /** A row as the driver gives it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
-
-/** More than the generations that the lease of a project goes through in an epoch. */
-const GENERATIONS = 2 ** 36;
-const NO_GENERATION = -1;
 
 /**
  * A connection for as long as one operation has it. Statements may be sent without waiting for the ones before: the
@@ -38,12 +35,12 @@ export class Session {
 
 	/** A lease's generation for the engine: with the epoch that it was given in. */
 	toGeneration(stored: number): number {
-		return this.#epoch * GENERATIONS + stored;
+		return toGeneration(this.#epoch, stored);
 	}
 
 	/** A lease's generation as this database has it; of a lease of another epoch one that it never has. */
 	storedGeneration(generation: number): number {
-		return Math.floor(generation / GENERATIONS) === this.#epoch ? generation % GENERATIONS : NO_GENERATION;
+		return storedGeneration(this.#epoch, generation);
 	}
 
 	/** The rows that a statement answers with. Their type is taken on trust. */

@@ -60,7 +60,7 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 			isInForce: (projectId, revision) => this.read((c) => isInForce(c, this.#time(), projectId, revision), "engine"),
 			share: (holder) => this.write((c) => share(c, this.#time(), holder, options.leaseTermMs), "engine"),
 			leave: (holder) => this.write((c) => leave(c, holder), "engine"),
-			onEpoch: (listener) => database.onEpoch(listener),
+			onEpoch: (listener, keeper) => database.onEpoch(listener, keeper),
 			subscribe: (listener) => this.#wakes.subscribe(listener),
 		};
 	}

@@ -10,6 +10,7 @@ import * as openEvents from "./0009-open-events.ts";
 import * as closing from "./0010-closing-webhooks.ts";
 import * as epochs from "./0011-epochs.ts";
 import * as handedOver from "./0012-handed-over.ts";
+import * as loggedSequence from "./0013-logged-sequence.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly string[] = [
 	closing.sql,
 	epochs.sql,
 	handedOver.sql,
+	loggedSequence.sql,
 ];

@@ -1,0 +1,67 @@
+/**
+ * The database goes on in another epoch, from a state that may be an earlier one. All actors stand still until that is
+ * reached. Those of which the database has lost nothing go on: their outcomes are settled as after any broken connection.
+ * The others end, and their projects are read again.
+ */
+import type { Claim, EpochKeeper } from "../../storage/port/neighbours.ts";
+import type { Lease } from "../../storage/port.ts";
+import type { Actor } from "./actor.ts";
+import type { ActorContext } from "./context.ts";
+import type { Roster } from "./roster.ts";
+
+export interface EpochChangeOptions {
+	readonly holder: string;
+	readonly roster: Roster;
+	/** Has the actor go by what is stored. */
+	readonly reload: (actor: Actor) => Promise<void>;
+	/** Takes projects that no other node can have held. */
+	readonly takeAgain: (projectIds: readonly string[]) => void;
+}
+
+type ChangeContext = Pick<ActorContext, "logger" | "onLost">;
+
+export class EpochChange implements EpochKeeper {
+	readonly #context: ChangeContext;
+	readonly #options: EpochChangeOptions;
+	/** Actors that stand still, and whether their lease was trusted until then. */
+	readonly #halted = new Map<Actor, boolean>();
+
+	constructor(context: ChangeContext, options: EpochChangeOptions) {
+		this.#context = context;
+		this.#options = options;
+	}
+
+	/** Another epoch was met: nothing is started by what was known before. */
+	halt(): void {
+		for (const actor of this.#options.roster.actors.values()) {
+			if (this.#halted.has(actor)) continue;
+			this.#halted.set(actor, actor.isTrusted);
+			actor.hold();
+		}
+	}
+
+	claims(): Claim[] {
+		const { roster, holder } = this.#options;
+		return [...roster.actors.values()].flatMap((actor) => (this.#halted.has(actor) && actor.claim(holder)) || []);
+	}
+
+	begun(kept: readonly Lease[], opensInMs: number): void {
+		const { roster, reload, takeAgain } = this.#options;
+		const leases = new Map(kept.map((lease) => [lease.projectId, lease]));
+		const ended = [...roster.actors.values()].filter((actor) => !leases.has(actor.projectId));
+		for (const actor of ended) {
+			roster.drop(actor);
+			this.#context.onLost("epoch");
+		}
+		this.#context.logger.warn(
+			{ kept: roster.actors.size, projects: ended.length },
+			"the database went on from another state: projects of which it lost something, or may have, are read again",
+		);
+		for (const actor of roster.actors.values()) {
+			actor.continueAs(leases.get(actor.projectId)!, opensInMs);
+			void reload(actor).then(() => actor.release());
+		}
+		takeAgain(ended.filter((actor) => this.#halted.get(actor)).map(({ projectId }) => projectId));
+		this.#halted.clear();
+	}
+}
