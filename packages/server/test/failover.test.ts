@@ -3,11 +3,11 @@ import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { describe, expect, test } from "vitest";
 import { StorageError } from "../src/storage/port.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
-import { EngineRig, LEASE_TERM_MS } from "./engine-rig.ts";
+import { ALL_TYPES, EngineRig, LEASE_TERM_MS } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 /** An engine on a primary with a standby, and a webhook of each width. */
-async function setUp() {
+async function setUp(events: readonly string[] = ALL_TYPES) {
 	await using made = new AsyncDisposableStack();
 	const primary = made.use(await PostgresServer.start({ own: true }));
 	// Before there is a standby: one that is there already hears of it later.
@@ -27,8 +27,10 @@ async function setUp() {
 			storage.wrap,
 		),
 	);
-	const hook = await rig.webhook("a");
-	const wide = await rig.webhook("b", { maxInFlight: 4 });
+	const hook = await rig.webhook("a", { events });
+	const wide = await rig.webhook("b", { events, maxInFlight: 4 });
+	// What the project goes by is told to other nodes once a second.
+	await storage.pass(rig.clock, 1_500);
 	const resources = made.move();
 	return {
 		...{ rig, storage, primary, standby, hook, wide },
@@ -38,8 +40,15 @@ async function setUp() {
 			const isThere = `SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${end!.at}'`;
 			while ((await standby.execute(isThere)).length === 0);
 		},
-		/** On the standby's database. */
-		execute: (text: string) => standby.execute(text, onStandby.href),
+		/** A store publishes by SQL. */
+		async sql(server: PostgresServer, count: number, type: string): Promise<string[]> {
+			const url = new URL(server.url);
+			url.pathname = database.pathname;
+			const publish = `SELECT posthorn.publish('${rig.projectId}', '${type}', '{}') AS id`;
+			const ids: string[] = [];
+			while (ids.length < count) ids.push((await server.execute(publish, url.href))[0]!.id as string);
+			return ids;
+		},
 		async fail(): Promise<void> {
 			await primary.kill();
 			await standby.promote();
@@ -154,7 +163,7 @@ describe("a standby is promoted", { timeout: 3 * START_TIMEOUT_MS }, () => {
 		expect(await site.attempts(first!, hook.id)).toEqual([[1, 1]]);
 	});
 
-	test("and a store's events have taken the numbers of lost ones: they are sent, and the outcomes of those are not theirs", async () => {
+	test("and a store publishes events with the numbers of lost ones: they are sent, and outcomes of those are not theirs", async () => {
 		await using site = await setUp();
 		const { rig, storage, primary, hook } = site;
 		const before = await rig.publish(2);
@@ -165,9 +174,7 @@ describe("a standby is promoted", { timeout: 3 * START_TIMEOUT_MS }, () => {
 		const lost = await rig.publish(3);
 		await rig.sentCount(10);
 		await site.fail();
-		const publish = `SELECT posthorn.publish('${rig.projectId}', 'delivery.success', '{}') AS id`;
-		const stored: string[] = [];
-		for (let n = 0; n < 5; n++) stored.push((await site.execute(publish))[0]!.id as string);
+		const stored = await site.sql(site.standby, 5, "delivery.success");
 		storage.fail("settle", 0);
 		const after = await site.publish(1);
 		await site.settled(4 + 2 * 6);
@@ -175,7 +182,24 @@ describe("a standby is promoted", { timeout: 3 * START_TIMEOUT_MS }, () => {
 		for (const id of [...stored, ...after]) expect(await site.attempts(id, hook.id)).toEqual([[1, 1]]);
 	});
 
-	test("and the lease was not trusted any more: nothing is sent until no other node can go on by a lost lease", async () => {
+	test("and a store publishes events with the numbers of lost ones that no webhook wanted: they are sent", async () => {
+		await using site = await setUp(["delivery.success"]);
+		const { rig, storage, primary, hook } = site;
+		const before = await rig.publish(2);
+		await rig.settledCount(4);
+		await site.caughtUp();
+		await primary.refuseStandbys();
+		await site.sql(primary, 3, "delivery.failed");
+		// The node hears of their number, and passes over them.
+		await storage.pass(rig.clock, 3_000);
+		await site.fail();
+		const stored = await site.sql(site.standby, 5, "delivery.success");
+		const after = await site.publish(1);
+		await site.settled(4 + 2 * 6);
+		expect(rig.sender.to(hook.url)).toEqual([...before, ...stored, ...after]);
+	});
+
+	test("after the lease was trusted: nothing is sent until no other node can go on by a lease that was lost", async () => {
 		await using site = await setUp();
 		const { rig, storage, hook } = site;
 		const before = await rig.publish(1);
@@ -189,6 +213,8 @@ describe("a standby is promoted", { timeout: 3 * START_TIMEOUT_MS }, () => {
 		const begun = rig.clock.now();
 		await site.settled(4);
 		expect(rig.sender.to(hook.url)).toEqual([...before, after]);
-		expect(rig.sender.sent.at(-1)!.at - begun).toBeGreaterThan(LEASE_TERM_MS - 1_000);
+		const sent = rig.sender.sent.filter(({ eventId }) => eventId === after);
+		for (const { at } of sent) expect(at - begun).toBeGreaterThan(LEASE_TERM_MS - 1_000);
+		expect(sent).toHaveLength(2);
 	});
 });
