@@ -12,7 +12,8 @@
  * and with them what is known by heart; others take their place.
  *
  * A connection that gives no answer at all, or leads to a server that has become read-only, says that the way to the
- * database has changed: those that were made before are not used any more.
+ * database has changed: those that were made before are not used any more. Where work takes long, a connection opened
+ * beside it tells whether the server still answers (probe.ts).
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from "pg";
@@ -25,6 +26,7 @@ import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.
 import type { Hosts } from "./hosts.ts";
 import { BoundedMap, NameCache } from "./name-cache.ts";
 import { KnownDays } from "./partitions.ts";
+import { Probe } from "./probe.ts";
 import { Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;
@@ -66,6 +68,7 @@ export class Connections {
 	readonly #distrusted = new WeakSet<PoolClient>();
 	readonly #pools: Readonly<Record<PoolName, Pool>>;
 	readonly #open = new Set<PoolClient>();
+	readonly #probe: Probe;
 	/** Among the epochs that this node has been in, from 0. */
 	readonly #epoch: number;
 	#ended = false;
@@ -75,6 +78,10 @@ export class Connections {
 		this.#observer = observer;
 		this.epochs = epochs;
 		this.#epoch = epoch;
+		this.#probe = new Probe(
+			() => ({ ...config, connectionString: hosts.current }),
+			() => this.#cut(),
+		);
 		const verify: PoolConfig["verify"] = (client, done) => void this.#verify(client).then(() => done(), done);
 		const open = (name: PoolName) => {
 			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true, verify });
@@ -195,11 +202,14 @@ export class Connections {
 	#end(): void {
 		if (this.#ended) return;
 		this.#ended = true;
-		for (const client of this.#open) {
-			this.#distrusted.add(client);
-			destroy(client);
-		}
+		this.#cut();
 		this.onEnded();
+	}
+
+	/** Whoever waits for a statement hears that its connection is lost. */
+	#cut(): void {
+		this.#distrust();
+		for (const client of this.#open) destroy(client);
 	}
 
 	#keepEnds({ ends }: Session): void {
@@ -217,6 +227,7 @@ export class Connections {
 	async #with<T>(pool: PoolName, work: Work<T>): Promise<T> {
 		const client = await this.#connect(this.#pools[pool]);
 		let broken: Error | undefined;
+		const unwatch = this.#probe.watch();
 		try {
 			const session = new Session(client, this.names, this.offset, this.#epoch);
 			const value = await work(session);
@@ -230,6 +241,7 @@ export class Connections {
 			if (this.#distrusted.has(client)) broken = error as Error;
 			throw error;
 		} finally {
+			unwatch();
 			client.release(broken);
 		}
 	}

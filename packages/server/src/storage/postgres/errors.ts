@@ -29,6 +29,7 @@ const BROKEN =
 /** What the pool says when all of its connections were at work for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 /** What it says of a statement that was not answered: not even with the database's own word that it takes too long. */
+const UNCONNECTED = "timeout expired";
 const UNANSWERED = "Query read timeout";
 
 /** What pgbouncer says of what it does not pass on; other things it says under the same code pass by. */
@@ -80,6 +81,10 @@ export function isConnectionLost(error: unknown): boolean {
 export function isWayLost(error: unknown): boolean {
 	return sqlState(error) === READ_ONLY || (error instanceof Error && error.message === UNANSWERED);
 }
+
+/** A server that is asked on a connection of its own gave no answer in time. */
+export const isSilence = (error: unknown): boolean =>
+	error instanceof Error && (error.message === UNANSWERED || error.message === UNCONNECTED);
 
 /** No connection became free in time: it tells nothing of the server. */
 export const isPoolBusy = (error: unknown): boolean => error instanceof Error && error.message === BUSY;
