@@ -17,9 +17,9 @@ export class UsageError extends CommandError {
 	}
 }
 
-/** The service can't run under the current conditions. */
+/** The service can't run under the current conditions; with exit code 2 where starting again would not help. */
 export class StartRefused extends CommandError {
-	constructor(lines: readonly string[]) {
-		super(lines, 1);
+	constructor(lines: readonly string[], isConfiguration: boolean) {
+		super(lines, isConfiguration ? 2 : 1);
 	}
 }

@@ -53,6 +53,11 @@ export async function main(args: readonly string[]): Promise<void> {
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
 		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
+	// A reader that has seen enough, such as head.
+	process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+		if (error.code !== "EPIPE") throw error;
+		process.exit(process.exitCode);
+	});
 	if (args.length === 0) {
 		program.outputHelp();
 		return;

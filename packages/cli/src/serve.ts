@@ -37,7 +37,8 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 
 	// Before the seal key is created, so that a refused start leaves nothing behind.
 	const faults = (await examineNeeds(config)).filter(({ state }) => state === "fault");
-	if (faults.length > 0) throw new StartRefused(faults.map(findingLine));
+	const isConfiguration = faults.some(({ isSetting }) => isSetting);
+	if (faults.length > 0) throw new StartRefused(faults.map(findingLine), isConfiguration);
 	const seal = sealKeyOf(config);
 	const service = await startService({
 		config,

@@ -86,7 +86,25 @@ test("a second process on the same database, a taken port and a wrong seal key a
 	expect(taken).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port}`) });
 	await service.stop();
 	const wrong = await run(["serve", "--port", "0"], { POSTHORN_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") }, cwd);
-	expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("seal key") });
+	// The exit code of a wrong configuration, so that a supervisor does not try again and again.
+	expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("seal key") });
+});
+
+test("a reader of the help that has seen enough leaves no trace of an error", async () => {
+	const child = spawn(process.execPath, [COMMAND, "serve", "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+	child.stdout.destroy();
+	let err = "";
+	child.stderr.on("data", (chunk) => {
+		err += String(chunk);
+	});
+	const [code] = await once(child, "close");
+	expect([code, err]).toEqual([0, ""]);
+});
+
+test.skipIf(process.platform !== "linux")("a place that keeps no files is named as such", async () => {
+	const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:/proc/posthorn/posthorn.db"]);
+	expect(code).toBe(1);
+	expect(err).toMatch(/keeps no files|cannot be written to/);
 });
 
 test("a backup of a running service is a database that another one runs from; it never overwrites", async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Shortage } from "../engine/send/shortages.ts";
 import { StorageError } from "../storage/port.ts";
@@ -169,4 +170,16 @@ test.each([
 	expect(status).toBe(expected);
 	expect(headers.allow).toBe(allow);
 	expect(headers["x-request-id"]).toBeDefined();
+});
+
+test("the page for operators names every budget that metrics show", async () => {
+	const { text } = await api.call("GET", "/metrics");
+	const ofApi = [...text.matchAll(/posthorn_budget_limit\{budget="(\w+)"\}/g)].map(([, name]) => name!);
+	const names = [...new Set([...ofApi, ...api.engine.budgets.map(({ name }) => name)])];
+	const page = readFileSync(new URL("../../../../docs/operations/monitoring.md", import.meta.url), "utf8");
+	const table = /\| `budget` \| counts \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(page)![1]!;
+	const told = table
+		.split("\n")
+		.flatMap((row) => [...row.split("|")[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!));
+	expect(told.sort()).toEqual(names.sort());
 });

@@ -1,5 +1,12 @@
-import { flagOf, variableOf } from "./setting.ts";
+import { flagOf, type Setting, variableOf } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
+
+/** What a value may be, in the words in which a wrong one is refused. */
+function valuesOf({ parse }: Setting<unknown>): string {
+	const parsed = parse("\u0000");
+	if (parsed.ok) throw new Error("A setting takes any text.");
+	return parsed.must.replace(/ \([^)]*\)$/, "");
+}
 
 /** The page `docs/operations/configuration.md`, made from the table of settings. */
 export function configurationPage(): string {
@@ -9,9 +16,11 @@ export function configurationPage(): string {
 			.filter((setting) => setting.group === group)
 			.map((setting) => {
 				const shown = setting.defaultText ?? `\`${setting.default}\``;
-				return `| \`${variableOf(setting)}\`<br>\`${flagOf(setting)}\` | ${shown} | ${setting.meaning} |`;
+				const value = `\`${setting.placeholder}\`: ${valuesOf(setting)}`;
+				return `| \`${variableOf(setting)}\`<br>\`${flagOf(setting)}\` | ${shown} | ${value} | ${setting.meaning} |`;
 			});
-		return `## ${group}\n\n| variable, flag | default | meaning |\n|---|---|---|\n${rows.join("\n")}\n`;
+		const head = "| variable, flag | default | value | meaning |\n|---|---|---|---|";
+		return `## ${group}\n\n${head}\n${rows.join("\n")}\n`;
 	});
 	return `# Configuration
 

@@ -16,6 +16,8 @@ import { sealKey } from "./parsers.ts";
 
 /** Nobody but the owner may read it. */
 const MODE = 0o600;
+/** The database will lie in this folder, too. */
+const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
@@ -87,7 +89,7 @@ function makeSealKey(file: string): boolean {
 	return orExplain(
 		`The seal key ${file} cannot be made; let this user write to ${folder}, or choose another place`,
 		() => {
-			mkdirSync(folder, { recursive: true });
+			mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
 			try {
 				flushed(openSync(draft, "wx", MODE), `${randomBytes(SEAL_KEY_BYTES).toString("base64")}\n`);
 				linkSync(draft, file);

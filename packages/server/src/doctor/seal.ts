@@ -13,6 +13,6 @@ export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, seal
 		openSealCheck(new Seal(key), sealed);
 		return { state: "ok", name, text: "The one that the database was made with." };
 	} catch (error) {
-		return { state: "fault", name, text: (error as Error).message };
+		return { state: "fault", name, text: (error as Error).message, isSetting: true };
 	}
 }

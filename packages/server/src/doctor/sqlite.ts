@@ -23,7 +23,9 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	}
 	const there = await stat(path).catch(() => null);
 	if (there && !there.isFile()) return fault(`${path} is not a file: name one for the database.`);
-	const { bavail, bsize } = await statfs(folder);
+	const { bavail, bsize, blocks } = await statfs(folder);
+	// Such as /proc and /sys, which hold no files.
+	if (blocks === 0) return fault(`${folder} is on a file system that keeps no files: name another place for ${path}.`);
 	const free = bavail * bsize;
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
 	if (free < NO_DISK_BYTES) return fault(`No space is left where ${path} lies: make room.`);

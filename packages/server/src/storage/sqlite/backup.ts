@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../port.ts";
 import { storageError } from "./errors.ts";
 import { APPLICATION_ID } from "./migrate.ts";
+import { makeFile } from "./private-file.ts";
 
 /** Other connections hold a lock for moments only. */
 const BUSY_TIMEOUT_MS = 5000;
@@ -45,6 +46,7 @@ function copy(sourcePath: string, targetPath: string): void {
 			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
 				throw new StorageError("unusable", `${sourcePath} is not a database of Posthorn: say which one to back up.`);
 			from = targetPath;
+			makeFile(targetPath);
 			source.prepare("VACUUM INTO ?").run(targetPath);
 		} finally {
 			source.close();

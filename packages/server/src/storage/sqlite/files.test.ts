@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { StorageError } from "../port.ts";
+import { backupSqlite } from "./backup.ts";
 import { openSqliteStorage } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };
@@ -33,6 +34,28 @@ test("the file and its directories are made; a clean close leaves the database a
 	await storage.ping();
 	await storage.close();
 	expect((await readdir(deep)).sort()).toEqual(["posthorn.db", "posthorn.db.lock"]);
+});
+
+test("nobody else can read what is made: files are 0600, also after a clean close, and folders 0700", async () => {
+	const deep = join(directory, "a", "b");
+	const modes = async (...names: string[]) => {
+		const stats = await Promise.all(names.map((name) => stat(join(directory, name))));
+		return stats.map(({ mode }) => (mode & 0o777).toString(8));
+	};
+	const usual = process.umask(0o022);
+	try {
+		const storage = await open(join(deep, "posthorn.db"));
+		await storage.ping();
+		const files = (await readdir(deep)).sort();
+		expect(files).toEqual(["posthorn.db", "posthorn.db-shm", "posthorn.db-wal", "posthorn.db.lock"]);
+		expect(new Set(await modes(...files.map((name) => join("a", "b", name))))).toEqual(new Set(["600"]));
+		expect(await modes("a", join("a", "b"))).toEqual(["700", "700"]);
+		await backupSqlite(join(deep, "posthorn.db"), join(directory, "copy.db"));
+		expect(await modes("copy.db")).toEqual(["600"]);
+		await storage.close();
+	} finally {
+		process.umask(usual);
+	}
 });
 
 test("a file that is no database is refused as such, and left as it is", async () => {

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { DatabaseSync } from "node:sqlite";
 import { StorageError } from "../port.ts";
 import { isBusy } from "./errors.ts";
+import { makeFile } from "./private-file.ts";
 
 /** How long a starting process waits for one that is just leaving. */
 const LOCK_WAIT_MS = 250;
@@ -17,6 +18,7 @@ export class ExclusiveLock {
 	/** Throws a StorageError `in_use` that names the holder, when another process or connection has the lock. */
 	constructor(databasePath: string) {
 		const path = `${databasePath}.lock`;
+		makeFile(path);
 		this.#db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
 		try {
 			this.#db.exec("CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT)");

@@ -4,8 +4,6 @@
  * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
  * answered by the writer is in it.
  */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../base/budgets.ts";
 import { Connection, openReader, openWriter } from "./connection.ts";
@@ -17,6 +15,7 @@ import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } fr
 import { migrate } from "./migrate.ts";
 import { READS, WRITES } from "./operations.ts";
 import { memoryOf, transferOf } from "./packed.ts";
+import { makeFile, makeFolder } from "./private-file.ts";
 
 /** Calls in one commit at most. */
 const MAX_BATCH_CALLS = 256;
@@ -35,9 +34,10 @@ interface Opened {
 
 function open(): Opened {
 	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null };
-	mkdirSync(dirname(path), { recursive: true });
+	makeFolder(path);
 	const lock = new ExclusiveLock(path);
 	try {
+		makeFile(path);
 		const db = openWriter(path);
 		migrate(db, path);
 		const connection = new Connection(db);
