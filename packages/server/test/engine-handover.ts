@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { StartRig } from "./engine-rig.ts";
+import { PROJECTS } from "../src/base/budgets.ts";
+import type { Answer, StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
@@ -26,6 +27,56 @@ export function describeHandover(start: StartRig): void {
 			release.release();
 			await stopping;
 			expect(await rig.storage.acquireLeases("another node", 1, [rig.projectId])).toHaveLength(1);
+		});
+
+		test("attempts of a project that is lost while it is handed over are refused, and nothing waits for them", async () => {
+			const storage = new FaultyStorage();
+			let refused = 0;
+			let isStale = false;
+			await using rig = await start(
+				(real) => {
+					const { settleHandedOver } = real;
+					real.settleHandedOver = async (...args) => {
+						const verdict = await settleHandedOver.apply(real, args);
+						if (verdict === "stale") refused += 1;
+						return verdict;
+					};
+					const { settle } = real;
+					real.settle = async (settlements, options) =>
+						isStale ? settlements.map(() => "stale") : settle.call(real, settlements, options);
+					return storage.wrap(real);
+				},
+				undefined,
+				{ activeProjects: 1 },
+			);
+			const hanging = await rig.webhook("hanging");
+			await rig.webhook("answers");
+			const answers: ((answer: Answer) => void)[] = [];
+			const ofOther: ((answer: Answer) => void)[] = [];
+			rig.sender.script = ({ target }) =>
+				new Promise((resolve) => (target.url === hanging.url ? answers : ofOther).push(resolve));
+			await rig.publishAll(1);
+			await rig.sentCount(2);
+			using held = storage.holdCall("settle");
+			ofOther[0]!(200);
+			await held.reached;
+			// It has worked for long enough, and another project waits.
+			await storage.pass(rig.clock, PROJECTS.quantumMs);
+			const other = await rig.project();
+			await rig.webhook("other", { projectId: other });
+			await rig.publishAll(1, "delivery.success", other);
+			await storage.pass(rig.clock, 2_000);
+			isStale = true;
+			held.release();
+			await storage.quiet();
+			expect(rig.engine.unsettled).toBe(0);
+			answers[0]!(200);
+			while (refused === 0) await new Promise((resolve) => setImmediate(resolve));
+			await storage.quiet();
+			expect(rig.engine.unsettled).toBe(0);
+			isStale = false;
+			rig.sender.script = () => 200;
+			for (const answer of ofOther) answer(200);
 		});
 	});
 }

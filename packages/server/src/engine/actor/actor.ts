@@ -16,30 +16,28 @@
  * when the log turns out to be shorter than what the actor has seen of it: it drops what it knows and writes nothing more.
  * Whoever takes the project next reads it from storage.
  */
-import { type SigningKey, signingKey } from "@posthorn/protocol";
-import type { Moment, Timer } from "../../base/clock.ts";
+import type { Moment } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/neighbours.ts";
 import type { AlarmMark, HandedOver, LaneState, Lease, LogEvent } from "../../storage/port.ts";
-import { Lane } from "../lanes/lane.ts";
+import type { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { SettleResult } from "../settle/settler.ts";
-import { type ActorContext, isTrusted } from "./context.ts";
+import type { ActorContext } from "./context.ts";
+import { Elsewhere } from "./elsewhere.ts";
 import { Finisher } from "./finisher.ts";
 import type { Flight } from "./flight.ts";
-import { Handover } from "./handover.ts";
+import type { Handover } from "./handover.ts";
+import { HeldLease } from "./held-lease.ts";
+import { Inbox } from "./inbox.ts";
+import { LaneSet } from "./lane-set.ts";
+import { LogCheck } from "./log-check.ts";
 import type { Message } from "./messages.ts";
 import { OpenWork, type ProjectWork } from "./project-work.ts";
+import { Retirement } from "./retirement.ts";
 import { Starter } from "./starter.ts";
 
-/** A project that changes nodes waits this long for its attempts in flight; those that take longer are handed over. */
-const HANDOVER_WAIT_MS = 500;
-/** Attempts in flight elsewhere are looked at again no sooner than this. */
-const ELSEWHERE_MS = 250;
 /** After a read failed, it is tried again after this long. */
 const READ_RETRY_MS = 500;
-
-/** For lanes that send nothing. */
-const NO_KEY = signingKey(new Uint8Array(32));
 
 export type LossReason =
 	| Exclude<SettleResult, "settled">
@@ -53,17 +51,10 @@ export class Actor {
 	readonly takenAt: number;
 	readonly #context: ActorContext;
 	readonly #onLost: (actor: Actor, why: LossReason) => void;
-	readonly #inbox: Message[] = [];
-	#scheduled = false;
-	#lease: Lease;
-	/** When the lease was asked for, or renewed. */
-	#asked: Moment;
-	/** Until then another node may go on by a lease that the database has lost, by the monotonic clock. */
-	#opensAt = 0;
-	#opening: Timer | null = null;
+	readonly #inbox = new Inbox<Message>((messages) => this.#run(messages));
+	readonly #lease: HeldLease;
 	#lastCommitted: Claim["attempt"] = null;
-	readonly #lanes = new Map<string, Lane>();
-	readonly #dirty = new Set<Lane>();
+	readonly #lanes: LaneSet;
 	readonly #reader: LogReader;
 	readonly #open = new OpenWork();
 	readonly #work: ProjectWork;
@@ -72,14 +63,10 @@ export class Actor {
 	/** What the lanes that were loaded last include. */
 	#seen: AlarmMark | null = null;
 	#holds = 0;
-	#doubting = false;
-	/** Attempts that are in flight at former holders. */
-	#elsewhere: readonly HandedOver[] = [];
-	#elsewhereTimer: Timer | null = null;
+	readonly #check: LogCheck;
+	readonly #elsewhere: Elsewhere;
 	readonly #flights = new Set<Flight>();
-	/** What this actor hands over. */
-	#handover: Handover | null = null;
-	#retiring = false;
+	readonly #retirement: Retirement;
 	#over = false;
 	#lastActive: number;
 	#loading: (() => void)[] = [];
@@ -89,30 +76,36 @@ export class Actor {
 		this.projectId = lease.projectId;
 		this.#context = context;
 		this.#onLost = onLost;
-		this.#lease = lease;
-		this.#asked = asked;
+		this.#lease = new HeldLease(context, lease, asked);
 		this.takenAt = context.clock.elapsed();
 		this.#lastActive = context.clock.now();
+		this.#lanes = new LaneSet(lease.projectId, context);
 		this.#reader = new LogReader(context.storage, lease.projectId, 0, context.budget, (key, chunk, error) => {
 			if (error) this.#readFailed(error, () => this.#post({ kind: "window", key, chunk: null }));
 			else this.#post({ kind: "window", key, chunk });
 		});
 		const work = this.#shared(lease);
 		this.#work = work;
+		this.#check = new LogCheck(work);
 		this.#finisher = new Finisher(work);
+		this.#retirement = new Retirement(work, this.#finisher);
+		this.#elsewhere = new Elsewhere(work, () => this.load());
 		this.#starter = new Starter(
 			work,
 			(lane) => this.#finisher.commitPosition(lane),
-			(lane) => this.#endDeletion(lane),
+			(lane) => {
+				this.#drop(lane);
+				this.#finisher.endDeletion(lane);
+			},
 		);
 	}
 
 	get lease(): Lease {
-		return this.#lease;
+		return this.#lease.current;
 	}
 
 	get retiring(): boolean {
-		return this.#retiring;
+		return this.#retirement.begun;
 	}
 
 	/** Whether it works by what it has loaded, and nobody else may work the project now. */
@@ -122,12 +115,12 @@ export class Actor {
 
 	/** Whether nobody else may work the project now. */
 	get isTrusted(): boolean {
-		return !this.isSuspended && isTrusted(this.#context, this.#asked);
+		return this.#lease.isTrusted;
 	}
 
 	/** Whether it waits until no other node can go on by a lease that the database has lost. It settles, and sends nothing. */
 	get isSuspended(): boolean {
-		return this.#context.clock.elapsed() < this.#opensAt;
+		return this.#lease.isSuspended;
 	}
 
 	// ── from outside ──
@@ -168,10 +161,7 @@ export class Actor {
 
 	/** The lease was prolonged. */
 	renewed(lease: Lease, asked: Moment): void {
-		const lapsed = !this.isTrusted;
-		this.#lease = lease;
-		this.#asked = asked;
-		if (lapsed) this.#post({ kind: "look", lane: null });
+		if (this.#lease.renewed(lease, asked)) this.#post({ kind: "look", lane: null });
 	}
 
 	/** Lanes stand still from now on, until {@link release} was called as often. */
@@ -186,12 +176,12 @@ export class Actor {
 
 	/** What it knows, for a database that may have lost some of it; null if that cannot be compared. */
 	claim(holder: string): Claim | null {
-		if (this.#seen === null || this.#handover !== null) return null;
+		if (this.#seen === null || this.#retirement.handover !== null) return null;
 		const { lastSeq, lastKnown: event } = this.#reader;
-		for (const lane of this.#lanes.values())
+		for (const lane of this.#lanes)
 			if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
 		const { revision } = this.#seen;
-		return { lease: this.#lease, holder, revision, lastSeq, event, attempt: this.#lastCommitted };
+		return { lease: this.lease, holder, revision, lastSeq, event, attempt: this.#lastCommitted };
 	}
 
 	/**
@@ -199,13 +189,8 @@ export class Actor {
 	 * did and has not committed, goes by this lease. Unless its lease is trusted, it sends nothing for this long.
 	 */
 	continueAs(lease: Lease, waitMs: number): void {
-		this.#lease = lease;
 		this.#work.lease.generation = lease.generation;
-		if (this.isTrusted) return;
-		const { clock } = this.#context;
-		this.#opensAt = clock.elapsed() + waitMs;
-		this.#opening?.cancel();
-		this.#opening = clock.setTimeout(() => this.#post({ kind: "look", lane: null }), waitMs);
+		this.#lease.continueAs(lease, waitMs, () => this.#post({ kind: "look", lane: null }));
 	}
 
 	/** What it goes by; null until it has loaded. */
@@ -220,14 +205,8 @@ export class Actor {
 
 	/** When the project has work next, if nothing comes in: now, at a time, or null for never. */
 	get wakeAt(): number | null {
-		let wakeAt: number | null = null;
-		for (const lane of this.#lanes.values()) {
-			if (!lane.active && !lane.deleted) continue;
-			const isDue = lane.deleted || lane.isBehind(this.#reader.lastSeq);
-			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
-			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
-		}
-		for (const { until } of [...this.#elsewhere, ...(this.#handover?.attempts ?? [])])
+		let wakeAt = this.#lanes.wakeAt(this.#reader.lastSeq);
+		for (const { until } of [...this.#elsewhere.attempts, ...this.#retirement.attempts])
 			wakeAt = Math.min(wakeAt ?? until, until);
 		return wakeAt;
 	}
@@ -236,35 +215,26 @@ export class Actor {
 	 * Starts nothing more, waits until what is in flight is committed, and commits where the lanes stand. Attempts that take
 	 * longer are handed over, if their requests were written; nothing else is written any more.
 	 *
-	 * @returns what to release the lease with, or null when it is over
+	 * @returns what to release the lease with. If the actor was lost meanwhile, there is nothing to release, and what was to
+	 *   be handed over will be refused.
 	 */
-	async retire(): Promise<{ readonly seen: AlarmMark; readonly handover: Handover | null } | null> {
-		this.#retiring = true;
-		const timer = this.#context.clock.setTimeout(() => this.#post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
-		await this.#becomeQuiet();
-		timer.cancel();
-		for (const lane of this.#lanes.values()) if (lane.lag > 0) this.#finisher.commitPosition(lane);
-		await this.#becomeQuiet();
-		if (this.#over) return null;
+	async retire(): Promise<{ readonly seen: AlarmMark; readonly handover: Handover | null }> {
+		await this.#retirement.run(this.#lanes, () => this.#becomeQuiet());
 		// What was never loaded was not seen: the alarm stays rung.
 		const seen = { lastSeq: this.#seen ? this.#reader.lastSeq : -1, revision: this.#seen?.revision ?? -1 };
-		return { seen, handover: this.#handover };
+		return { seen, handover: this.#retirement.handover };
 	}
 
 	/** Lets go of memory and timers. Nothing is written any more. */
 	end(): void {
 		if (this.#over) return;
 		this.#over = true;
-		for (const lane of this.#lanes.values()) {
-			lane.end();
-			this.#starter.forget(lane);
-		}
-		this.#starter.end();
-		this.#elsewhereTimer?.cancel();
-		this.#opening?.cancel();
-		this.#context.budget.countLanes(-this.#lanes.size);
+		for (const lane of this.#lanes) this.#starter.forget(lane);
 		this.#lanes.clear();
-		this.#reader.clear();
+		this.#starter.end();
+		this.#elsewhere.end();
+		this.#lease.end();
+		this.#reader.end();
 		this.#open.becameQuiet();
 		for (const resolve of this.#loading.splice(0)) resolve();
 	}
@@ -272,28 +242,22 @@ export class Actor {
 	// ── the loop ──
 
 	#post(message: Message): void {
-		this.#inbox.push(message);
-		if (this.#scheduled) return;
-		this.#scheduled = true;
-		queueMicrotask(() => this.#run());
+		this.#inbox.post(message);
 	}
 
-	#run(): void {
-		this.#scheduled = false;
-		const messages = this.#inbox.splice(0);
+	#run(messages: readonly Message[]): void {
 		let at = 0;
 		try {
 			while (at < messages.length) this.#receive(messages[at++]!);
 			if (this.#over) return;
-			for (const lane of this.#dirty) this.#starter.pump(lane);
-			this.#dirty.clear();
-			this.#starter.readBodies();
+			this.#lanes.lookAtMarked((lane) => this.#starter.pump(lane));
+			this.#starter.queued.readBodies();
 		} catch (error) {
 			this.#context.logger.error({ err: error, projectId: this.projectId }, "a project's actor failed");
 			this.#lose("fault");
 			for (const message of messages.slice(at)) this.#giveBack(message);
 		}
-		if (this.#open.count === 0 && this.#inbox.length === 0) this.#open.becameQuiet();
+		if (this.#open.count === 0 && this.#inbox.isEmpty) this.#open.becameQuiet();
 	}
 
 	#receive(message: Message): void {
@@ -307,9 +271,7 @@ export class Actor {
 				for (const resolve of this.#loading.splice(0)) resolve();
 				break;
 			case "appended":
-				this.#lastActive = this.#context.clock.now();
-				this.#doubt(this.#reader.appended(message.events, this.#foremost()));
-				this.#mark(null);
+				this.#appended(message.events);
 				break;
 			case "rewound":
 				this.#lose("rewound");
@@ -317,49 +279,29 @@ export class Actor {
 			case "reaches":
 				this.#lastActive = this.#context.clock.now();
 				this.#reader.reaches(message.lastSeq);
-				this.#mark(null);
+				this.#lanes.mark(null);
 				break;
 			case "window":
-				for (const lane of this.#lanes.values()) if (lane.windowRead(message.key, message.chunk)) this.#dirty.add(lane);
+				this.#lanes.windowRead(message.key, message.chunk);
 				break;
 			case "open":
 				this.#starter.openRead(message);
-				this.#mark(message.lane);
+				this.#lanes.mark(message.lane);
 				break;
-			case "queue": {
-				const { lane, name, rows, limit } = message;
-				if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
-				else lane.queue(name).abandonLoad();
-				this.#mark(lane);
+			case "queue":
+				this.#lanes.queueRead(message);
 				break;
-			}
 			case "bodies":
-				this.#starter.startQueued(message.wanted, message.events);
-				for (const { lane } of message.wanted) this.#mark(lane);
+				this.#starter.queued.bodiesRead(message.wanted, message.events);
+				for (const { lane } of message.wanted) this.#lanes.mark(lane);
 				break;
 			case "ended":
-				if (!this.#flights.delete(message.flight)) {
-					this.#giveBack(message);
-					break;
-				}
-				this.#lastActive = this.#context.clock.now();
-				if (message.outcome.kind === "withheld") this.#finisher.withheld(message.flight);
-				else if (message.outcome.kind === "deferred") {
-					this.#finisher.withheld(message.flight);
-					this.#starter.rest(message.flight.lane, message.outcome.shortage);
-				} else this.#finisher.ended(message.flight, message.outcome);
-				this.#mark(message.flight.lane);
+				this.#ended(message);
 				break;
 			case "committed":
 				this.#open.end();
-				if (message.result !== "settled") {
-					this.#lose(message.result);
-					break;
-				}
-				this.#finisher.committed(message);
-				this.#lastCommitted = message.consequence.attempt;
-				this.#starter.committed(message.flight);
-				if (message.flight.retry || message.consequence.schedule) this.#mark(message.flight.lane);
+				if (message.result === "settled") this.#committed(message);
+				else this.#lose(message.result);
 				break;
 			case "position_committed":
 				this.#open.end();
@@ -369,143 +311,83 @@ export class Actor {
 				this.#open.end();
 				break;
 			case "queues_changed":
-				for (const lane of this.#lanes.values()) {
-					if (message.webhookId !== null && lane.webhookId !== message.webhookId) continue;
-					lane.invalidateRetries();
-					this.#mark(lane);
-				}
+				this.#lanes.invalidateRetries(message.webhookId);
 				break;
 			case "look":
-				this.#mark(message.lane);
+				this.#lanes.mark(message.lane);
 				break;
 			case "hand_over":
-				this.#handOver();
+				this.#retirement.handOver();
 				break;
 			case "watch_elsewhere":
-				this.#watchElsewhere();
+				this.#elsewhere.watch();
 				break;
 			case "freed":
 				this.#starter.freed(message.slots, message.slot);
 				break;
 			case "rested":
 				this.#starter.rested();
-				this.#mark(null);
+				this.#lanes.mark(null);
 				break;
 			case "sweep":
-				for (const lane of this.#lanes.values()) {
-					lane.sweeping = true;
-					lane.sweepingQueues = true;
-				}
-				this.#mark(null);
+				this.#lanes.sweep();
 				break;
 			case "fault":
 				throw message.error;
 		}
 	}
 
+	#appended(events: readonly LogEvent[]): void {
+		this.#lastActive = this.#context.clock.now();
+		const doubtful = this.#reader.appended(events, this.#lanes.foremost);
+		if (doubtful) this.#check.check(doubtful);
+		this.#lanes.mark(null);
+	}
+
+	#ended(message: Extract<Message, { kind: "ended" }>): void {
+		const { flight, outcome } = message;
+		if (!this.#flights.delete(flight)) {
+			this.#giveBack(message);
+			return;
+		}
+		this.#lastActive = this.#context.clock.now();
+		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.#finisher.withheld(flight);
+		else this.#finisher.ended(flight, outcome);
+		if (outcome.kind === "deferred") this.#starter.rest(flight.lane, outcome.shortage);
+		this.#lanes.mark(flight.lane);
+	}
+
+	#committed(message: Extract<Message, { kind: "committed" }>): void {
+		const { flight, consequence } = message;
+		this.#finisher.committed(message);
+		this.#lastCommitted = consequence.attempt;
+		this.#starter.committed(flight);
+		if (flight.retry || consequence.schedule) this.#lanes.mark(flight.lane);
+	}
+
 	#loaded(states: readonly LaneState[], seen: AlarmMark, handedOver: readonly HandedOver[]): void {
 		// Once attempts are handed over, the lanes stay as they are: nothing may be written any more.
-		if (this.#handover || (this.#seen && seen.revision < this.#seen.revision)) return;
-		const { budget, eventTypes } = this.#context;
+		if (this.#retirement.handover || (this.#seen && seen.revision < this.#seen.revision)) return;
 		this.#seen = seen;
 		this.#reader.reaches(seen.lastSeq);
-		const missing = new Map(this.#lanes);
-		for (const state of states) {
-			missing.delete(state.webhookId);
-			const known = this.#lanes.get(state.webhookId);
-			const key = this.#keyOf(state, known);
-			if (known) {
-				known.reload(state, key, eventTypes);
-			} else {
-				this.#lanes.set(state.webhookId, new Lane(this.projectId, state, key, eventTypes));
-				budget.countLanes(1);
-			}
-		}
-		for (const lane of missing.values()) this.#drop(lane);
-		for (const lane of this.#lanes.values())
+		for (const lane of this.#lanes.load(states)) this.#drop(lane);
+		for (const lane of this.#lanes)
 			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
-		this.#elsewhere = handedOver;
-		this.#watchElsewhere();
-		this.#mark(null);
-	}
-
-	/** Attempts of former holders that are not settled in time are forgotten, and made again. */
-	#watchElsewhere(): void {
-		this.#elsewhereTimer?.cancel();
-		this.#elsewhereTimer = null;
-		if (this.#elsewhere.length === 0) return;
-		const { clock, storage } = this.#context;
-		const until = Math.min(...this.#elsewhere.map((attempt) => attempt.until));
-		this.#elsewhereTimer = clock.setTimeout(
-			async () => {
-				try {
-					await storage.forgetHandedOver(this.projectId);
-					await this.load();
-				} catch (error) {
-					this.#readFailed(error, () => this.#post({ kind: "watch_elsewhere" }));
-				}
-			},
-			Math.max(ELSEWHERE_MS, until - clock.now()),
-		);
-	}
-
-	/** What was not written is put back and will not be; what was written is settled after the lease was released. */
-	#handOver(): void {
-		if (this.#flights.size === 0) return;
-		const written = [...this.#flights].filter((flight) => flight.written);
-		for (const flight of this.#flights) {
-			if (flight.written) this.#open.end();
-			else this.#finisher.putBack(flight);
-		}
-		this.#flights.clear();
-		this.#handover = new Handover(this.#context, this.#work.lease, written);
+		this.#elsewhere.loaded(handedOver);
+		this.#lanes.mark(null);
 	}
 
 	/** What comes in when it concerns the actor no more only gives back what it holds. */
 	#giveBack(message: Message): void {
 		if (message.kind === "ended") {
-			if (!this.#handover?.ended(message.flight, message.outcome)) message.flight.slot?.release();
+			if (!this.#retirement.ended(message.flight, message.outcome)) message.flight.slot?.release();
 		} else if (message.kind === "freed") message.slot?.release();
 		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
 	}
 
 	#drop(lane: Lane): void {
-		lane.end();
 		this.#starter.forget(lane);
-		this.#dirty.delete(lane);
-		this.#lanes.delete(lane.webhookId);
-		this.#context.budget.countLanes(-1);
-	}
-
-	/** Nothing is pending any more for a deleted webhook. If storage fails to note it, whoever loads the lanes next does. */
-	#endDeletion(lane: Lane): void {
-		const { storage, logger } = this.#context;
-		this.#drop(lane);
-		this.#open.begin();
-		storage
-			.endDeletion(this.projectId, lane.webhookId)
-			.catch((error) => logger.warn({ err: error, webhookId: lane.webhookId }, "ending a webhook's deletion failed"))
-			.then(() => this.#post({ kind: "deletion_ended" }));
-	}
-
-	/** The webhook's signing key, unsealed anew only when it changed. */
-	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
-		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
-		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
-		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
-	}
-
-	/** This lane (each, if null) should be looked at when the messages are done. */
-	#mark(lane: Lane | null): void {
-		if (lane) this.#dirty.add(lane);
-		else for (const each of this.#lanes.values()) this.#dirty.add(each);
-	}
-
-	/** The place of the lane that is furthest on; infinitely far behind when none is active. */
-	#foremost(): number {
-		let foremost = Number.NEGATIVE_INFINITY;
-		for (const lane of this.#lanes.values()) if (lane.active && lane.position > foremost) foremost = lane.position;
-		return foremost;
+		this.#lanes.drop(lane);
 	}
 
 	#readFailed(error: unknown, again: () => void): void {
@@ -518,23 +400,6 @@ export class Actor {
 		clock.setTimeout(again, READ_RETRY_MS);
 	}
 
-	/** Reads whether the log still holds an event under the number that it was appended with. */
-	#doubt(event: LogEvent | null): void {
-		if (event === null || this.#doubting) return;
-		this.#doubting = true;
-		const { storage } = this.#context;
-		storage
-			.readEvents(this.projectId, [event.seq])
-			.then(([stored]) => {
-				if (stored?.id !== event.id) this.rewound();
-			})
-			// A log that went back is also found when neighbours are read, and when something is settled.
-			.catch(() => undefined)
-			.finally(() => {
-				this.#doubting = false;
-			});
-	}
-
 	#lose(why: LossReason): void {
 		if (this.#over) return;
 		this.end();
@@ -542,17 +407,12 @@ export class Actor {
 	}
 
 	#isIdle(): boolean {
-		if (this.#seen === null || this.#open.count > 0 || this.#inbox.length > 0 || this.#holds > 0) return false;
-		if (this.#elsewhere.length > 0) return false;
-		for (const lane of this.#lanes.values()) {
-			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
-			if (lane.active && lane.isBehind(this.#reader.lastSeq)) return false;
-		}
-		return true;
+		if (this.#seen === null || this.#open.count > 0 || !this.#inbox.isEmpty || this.#holds > 0) return false;
+		return this.#elsewhere.attempts.length === 0 && this.#lanes.isIdle(this.#reader.lastSeq);
 	}
 
 	async #becomeQuiet(): Promise<void> {
-		if (!this.#over && (this.#open.count > 0 || this.#inbox.length > 0)) await this.#open.whenQuiet();
+		if (!this.#over && (this.#open.count > 0 || !this.#inbox.isEmpty)) await this.#open.whenQuiet();
 	}
 
 	#shared(lease: Lease): ProjectWork {
@@ -565,9 +425,9 @@ export class Actor {
 			flights: this.#flights,
 			lease: { projectId: lease.projectId, generation: lease.generation },
 			get mayStart() {
-				return actor.inCharge && actor.#holds === 0 && !actor.#retiring;
+				return actor.inCharge && actor.#holds === 0 && !actor.#retirement.begun;
 			},
-			mayLeave: () => !this.#over && this.#handover === null && this.isTrusted,
+			mayLeave: () => !this.#over && this.#retirement.handover === null && this.isTrusted,
 			post: (message) => this.#post(message),
 			readFailed: (error, again) => this.#readFailed(error, again),
 		};

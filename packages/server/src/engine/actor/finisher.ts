@@ -86,4 +86,14 @@ export class Finisher {
 			done: (result) => post({ kind: "position_committed", result }),
 		});
 	}
+
+	/** Nothing is pending any more for a deleted webhook. If storage fails to note it, whoever loads the lanes next does. */
+	endDeletion({ webhookId }: Lane): void {
+		const { context, open, post, projectId } = this.#work;
+		open.begin();
+		context.storage
+			.endDeletion(projectId, webhookId)
+			.catch((error) => context.logger.warn({ err: error, webhookId }, "ending a webhook's deletion failed"))
+			.then(() => post({ kind: "deletion_ended" }));
+	}
 }

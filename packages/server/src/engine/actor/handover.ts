@@ -39,13 +39,14 @@ export class Handover {
 		this.#lease = lease;
 		for (const flight of flights) this.#entries.set(flight, this.#entryOf(flight));
 		this.#left = flights.length;
+		if (this.#left === 0) this.#over.resolve();
 	}
 
 	get attempts(): readonly HandedOver[] {
 		return [...this.#entries.values()].map(({ attempt }) => attempt);
 	}
 
-	/** The lease was released, or could not be: then what is settled is refused. */
+	/** The lease was released; or it was not, or was lost: then what is settled is refused. */
 	released(): void {
 		this.#released.resolve();
 	}

@@ -244,15 +244,16 @@ export class LeaseKeeper {
 	async #retire(actor: Actor): Promise<void> {
 		const { storage, logger } = this.#context;
 		const { projectId } = actor;
-		const retired = await actor.retire();
-		if (!retired || !this.#roster.has(actor)) return;
-		const { seen, handover } = retired;
-		const inFlight = handover?.attempts ?? [];
+		const { seen, handover } = await actor.retire();
+		if (handover) this.#await(handover.over);
+		if (!this.#roster.has(actor)) {
+			handover?.released();
+			return;
+		}
 		const wakeAt = actor.wakeAt;
-		if (inFlight.length > 0) this.#await(handover!.over);
 		await this.#roster.leave(actor, async () => {
 			try {
-				await storage.releaseLease(actor.lease, wakeAt, seen, inFlight);
+				await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);
 			} catch (error) {
 				logger.error({ err: error, projectId }, "a lease could not be given back: it ends with its term");
 			}

@@ -6,6 +6,9 @@ import type { ProjectWork } from "./project-work.ts";
 /** Which slots: those that all share, or those set aside for what people asked for. */
 export type SlotKind = "shared" | "requested";
 
+/** What came of a lane's turn to start something. */
+export type Turn = "started" | "nothing" | "no_room";
+
 /** A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit. */
 export class Room {
 	readonly #lines: Readonly<Record<SlotKind, Line>>;
@@ -172,4 +175,14 @@ class Line {
 		if (this.#over) return;
 		this.#work.post({ kind: "freed", slots: this.#kind, slot: this.#acquire(this.#bytes) });
 	};
+}
+
+/** Passes the slot on; if that fails, it is free again. */
+export function orRelease(slot: Slot, passOn: () => void): void {
+	try {
+		passOn();
+	} catch (error) {
+		slot.release();
+		throw error;
+	}
 }

@@ -124,3 +124,15 @@ test("thousands of lanes that go no further hold no more than the budget between
 	expect(held.at(-1)!.events).toHaveLength(1);
 	expect(held[0]!.serves(0, null)).toBe(false);
 });
+
+// What was read after the project had been given back counted until other windows needed the room.
+test("a read that ends once the project is gone leaves nothing in memory", async () => {
+	const budget = new CountingBudget();
+	const read = Promise.withResolvers<LogEvent[]>();
+	const log = new LogReader({ readLog: () => read.promise }, "prj_1", 3, budget, () => {});
+	log.request({ position: 0, ...ALL_TYPES });
+	log.end();
+	read.resolve(events(1, 2, 3));
+	await new Promise((resolve) => setImmediate(resolve));
+	expect([budget.kept.size, budget.used]).toEqual([0, 0]);
+});

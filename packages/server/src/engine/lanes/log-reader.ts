@@ -36,6 +36,7 @@ export class LogReader {
 	readonly #reads = new Set<string>();
 	#lastSeq: number;
 	#lastKnown: Pick<LogEvent, "seq" | "id"> | null = null;
+	#over = false;
 
 	constructor(
 		storage: Pick<LogStorage, "readLog">,
@@ -113,8 +114,9 @@ export class LogReader {
 		return chunk;
 	}
 
-	/** Forgets what it holds. */
-	clear(): void {
+	/** Forgets what it holds, and keeps nothing of what is still being read. */
+	end(): void {
+		this.#over = true;
 		for (const chunk of this.#chunks.splice(0)) this.#budget.give(chunk);
 	}
 
@@ -133,6 +135,7 @@ export class LogReader {
 			return;
 		}
 		this.#reads.delete(key);
+		if (this.#over) return;
 		this.reaches(chunk.through);
 		this.#know(chunk.events.at(-1));
 		if (chunk.events.length > 0) this.#keep(chunk);

@@ -1,0 +1,61 @@
+import type { Moment, Timer } from "../../base/clock.ts";
+import type { Lease } from "../../storage/port.ts";
+import { type ActorContext, isTrusted } from "./context.ts";
+
+/** The lease of a project at work, and for how long this node goes by it. */
+export class HeldLease {
+	readonly #context: Pick<ActorContext, "clock" | "leaseTermMs">;
+	#lease: Lease;
+	/** When it was asked for, or renewed. */
+	#asked: Moment;
+	/** Until then another node may go on by a lease that the database has lost, by the monotonic clock. */
+	#opensAt = 0;
+	#opening: Timer | null = null;
+
+	constructor(context: Pick<ActorContext, "clock" | "leaseTermMs">, lease: Lease, asked: Moment) {
+		this.#context = context;
+		this.#lease = lease;
+		this.#asked = asked;
+	}
+
+	get current(): Lease {
+		return this.#lease;
+	}
+
+	/** Whether nobody else may work the project now. */
+	get isTrusted(): boolean {
+		return !this.isSuspended && isTrusted(this.#context, this.#asked);
+	}
+
+	/** Whether it waits until no other node can go on by a lease that the database has lost. */
+	get isSuspended(): boolean {
+		return this.#context.clock.elapsed() < this.#opensAt;
+	}
+
+	/** It was renewed. @returns whether it was not trusted meanwhile */
+	renewed(lease: Lease, asked: Moment): boolean {
+		const lapsed = !this.isTrusted;
+		this.#lease = lease;
+		this.#asked = asked;
+		return lapsed;
+	}
+
+	/**
+	 * The database goes on in another epoch, and knows the lease as this.
+	 *
+	 * @param waitMs how long it is suspended, unless it is trusted
+	 * @param open called then
+	 */
+	continueAs(lease: Lease, waitMs: number, open: () => void): void {
+		this.#lease = lease;
+		if (this.isTrusted) return;
+		const { clock } = this.#context;
+		this.#opensAt = clock.elapsed() + waitMs;
+		this.end();
+		this.#opening = clock.setTimeout(open, waitMs);
+	}
+
+	end(): void {
+		this.#opening?.cancel();
+	}
+}

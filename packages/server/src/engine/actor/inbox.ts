@@ -1,0 +1,29 @@
+/**
+ * What an actor is told, in order. It is worked off in a microtask, all that came until then together, so that what is told
+ * while something runs never finds it halfway.
+ */
+export class Inbox<T> {
+	readonly #work: (messages: readonly T[]) => void;
+	#messages: T[] = [];
+	#scheduled = false;
+
+	constructor(work: (messages: readonly T[]) => void) {
+		this.#work = work;
+	}
+
+	get isEmpty(): boolean {
+		return this.#messages.length === 0;
+	}
+
+	post(message: T): void {
+		this.#messages.push(message);
+		if (this.#scheduled) return;
+		this.#scheduled = true;
+		queueMicrotask(() => this.#run());
+	}
+
+	#run(): void {
+		this.#scheduled = false;
+		this.#work(this.#messages.splice(0));
+	}
+}

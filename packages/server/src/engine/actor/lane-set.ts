@@ -1,0 +1,134 @@
+/** The lanes of one project, and which of them are to be looked at. Only the actor's loop changes them. */
+import { type SigningKey, signingKey } from "@posthorn/protocol";
+import type { LaneState } from "../../storage/port.ts";
+import type { Chunk } from "../lanes/chunk.ts";
+import { Lane } from "../lanes/lane.ts";
+import type { ActorContext } from "./context.ts";
+import type { Message } from "./messages.ts";
+
+/** For lanes that send nothing. */
+const NO_KEY = signingKey(new Uint8Array(32));
+
+export class LaneSet {
+	readonly #projectId: string;
+	readonly #context: ActorContext;
+	readonly #lanes = new Map<string, Lane>();
+	readonly #marked = new Set<Lane>();
+
+	constructor(projectId: string, context: ActorContext) {
+		this.#projectId = projectId;
+		this.#context = context;
+	}
+
+	[Symbol.iterator](): IterableIterator<Lane> {
+		return this.#lanes.values();
+	}
+
+	/** Makes the lanes what storage has. @returns those that it has no more: to be dropped */
+	load(states: readonly LaneState[]): Iterable<Lane> {
+		const { budget, eventTypes } = this.#context;
+		const missing = new Map(this.#lanes);
+		for (const state of states) {
+			missing.delete(state.webhookId);
+			const known = this.#lanes.get(state.webhookId);
+			const key = this.#keyOf(state, known);
+			if (known) {
+				known.reload(state, key, eventTypes);
+			} else {
+				this.#lanes.set(state.webhookId, new Lane(this.#projectId, state, key, eventTypes));
+				budget.countLanes(1);
+			}
+		}
+		return missing.values();
+	}
+
+	drop(lane: Lane): void {
+		lane.end();
+		this.#marked.delete(lane);
+		this.#lanes.delete(lane.webhookId);
+		this.#context.budget.countLanes(-1);
+	}
+
+	/** Lets go of all. */
+	clear(): void {
+		for (const lane of this) lane.end();
+		this.#context.budget.countLanes(-this.#lanes.size);
+		this.#lanes.clear();
+	}
+
+	/** This lane (each, if null) should be looked at when the messages are done. */
+	mark(lane: Lane | null): void {
+		if (lane) this.#marked.add(lane);
+		else for (const each of this) this.#marked.add(each);
+	}
+
+	/** Calls `look` for each that was marked, also meanwhile. */
+	lookAtMarked(look: (lane: Lane) => void): void {
+		for (const lane of this.#marked) look(lane);
+		this.#marked.clear();
+	}
+
+	/** A window of the log was read, or null. */
+	windowRead(key: string, chunk: Chunk | null): void {
+		for (const lane of this) if (lane.windowRead(key, chunk)) this.mark(lane);
+	}
+
+	/** The head of a retry queue was read, or null. */
+	queueRead({ lane, name, rows, limit }: Extract<Message, { kind: "queue" }>): void {
+		if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
+		else lane.queue(name).abandonLoad();
+		this.mark(lane);
+	}
+
+	/** Retries of this webhook (of all, if null) were stored by others. */
+	invalidateRetries(webhookId: string | null): void {
+		for (const lane of webhookId === null ? this : [this.#lanes.get(webhookId)]) {
+			lane?.invalidateRetries();
+			if (lane) this.mark(lane);
+		}
+	}
+
+	/** Paused lanes should look for what has waited since before the retention began. */
+	sweep(): void {
+		for (const lane of this) {
+			lane.sweeping = true;
+			lane.sweepingQueues = true;
+		}
+		this.mark(null);
+	}
+
+	/** The place of the lane that is furthest on; infinitely far behind when none is active. */
+	get foremost(): number {
+		let foremost = Number.NEGATIVE_INFINITY;
+		for (const lane of this) if (lane.active && lane.position > foremost) foremost = lane.position;
+		return foremost;
+	}
+
+	/** When one of them has work next, where the log goes as far as `lastSeq`: now, at a time, or null for never. */
+	wakeAt(lastSeq: number): number | null {
+		let wakeAt: number | null = null;
+		for (const lane of this) {
+			if (!lane.active && !lane.deleted) continue;
+			const isDue = lane.deleted || lane.isBehind(lastSeq);
+			const due = isDue ? this.#context.clock.now() : lane.nextDueAt;
+			if (due !== null) wakeAt = Math.max(0, Math.min(wakeAt ?? due, due));
+		}
+		return wakeAt;
+	}
+
+	/** Whether none has anything to do now. */
+	isIdle(lastSeq: number): boolean {
+		for (const lane of this) {
+			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;
+			if (lane.active && lane.isBehind(lastSeq)) return false;
+		}
+		return true;
+	}
+
+	/** The webhook's signing key, unsealed anew only when it changed. */
+	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
+		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
+		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;
+		return signingKey(this.#context.seal.open(state.sealedDigest, state.webhookId));
+	}
+}

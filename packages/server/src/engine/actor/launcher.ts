@@ -1,0 +1,53 @@
+import type { LogEvent, Retry } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { ClosingReason } from "../send/outcome.ts";
+import type { Slot } from "../send/slots.ts";
+import type { Flight } from "./flight.ts";
+import type { ProjectWork } from "./project-work.ts";
+
+/** Begins attempts, and ends deliveries that get none. What comes of either is a message to the actor. */
+export class Launcher {
+	readonly #work: ProjectWork;
+
+	constructor(work: ProjectWork) {
+		this.#work = work;
+	}
+
+	/** Sends an event to its webhook. @param retry null for a first attempt of the lane */
+	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
+		const flight = this.#flight(lane, event, retry, slot);
+		const { context, mayLeave, open, post } = this.#work;
+		const { id: eventId, type: eventType, body } = event;
+		open.begin();
+		const onWritten = (): void => {
+			flight.written = true;
+		};
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave, onWritten }).then(
+			(outcome) => post({ kind: "ended", flight, outcome }),
+			(error) => {
+				slot.release();
+				post({ kind: "fault", error });
+			},
+		);
+	}
+
+	/** Ends a delivery without a request. */
+	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
+		const flight = this.#flight(lane, event, retry, slot);
+		const { context, open, post } = this.#work;
+		const now = context.clock.now();
+		open.begin();
+		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
+	}
+
+	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
+		const attemptId = this.#work.context.ids.next("attempt");
+		const flight: Flight = {
+			...{ lane, event, attemptId, attempt: retry?.attempt ?? 1, replay: retry?.replay ?? 0, retry, slot },
+			startedAt: this.#work.context.clock.elapsed(),
+			written: false,
+		};
+		this.#work.flights.add(flight);
+		return flight;
+	}
+}

@@ -1,0 +1,168 @@
+import { SENDS } from "../../base/budgets.ts";
+import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
+import type { ClosingReason } from "../send/outcome.ts";
+import type { Slot } from "../send/slots.ts";
+import type { Launcher } from "./launcher.ts";
+import type { Wanted } from "./messages.ts";
+import type { ProjectWork } from "./project-work.ts";
+import { orRelease, type Room, type Turn } from "./room.ts";
+
+/** Later than anything is due. */
+const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Starts what waits in the queues of lanes: due retries, replays, and what a person asked for. Each takes a slot first, then
+ * its event is read, together with those of all others that were taken up in the same turn.
+ */
+export class QueueStarter {
+	readonly #work: ProjectWork;
+	readonly #room: Room;
+	readonly #launcher: Launcher;
+	#wanted: Wanted[] = [];
+
+	constructor(work: ProjectWork, room: Room, launcher: Launcher) {
+		this.#work = work;
+		this.#room = room;
+		this.#launcher = launcher;
+	}
+
+	/** Starts the next attempt of this queue if it is due. */
+	start(lane: Lane, name: QueueName): Turn {
+		return this.#startDue(lane, name, this.#dueBy(name));
+	}
+
+	/** Reads the heads of queues that are used up. */
+	load(lane: Lane): void {
+		for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(this.#dueBy(name))) this.#loadQueue(lane, name);
+	}
+
+	/**
+	 * Starts what a person asked for, with the slots that are set aside for it. What finds none takes turns with the rest.
+	 * Test events have negative numbers, and are small.
+	 */
+	startRequested(lane: Lane): void {
+		const queue = lane.queue("requested");
+		while (queue.hasDue(AT_ANY_TIME)) {
+			const slot = this.#room.requestedSlotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
+			if (!slot) return;
+			this.#take(lane, "requested", slot);
+		}
+	}
+
+	/** Takes up what is pending for a deleted webhook, due or not: it is closed. @returns whether nothing is left */
+	close(lane: Lane): boolean {
+		for (const name of QUEUE_NAMES) {
+			while (this.#startDue(lane, name, AT_ANY_TIME) === "started");
+			if (lane.queue(name).wantsLoad(AT_ANY_TIME)) this.#loadQueue(lane, name);
+		}
+		return lane.queuesEmpty;
+	}
+
+	/** Takes up what has waited in a paused lane since before the retention began: it is closed. */
+	expire(lane: Lane, now: number): void {
+		const overdue = now - this.#work.context.retentionMs;
+		let isOver = true;
+		for (const name of QUEUE_NAMES) {
+			while (this.#startDue(lane, name, overdue) === "started");
+			const queue = lane.queue(name);
+			if (queue.wantsLoad(overdue)) this.#loadQueue(lane, name);
+			if ((queue.nextDueAt ?? Number.POSITIVE_INFINITY) <= overdue) isOver = false;
+		}
+		if (!isOver) return;
+		lane.sweepingQueues = false;
+		lane.invalidateRetries(); // it may be paused for days
+	}
+
+	/** Reads the events of all waiting attempts that were taken up in this turn, at once. */
+	readBodies(): void {
+		if (this.#wanted.length === 0) return;
+		const { context, projectId, post, readFailed } = this.#work;
+		const wanted = this.#wanted;
+		this.#wanted = [];
+		const seqs = [...new Set(wanted.map(({ retry }) => retry.seq))];
+		context.storage.readEvents(projectId, seqs).then(
+			(events) => post({ kind: "bodies", wanted, events }),
+			(error) => readFailed(error, () => post({ kind: "bodies", wanted, events: null })),
+		);
+	}
+
+	/** The events of waiting attempts are here. */
+	bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
+		const bySeq = new Map(events?.map((event) => [event.seq, event]));
+		const left = new Set(wanted);
+		try {
+			for (const one of wanted) {
+				this.#startWanted(one, bySeq.get(one.retry.seq), events !== null);
+				left.delete(one);
+			}
+		} finally {
+			for (const { slot } of left) slot.release();
+		}
+	}
+
+	end(): void {
+		for (const { slot } of this.#wanted.splice(0)) slot.release();
+	}
+
+	/** Starts the next attempt of this queue if it is due by then. */
+	#startDue(lane: Lane, name: QueueName, by: number): Turn {
+		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(by)) return "nothing";
+		const slot = this.#room.slotFor(lane);
+		if (!slot) return "no_room";
+		this.#take(lane, name, slot);
+		return "started";
+	}
+
+	#take(lane: Lane, name: QueueName, slot: Slot): void {
+		orRelease(slot, () => {
+			const retry = lane.queue(name).shift()!;
+			lane.queuedStarted(retry);
+			this.#work.open.begin();
+			this.#wanted.push({ lane, retry, slot });
+		});
+	}
+
+	#loadQueue(lane: Lane, name: QueueName): void {
+		const { context, projectId, post, readFailed } = this.#work;
+		const limit = lane.queue(name).beginLoad(lane.queuedUnderWay);
+		context.storage.readRetries(projectId, lane.webhookId, name, limit).then(
+			(rows) => post({ kind: "queue", lane, name, rows, limit }),
+			(error) => readFailed(error, () => post({ kind: "queue", lane, name, rows: null, limit })),
+		);
+	}
+
+	/** @param event undefined if the read failed, or the event is gone */
+	#startWanted({ lane, retry, slot }: Wanted, event: LogEvent | undefined, wasRead: boolean): void {
+		this.#work.open.end();
+		const closing = event && this.#closingReason(lane, retry, event);
+		if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
+			slot.holds(event.body.length);
+			if (closing) this.#launcher.close(lane, event, retry, slot, closing);
+			else this.#launcher.send(lane, event, retry, slot);
+			return;
+		}
+		slot.release();
+		lane.queuedEnded(retry);
+		if (wasRead && !event) {
+			// A bug, or a damaged database. Left as under way, so that it is not looked at again and again.
+			const { context, projectId } = this.#work;
+			context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
+			return;
+		}
+		lane.queuedCommitted(retry);
+		lane.queue(retry.queue).add(retry);
+	}
+
+	#closingReason(lane: Lane, retry: Retry, event: LogEvent): ClosingReason | null {
+		if (lane.deleted) return "deleted";
+		const { clock, retentionMs } = this.#work.context;
+		if (retry.dueAt <= clock.now() - retentionMs) return "expired";
+		return lane.closingReason(retry, event);
+	}
+
+	/** What a person asked for is always due, whatever a clock that was set back makes of its time. */
+	#dueBy(name: QueueName): number {
+		return name === "requested" ? AT_ANY_TIME : this.#work.context.clock.now();
+	}
+}

@@ -1,0 +1,72 @@
+/** How a project leaves this node: what is in flight is waited for, and then handed over. */
+import type { HandedOver } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
+import type { Outcome, Sent } from "../send/outcome.ts";
+import type { Finisher } from "./finisher.ts";
+import type { Flight } from "./flight.ts";
+import { Handover } from "./handover.ts";
+import type { ProjectWork } from "./project-work.ts";
+
+/** A project that changes nodes waits this long for its attempts in flight; those that take longer are handed over. */
+const HANDOVER_WAIT_MS = 500;
+
+export class Retirement {
+	readonly #work: ProjectWork;
+	readonly #finisher: Finisher;
+	#begun = false;
+	#handover: Handover | null = null;
+
+	constructor(work: ProjectWork, finisher: Finisher) {
+		this.#work = work;
+		this.#finisher = finisher;
+	}
+
+	/** Nothing more is started. */
+	get begun(): boolean {
+		return this.#begun;
+	}
+
+	/** What is handed over; null until then, and when nothing is. From then on nothing may be written any more. */
+	get handover(): Handover | null {
+		return this.#handover;
+	}
+
+	/** The attempts that are handed over. */
+	get attempts(): readonly HandedOver[] {
+		return this.#handover?.attempts ?? [];
+	}
+
+	/**
+	 * Starts nothing more, waits until what is in flight is committed, or is to be handed over, and commits where the lanes
+	 * stand.
+	 *
+	 * @param quiet resolves when nothing is in flight, and when the actor is over
+	 */
+	async run(lanes: Iterable<Lane>, quiet: () => Promise<void>): Promise<void> {
+		this.#begun = true;
+		const { context, post } = this.#work;
+		const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
+		await quiet();
+		timer.cancel();
+		for (const lane of lanes) if (lane.lag > 0) this.#finisher.commitPosition(lane);
+		await quiet();
+	}
+
+	/** What was not written is put back and will not be; what was written is settled after the lease was released. */
+	handOver(): void {
+		const { context, flights, lease, open } = this.#work;
+		if (flights.size === 0) return;
+		const written = [...flights].filter((flight) => flight.written);
+		for (const flight of flights) {
+			if (flight.written) open.end();
+			else this.#finisher.putBack(flight);
+		}
+		flights.clear();
+		this.#handover = new Handover(context, lease, written);
+	}
+
+	/** @returns whether this attempt was handed over: it is settled as soon as the lease is released */
+	ended(flight: Flight, outcome: Outcome | Sent): boolean {
+		return this.#handover?.ended(flight, outcome) ?? false;
+	}
+}
