@@ -77,6 +77,7 @@ test("the page for operators names the limits that the code has", () => {
 		`closed without a request | ${COMMITS.closingPerProject} of a project`,
 		`projects at work | ${n(PROJECTS.active)}, and ${n(PROJECTS.setAside)} of which`,
 		`for ${PROJECTS.quantumMs / 1_000} seconds while others wait`,
+		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
 	])
 		expect(page).toContain(sentence);

@@ -262,6 +262,8 @@ export const PROJECTS = {
 	setAside: 1_000,
 	/** A project may work for this long before one that waits gets its place, milliseconds. */
 	quantumMs: 5_000,
+	/** Leases whose rows someone else holds, of which a release waits for that. The others end with their terms. */
+	releasesWaiting: 16,
 	/** How long a project rests at most when storage refuses its outcomes again and again, milliseconds. */
 	longestRestMs: 3_600_000,
 } as const;

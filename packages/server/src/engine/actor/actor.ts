@@ -178,8 +178,7 @@ export class Actor {
 	claim(holder: string): Claim | null {
 		if (this.#seen === null || this.#retirement.handover !== null) return null;
 		const { lastSeq, lastKnown: event } = this.#reader;
-		for (const lane of this.#lanes)
-			if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
+		for (const lane of this.#lanes) if (lane.position > Math.max(lane.state.position, event?.seq ?? 0)) return null;
 		const { revision } = this.#seen;
 		return { lease: this.lease, holder, revision, lastSeq, event, attempt: this.#lastCommitted };
 	}

@@ -5,8 +5,9 @@
  *
  * When the node works as many projects as it may, others take turns with them. They wait in the order in which they were
  * poked; a project that was given back with work left waits behind them. Each place that becomes free goes to them and to
- * projects with rung alarms in equal parts, as storage knows projects that this node does not. So of N projects that
- * always have work, a node with L places serves each within 2 · ⌈N / L⌉ turns, of a quantum and a poll each.
+ * projects with rung alarms in equal parts, as storage knows projects that this node does not; among these storage goes
+ * round. So of N projects that always have work, a node with L places serves each that it has heard of within
+ * 2 · ⌈N / L⌉ turns, of a quantum and a poll each, and every other within 4 · ⌈N / L⌉.
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, systemClock, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";

@@ -354,6 +354,7 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 					const slot = slots.tryAcquire(`p${step.take}`, step.bytes);
 					const fits = sum(mine.filter(({ kind }) => kind === "shared")) < freeBytes;
 					const small = mine.length === 0 && step.bytes <= 4_096;
+					if (slot === null && slots.fast >= 8) reached.fast += 1;
 					if (slot !== null || slots.fast < 8) expect(slot !== null).toBe(mine.length < free && (fits || small));
 					const kind = fits ? "shared" : "small";
 					if (slot !== null) held.push({ slot, project: step.take, bytes: step.bytes, at: clock.now(), kind });
@@ -379,7 +380,6 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 				expect(budget("requested_sending_bytes").used).toBe(sum(ofKind("requested")));
 				expect(held.filter(({ at }) => clock.now() - at < 250).length).toBeLessThanOrEqual(slots.fast);
 				reached.sends = Math.max(reached.sends, held.length - requested);
-				reached.fast = Math.max(reached.fast, slots.fast - requested);
 				reached.bytes = Math.max(reached.bytes, sum(held));
 				reached.requested = Math.max(reached.requested, requested);
 			}
@@ -390,7 +390,7 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 	);
 	// The bounds were reached, or nothing was tested.
 	expect(reached.requested).toBe(6);
-	expect(reached.fast).toBe(8);
+	expect(reached.fast).toBeGreaterThan(0);
 	expect(reached.bytes).toBeGreaterThan(80_000);
 	expect(reached.sends).toBeGreaterThanOrEqual(15);
 });

@@ -40,6 +40,52 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(named.map(({ projectId }) => projectId)).toEqual([silent]);
 		});
 
+		// One that had rung was passed over for as long as others rang again.
+		test("where more have rung than are asked for, they are taken in turn, however often they ring again", async () => {
+			const projects: string[] = [];
+			for (let n = 0; n < 5; n++) projects.push(await world.project());
+			for (const project of projects) await world.publish(project, "a");
+			for (const each of [1, 2, 4]) {
+				const taken = new Set<string>();
+				for (let turn = 0; turn < Math.ceil(5 / each); turn++) {
+					const leases = await world.storage.acquireLeases(NODE, each);
+					expect(leases).toHaveLength(each);
+					for (const lease of leases) {
+						taken.add(lease.projectId);
+						// More was published meanwhile.
+						await world.storage.releaseLease(lease, null, { lastSeq: -1, revision: -1 });
+					}
+				}
+				expect(taken.size, `${each} at a time`).toBe(5);
+			}
+		});
+
+		test("projects whose time has passed get every other place, the longest overdue first", async () => {
+			const [busy, late, later, held] = [
+				await world.project(),
+				await world.project(),
+				await world.project(),
+				await world.project(),
+			];
+			await world.publish(busy, "a");
+			for (const [project, at] of [
+				[late, 100],
+				[later, 200],
+			] as const) {
+				const { seen } = await world.storage.loadLanes(project);
+				await world.storage.releaseLease(await world.lease(project), START + at, seen);
+			}
+			await world.lease(held, "node_b");
+			world.clock.time = START + 100 + harness.leaseTermMs;
+			const order: string[] = [];
+			for (let turn = 0; turn < 6; turn++) {
+				const [lease] = await world.storage.acquireLeases(NODE, 1);
+				order.push(lease!.projectId);
+				if (lease!.projectId === busy) await world.storage.releaseLease(lease!, null, { lastSeq: -1, revision: -1 });
+			}
+			expect(order.filter((project) => project !== busy)).toEqual([late, later, held]);
+		});
+
 		test("renewing prolongs what still holds and nothing else", async () => {
 			const [kept, lost, given] = [await world.project(), await world.project(), await world.project()];
 			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];

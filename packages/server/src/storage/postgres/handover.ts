@@ -12,7 +12,7 @@ import { numberArray } from "./literals.ts";
 import { holdingOne, lockDeliveries, lockProject, ringForChange } from "./lock.ts";
 import { findLogged } from "./logged.ts";
 import type { Session } from "./session.ts";
-import { prepareSettlement } from "./settle.ts";
+import { type Resolved, resolveSettlement, withDays } from "./settle.ts";
 import { logAttempts, moveDeliveries } from "./settle-rows.ts";
 import { sql } from "./sql.ts";
 
@@ -86,32 +86,40 @@ const TAKE = sql(`
 	WHERE project_no = $1 AND webhook_no = $2 AND seq = $3 AND replay = $4 AND generation = $5`);
 
 /** A call that was committed before, by one whose connection broke, is settled: its attempt is logged under its id. */
-export async function settleHandedOver(
+export function settleHandedOver(
 	connections: Connections,
 	handedOver: HandedOver,
 	settlement: Settlement,
 ): Promise<"settled" | "stale"> {
-	const resolved = await prepareSettlement(connections, settlement);
-	if (resolved === null) return "stale";
-	const { projectNo, attempts, moves } = resolved;
-	return holdingOne(connections, "settle", async (c, waits) => {
-		const { lastSeq } = await lockProject(c, projectNo, waits);
-		if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
-		const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
-		const { seq, replay } = handedOver;
-		const [taken, logged] = await Promise.all([
-			c.run(TAKE, projectNo, webhookNo, seq, replay, c.storedGeneration(settlement.generation)),
-			findLogged(c, attempts),
-		]);
-		const isSame = attempts.length > 0 && attempts.every(({ attempt }, i) => logged.get(i) === toStoredId(attempt.id));
-		if (taken === 0 || logged.size > 0) return isSame ? "settled" : "stale";
-		await Promise.all([
-			...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
-			moveDeliveries(c, moves),
-			ringForChange(c, projectNo),
-		]);
-		return "settled";
+	return withDays(connections, [settlement], async () => {
+		const resolved = await resolveSettlement(connections, settlement);
+		if (resolved === null) return "stale";
+		return holdingOne(connections, "settle", (c, waits) => settleOne(c, handedOver, resolved, waits));
 	});
+}
+
+async function settleOne(
+	c: Session,
+	handedOver: HandedOver,
+	{ projectNo, settlement, attempts, moves }: Resolved,
+	waits: boolean,
+): Promise<"settled" | "stale"> {
+	const { lastSeq } = await lockProject(c, projectNo, waits);
+	if (moves.lanes.some(({ position }) => position > lastSeq)) return "stale";
+	const webhookNo = await findWebhook(c, projectNo, handedOver.webhookId);
+	const { seq, replay } = handedOver;
+	const [taken, logged] = await Promise.all([
+		c.run(TAKE, projectNo, webhookNo, seq, replay, c.storedGeneration(settlement.generation)),
+		findLogged(c, attempts),
+	]);
+	const isSame = attempts.length > 0 && attempts.every(({ attempt }, i) => logged.get(i) === toStoredId(attempt.id));
+	if (taken === 0 || logged.size > 0) return isSame ? "settled" : "stale";
+	await Promise.all([
+		...(attempts.length > 0 ? [logAttempts(c, attempts)] : []),
+		moveDeliveries(c, moves),
+		ringForChange(c, projectNo),
+	]);
+	return "settled";
 }
 
 const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $2 AND until <= ${NOW}`);

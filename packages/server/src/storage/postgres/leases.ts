@@ -30,16 +30,31 @@ const take = (free: string) => `
 	WHERE l.project_no = free.project_no
 	RETURNING p.id, l.generation, free.over`;
 
-/** Alarms in the order in which they rang; after them leases that ended without being given back. */
+/**
+ * Two lines, of which each gets every other place: projects with news, in turn by number, beginning behind `$5`; and those
+ * whose time has passed (a retry is due, or a lease ended without being given back), the longest overdue first. `$6`: these
+ * get the odd place.
+ */
 const TAKE_RUNG = sql(`
-	WITH rung AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE wake_at <= ${NOW} AND ${LEASES_OPEN}
+	WITH news AS MATERIALIZED (
+		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $5 AND ${LEASES_OPEN}
+		ORDER BY project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+	), due AS MATERIALIZED (
+		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN}
 		ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
 	), ended AS MATERIALIZED (
-		SELECT project_no FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN}
+		SELECT project_no, until FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN}
 		ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
 	)
-	${take("SELECT project_no, false AS over FROM rung UNION ALL SELECT project_no, true FROM ended LIMIT $4")}`);
+	${take(`
+		SELECT project_no, over, rung FROM (
+			SELECT project_no, false AS over, project_no AS rung, row_number() OVER (ORDER BY project_no) AS turn FROM news
+			UNION ALL
+			SELECT project_no, over, NULL, row_number() OVER (ORDER BY since) FROM (
+				SELECT project_no, false AS over, wake_at AS since FROM due
+				UNION ALL SELECT project_no, true, until FROM ended
+			) past
+		) line ORDER BY turn, (rung IS NULL) <> $6 LIMIT $4`)}, free.rung`);
 
 const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN})`;
 
@@ -69,20 +84,52 @@ export interface Acquired {
 	readonly locked: string[];
 }
 
-export async function acquireLeases(
+/** Where {@link acquireRung} goes on. */
+export interface RungTurn {
+	/** Behind the project with this number. */
+	readonly behind: number;
+	readonly overdueFirst: boolean;
+}
+
+export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
+
+/** Takes leases of projects that have work. @returns also where to go on next time */
+export async function acquireRung(
 	c: Session,
 	time: LeaseTime,
 	termMs: number,
 	holder: string,
 	limit: number,
-	projectIds?: readonly string[],
-	heldBefore = false,
+	{ behind, overdueFirst }: RungTurn,
+): Promise<Acquired & { readonly next: RungTurn }> {
+	const values = [time.database, holder, termMs, limit, behind, overdueFirst];
+	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, ...values);
+	const taken = acquired(c, time, termMs, rows);
+	if (rows.length === limit) {
+		const last = Math.max(behind, ...rows.map(({ rung }) => rung ?? 0));
+		return { ...taken, next: { behind: last, overdueFirst: !overdueFirst } };
+	}
+	if (behind === 0) return { ...taken, next: FIRST_TURN };
+	// The end was reached: once more from the beginning.
+	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
+	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
+}
+
+/** Takes leases of these projects, as far as they are free. */
+export async function acquireNamed(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	limit: number,
+	projectIds: readonly string[],
+	heldBefore: boolean,
 ): Promise<Acquired> {
-	const values = [time.database, holder, termMs, limit];
-	const rows =
-		projectIds === undefined
-			? await c.rows<Taken>(TAKE_RUNG, ...values)
-			: await c.rows<Taken>(TAKE_NAMED, ...values, textArray(projectIds), heldBefore);
+	const values = [time.database, holder, termMs, limit, textArray(projectIds), heldBefore];
+	return acquired(c, time, termMs, await c.rows<Taken>(TAKE_NAMED, ...values));
+}
+
+function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Taken[]): Acquired {
 	const taken = rows.filter((row): row is Taken & { generation: number } => row.generation !== null);
 	return {
 		leases: taken.map(({ id, generation }) => {

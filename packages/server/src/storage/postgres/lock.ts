@@ -29,20 +29,32 @@ export async function lockProject(c: Session, projectNo: number, waits = true): 
 	return { lastSeq: end.last_seq };
 }
 
+/** How many more calls of a kind may wait for rows at the same time. */
+export interface WaitingRoom {
+	left: number;
+}
+
 /**
  * Runs a transaction that holds one project: at once, if nobody else does; otherwise again on the connections that are
- * kept for waiting, where it waits a moment for the project.
+ * kept for waiting, where it waits a moment for the project. Where the waiting room is full, it rejects as `locked`
+ * instead.
  */
 export async function holdingOne<T>(
 	connections: Connections,
 	pool: PoolName,
 	work: (c: Session, waits: boolean) => Promise<T>,
+	room: WaitingRoom = { left: Number.POSITIVE_INFINITY },
 ): Promise<T> {
 	try {
 		return await connections.holding(pool, false, (c) => work(c, false));
 	} catch (error) {
-		if (!isLocked(error)) throw error;
-		return connections.holding(pool, true, (c) => work(c, true));
+		if (!isLocked(error) || room.left === 0) throw error;
+	}
+	room.left -= 1;
+	try {
+		return await connections.holding(pool, true, (c) => work(c, true));
+	} finally {
+		room.left += 1;
 	}
 }
 

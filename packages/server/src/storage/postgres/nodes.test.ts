@@ -209,6 +209,35 @@ describe("many nodes on one database", () => {
 		expect(await storage.gauges()).toMatchObject({ deadLetters: 2 });
 	});
 
+	// Its outcome was refused, and its request was sent again.
+	test("so does one that was handed over", async () => {
+		const time = { now: START };
+		const clock = { now: () => time.now };
+		const [storage, sweeper] = [await node(clock, true), await node(clock, true)];
+		const world = await worldOn(storage);
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [first, second] = await world.publish(project, "a", "a");
+		const [lease] = await storage.acquireLeases("node", 1, [project]);
+		const attemptOf = (event: typeof first) => world.attempt(webhook, event!, { startedAt: START });
+		const attempts = [attemptOf(first)];
+		expect(await world.settle(lease!, { attempts, lanes: [{ webhookId: webhook, position: 2, open: [2] }] })).toBe(
+			"settled",
+		);
+		const until = START + 10 * DAY;
+		const handedOver = { webhookId: webhook, seq: 2, replay: 0, queue: null, until };
+		const { seen } = await storage.loadLanes(project);
+		await storage.releaseLease(lease!, null, seen, [handedOver]);
+		time.now = START + 5 * DAY;
+		for (let from: number | null = 0; from !== null; )
+			from = (await sweeper.sweepAttempts(START + 2 * DAY, 100, from)).next;
+		const settlement = {
+			...{ projectId: project, generation: lease!.generation, schedule: [], unschedule: [] },
+			...{ attempts: [attemptOf(second)], lanes: [] },
+		};
+		expect(await storage.settleHandedOver(handedOver, settlement)).toBe("settled");
+	});
+
 	test("the database and the program agree on which ids are of which time", async () => {
 		await node();
 		for (const ms of [0, 1, START, START + DAY - 1, 2 ** 48 - 1]) {

@@ -557,7 +557,7 @@ CREATE TABLE posthorn.leases (
 	CONSTRAINT leases_check CHECK (((wake_at IS NULL) OR (until IS NULL))),
 	CONSTRAINT leases_project_no_fkey FOREIGN KEY (project_no) REFERENCES posthorn.projects(no)
 ) WITH (fillfactor=50);
-CREATE INDEX leases_by_alarm ON posthorn.leases USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE INDEX leases_by_alarm ON posthorn.leases USING btree (wake_at, project_no) WHERE (wake_at IS NOT NULL);
 CREATE INDEX leases_by_end ON posthorn.leases USING btree (until) WHERE (until IS NOT NULL);
 
 CREATE TABLE posthorn.links (

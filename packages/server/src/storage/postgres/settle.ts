@@ -22,7 +22,7 @@ import { sql } from "./sql.ts";
 import { internTypes } from "./types.ts";
 
 /** A settlement with the numbers of what it refers to. */
-interface Resolved {
+export interface Resolved {
 	readonly settlement: Settlement;
 	readonly projectNo: number;
 	readonly attempts: readonly AttemptRow[];
@@ -34,25 +34,38 @@ export async function settle(
 	settlements: readonly Settlement[],
 	{ waits = false }: LockOptions = {},
 ): Promise<Verdict[]> {
-	await makeMissingDays(connections, settlements);
-	const resolved = await connections.read("settle", (c) => resolve(c, settlements));
-	try {
-		return await settleResolved(connections, resolved, waits);
-	} catch (error) {
-		if (waits && isLocked(error)) return settlements.map(() => "locked");
-		if (!isPartitionMissing(error)) throw error;
-		// A late attempt of a day that retention has dropped since.
-		connections.days.forget();
-		await makeMissingDays(connections, settlements);
-		return await settleResolved(connections, resolved, waits);
-	}
+	return withDays(connections, settlements, async () => {
+		const resolved = await connections.read("settle", (c) => resolve(c, settlements));
+		try {
+			return await settleResolved(connections, resolved, waits);
+		} catch (error) {
+			if (waits && isLocked(error)) return settlements.map(() => "locked");
+			throw error;
+		}
+	});
 }
 
-/** What {@link settle} does before its transaction, for a single settlement; null where the project is not there. */
-export async function prepareSettlement(connections: Connections, settlement: Settlement): Promise<Resolved | null> {
-	await makeMissingDays(connections, [settlement]);
+/** What a single settlement refers to; null where its project is not there. */
+export async function resolveSettlement(connections: Connections, settlement: Settlement): Promise<Resolved | null> {
 	const [resolved] = await connections.read("settle", (c) => resolve(c, [settlement]));
 	return resolved!;
+}
+
+/** Runs `work` once the days of these attempts are there; and again if retention has dropped one since it was known. */
+export async function withDays<T>(
+	connections: Connections,
+	settlements: readonly Settlement[],
+	work: () => Promise<T>,
+): Promise<T> {
+	await makeMissingDays(connections, settlements);
+	try {
+		return await work();
+	} catch (error) {
+		if (!isPartitionMissing(error)) throw error;
+		connections.days.forget();
+		await makeMissingDays(connections, settlements);
+		return work();
+	}
 }
 
 async function makeMissingDays(connections: Connections, settlements: readonly Settlement[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ClientConfig } from "pg";
+import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import type * as port from "../port.ts";
@@ -12,8 +13,17 @@ import { FactCalls } from "./fact-calls.ts";
 import { readGauges } from "./gauges.ts";
 import { forgetHandedOver, settleHandedOver } from "./handover.ts";
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
-import { acquireLeases, type LeaseTime, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
-import { holdingOne } from "./lock.ts";
+import {
+	type Acquired,
+	acquireNamed,
+	acquireRung,
+	FIRST_TURN,
+	type LeaseTime,
+	nextAlarm,
+	releaseLease,
+	renewLeases,
+} from "./leases.ts";
+import { holdingOne, type WaitingRoom } from "./lock.ts";
 import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
 import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
 import { createProject, setDeveloperApp } from "./projects.ts";
@@ -21,6 +31,7 @@ import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
 import { AttemptSweep } from "./retention-attempts.ts";
 import { sweepEvents } from "./retention-events.ts";
 import { RightOfWay } from "./right-of-way.ts";
+import type { Session } from "./session.ts";
 import { getSetting, initSetting, ping } from "./settings.ts";
 import { settle } from "./settle.ts";
 import { leave, share } from "./share.ts";
@@ -48,6 +59,8 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	readonly #rollUp: StatsRollUp;
 	readonly #rightOfWay = new RightOfWay();
 	readonly #wakes: Wakes;
+	#rungTurn = FIRST_TURN;
+	readonly #releases: WaitingRoom = { left: PROJECTS.releasesWaiting };
 
 	constructor(database: Database, options: PostgresStorageOptions) {
 		super(database, options.clock);
@@ -163,10 +176,13 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 	): Promise<port.Lease[]> {
 		const time = this.#time();
 		const { leaseTermMs, observer } = this.#options;
-		const taken = await this.write(
-			(c) => acquireLeases(c, time, leaseTermMs, holder, limit, projectIds, heldBefore),
-			"engine",
-		);
+		const acquire = async (c: Session): Promise<Acquired> => {
+			if (projectIds) return acquireNamed(c, time, leaseTermMs, holder, limit, projectIds, heldBefore);
+			const rung = await acquireRung(c, time, leaseTermMs, holder, limit, this.#rungTurn);
+			this.#rungTurn = rung.next;
+			return rung;
+		};
+		const taken = await this.write(acquire, "engine");
 		if (taken.over > 0) observer.takenOver?.(taken.over);
 		if (taken.locked.length > 0) onLocked(taken.locked);
 		return taken.leases;
@@ -198,9 +214,8 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		inFlight: readonly port.HandedOver[] = [],
 	): Promise<void> {
 		const time = this.#time();
-		await this.database.run((connections) =>
-			holdingOne(connections, "engine", (c, waits) => releaseLease(c, time, lease, wakeAt, seen, inFlight, waits)),
-		);
+		const release = (c: Session, waits: boolean) => releaseLease(c, time, lease, wakeAt, seen, inFlight, waits);
+		await this.database.run((connections) => holdingOne(connections, "engine", release, this.#releases));
 	}
 
 	nextAlarm(): Promise<number | null> {

@@ -32,13 +32,36 @@ export function acquireLeases(
 	});
 }
 
-/** Alarms in the order in which they rang; after them leases that ended without being given back. */
+/** Where the next call goes on when more had rung than were asked for: behind which project, and whose turn it is. */
+const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
+
+/**
+ * Two lines, of which each gets every other place: projects with news, in turn by number; and those whose time has passed
+ * (a retry is due, or a lease ended without being given back), the longest overdue first.
+ */
 function findRung(c: Connection, limit: number, now: number): Free[] {
-	const rung = c.sql(`SELECT ${COLUMNS} FROM projects WHERE wake_at <= ? ORDER BY wake_at LIMIT ?`).all(now, limit);
+	const { behind: from, overdueFirst } = turns.get(c) ?? { behind: 0, overdueFirst: false };
+	const next = c.sql(`SELECT ${COLUMNS} FROM projects WHERE wake_at = 0 AND no > ? ORDER BY no LIMIT ?`);
+	const news = next.all(from, limit);
+	if (from > 0 && news.length < limit)
+		for (const row of next.all(0, limit - news.length)) if ((row.no as number) <= from) news.push(row);
+	const due = c
+		.sql(
+			`SELECT ${COLUMNS}, wake_at AS since FROM projects WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?`,
+		)
+		.all(now, limit);
 	const ended = c
-		.sql(`SELECT ${COLUMNS} FROM projects WHERE lease_until <= ? ORDER BY lease_until LIMIT ?`)
-		.all(now, limit - rung.length);
-	return [...rung, ...ended].map(toFree);
+		.sql(`SELECT ${COLUMNS}, lease_until AS since FROM projects WHERE lease_until <= ? ORDER BY lease_until LIMIT ?`)
+		.all(now, limit);
+	const past = [...due, ...ended].sort((a, b) => (a.since as number) - (b.since as number));
+	const lines = overdueFirst ? [past, news] : [news, past];
+	const rung: Record<string, unknown>[] = [];
+	for (let i = 0; i < limit && rung.length < limit; i++)
+		for (const { [i]: row } of lines) if (row !== undefined && rung.length < limit) rung.push(row);
+	const last = rung.findLast((row) => row.since === undefined)?.no ?? from;
+	if (rung.length === limit) turns.set(c, { behind: last as number, overdueFirst: !overdueFirst });
+	else turns.delete(c);
+	return rung.map(toFree);
 }
 
 function findFree(c: Connection, projectIds: readonly string[], limit: number, now: number): Free[] {

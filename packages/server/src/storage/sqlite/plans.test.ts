@@ -63,7 +63,12 @@ test("due retries, the log, alarms and backlogs are each one range of their inde
 	expect(planOf("seq > ? ORDER BY seq LIMIT ?")).toEqual(
 		new Set(["SEARCH events USING INDEX events_by_seq (project_no=? AND seq>?)"]),
 	);
-	expect(planOf("wake_at <= ?")).toEqual(new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at<?)"]));
+	expect(planOf("wake_at <= ?")).toEqual(
+		new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at>? AND wake_at<?)"]),
+	);
+	expect(planOf("wake_at = 0 AND no > ?")).toEqual(
+		new Set(["SEARCH projects USING INDEX projects_by_alarm (wake_at=? AND rowid>?)"]),
+	);
 	expect(planOf("SELECT type_seq FROM events")).toEqual(
 		new Set([
 			"SEARCH events USING COVERING INDEX events_by_type (project_no=? AND type=? AND seq>?)",

@@ -11,6 +11,7 @@ import * as closing from "./0010-closing-webhooks.ts";
 import * as epochs from "./0011-epochs.ts";
 import * as handedOver from "./0012-handed-over.ts";
 import * as loggedSequence from "./0013-logged-sequence.ts";
+import * as alarms from "./0014-alarms-in-turn.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly string[] = [
 	epochs.sql,
 	handedOver.sql,
 	loggedSequence.sql,
+	alarms.sql,
 ];
