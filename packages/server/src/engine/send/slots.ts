@@ -22,10 +22,10 @@ import { RequestedSlots } from "./requested-slots.ts";
  * 1998, with α = 1): one project alone gets half, n greedy ones get 1/(n+1) each, and some always stays free for the next
  * to come. A project that holds nothing gets a slot while any are free.
  *
- * Whoever is refused leaves a callback. When something frees, the callbacks of projects that may hold more are called in
- * the order in which they were left, as long as there is room. One that is called takes one slot and, for more, leaves
- * itself again, behind the others: round robin over projects. A project over its share, and one whose body finds no room,
- * keeps its turn until it does. As any free byte is room for any body, a large one waits no longer than a smaller one.
+ * A project that is refused registers a callback. When room is freed, the callbacks of projects that may hold more are
+ * called in the order in which they were registered, as long as there is room. Each takes one slot and, if it needs more,
+ * registers again, at the end of the line: round robin over projects. A project over its share, and one whose body finds no
+ * room, keeps its turn until it does. Any free byte is room for any body, so a large one waits no longer than a smaller one.
  *
  * What a person asked for (a test event, a single replay) does not take part in this. Slots and bytes are set aside for
  * it, a few slots for each project, and it is called first. Its work counts, but does not refuse it.
@@ -300,7 +300,7 @@ class SlotTable implements Slots {
 		if (!requested && pot === this.#shared) this.#holdings.get(projectId)!.bytes += bytes;
 	}
 
-	/** Where this body has room now. @param sends what its project has in flight besides */
+	/** Where this body has room now. @param sends its project's other sends in flight */
 	#sharedPot(projectId: string, bytes: number, sends: number): Bytes | null {
 		const { bytes: held } = this.#holdings.get(projectId) ?? NOTHING;
 		if (fits(held, this.#shared.free)) return this.#shared;
@@ -347,14 +347,14 @@ class SlotTable implements Slots {
 		}
 	}
 
-	/** @param keepTurn it waits again at once, in its place */
+	/** @param keepTurn the callback is about to be registered again, without losing its turn */
 	#stopWaiting(callback: () => void, keepTurn = false): void {
 		const waiting = this.#waiting.get(callback);
 		if (waiting && isSmall(waiting.bytes)) this.#waitingSmall -= 1;
 		if (!keepTurn) this.#waiting.delete(callback);
 	}
 
-	/** Sends that stop being fast tell nobody, so somebody who waits for that needs a timer; one is enough for all. */
+	/** Nothing happens when a send stops being fast, so waiting for that needs a timer. One is enough for all. */
 	#watch(): void {
 		if (this.#timer !== null || this.#waiting.size === 0 || !this.#fast.isFull) return;
 		const dueIn = this.#fast.nextInMs;
