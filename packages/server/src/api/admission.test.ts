@@ -3,11 +3,14 @@ import { connect, type Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
 import { askAtOnce } from "../accounts/index.ts";
+import { budgetHolds } from "../base/budget.fixture.ts";
 import { RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import { Admission } from "./admission.ts";
 import { TestApi } from "./api.fixture.ts";
 import { type AuthParts, authorize } from "./auth.ts";
 import type { Route } from "./route.ts";
+
+const isNothing = (bytes: number): boolean => bytes === 0;
 
 const used = async (api: TestApi, budget: string): Promise<number> =>
 	Number(
@@ -41,6 +44,7 @@ test("a project sends so many test events at once, and then at their rate; other
 test("few lists of one principal are read at a time, and only so many wait", async () => {
 	let reading = 0;
 	let most = 0;
+	let isOpen = false;
 	const gates: (() => void)[] = [];
 	const api = await TestApi.start({
 		parts: ({ storage }) => ({
@@ -51,7 +55,7 @@ test("few lists of one principal are read at a time, and only so many wait", asy
 					if (name !== "countAttempts") return member.bind(target);
 					return async (...args: unknown[]) => {
 						most = Math.max(most, ++reading);
-						await new Promise<void>((resolve) => gates.push(resolve));
+						if (!isOpen) await new Promise<void>((resolve) => gates.push(resolve));
 						reading--;
 						return member.apply(target, args);
 					};
@@ -63,20 +67,17 @@ test("few lists of one principal are read at a time, and only so many wait", asy
 	const key = await api.keyOf(project);
 	const fits = RESPONSES.readsPerPrincipal + RESPONSES.readsWaiting;
 	const calls = Array.from({ length: fits + 3 }, () => api.call("GET", `${project}/attempts/count`, { key }));
-	let over = false;
-	const refused: number[] = [];
-	for (const call of calls) void call.then(({ status }) => refused.push(status));
-	const letGo = (async () => {
-		while (refused.length < 3) await new Promise(setImmediate);
-		expect(refused).toEqual([429, 429, 429]);
-		while (!over) {
-			gates.shift()?.();
-			await new Promise(setImmediate);
-		}
-	})();
+	const three = Promise.withResolvers<void>();
+	const first: number[] = [];
+	for (const call of calls)
+		void call.then(({ status }) => {
+			if (first.push(status) === 3) three.resolve();
+		});
+	await three.promise;
+	expect(first).toEqual([429, 429, 429]);
+	isOpen = true;
+	for (const open of gates.splice(0)) open();
 	const statuses = (await Promise.all(calls)).map(({ status }) => status);
-	over = true;
-	await letGo;
 	expect(statuses.filter((status) => status === 200)).toHaveLength(fits);
 	expect(statuses.filter((status) => status === 429)).toHaveLength(3);
 	expect(most).toBe(RESPONSES.readsPerPrincipal);
@@ -107,7 +108,7 @@ test("whoever does not read gets no more pages; others do; and all is given back
 	expect(await used(api, "response_bytes")).toBeLessThanOrEqual(RESPONSES.bytesPerPrincipal);
 	expect((await api.call("GET", page, { key: otherKey })).status).toBe(200);
 	for (const socket of deaf) socket.destroy();
-	while ((await used(api, "response_bytes")) > 0) await new Promise(setImmediate);
+	await budgetHolds("response_bytes", isNothing);
 	expect((await api.call("GET", page, { key })).status).toBe(200);
 	await api.close();
 });
@@ -171,7 +172,7 @@ test("a client that leaves while its page is made holds no share of the response
 	isGated = false;
 	open();
 	expect((await api.call("GET", `${project}/events`, { key })).status).toBe(200);
-	while ((await used(api, "response_bytes")) > 0) await new Promise(setImmediate);
+	await budgetHolds("response_bytes", isNothing);
 	await api.close();
 });
 
@@ -197,7 +198,7 @@ test("a body that comes a byte at a time is gathered whole", async () => {
 	}
 	const { data } = (await api.call("GET", `${project}/events`, { key })).json;
 	expect(data.map((event) => event.data)).toEqual(Array(2).fill({ text: `${"x".repeat(20_000)}ä` }));
-	while ((await used(api, "request_body_bytes")) > 0) await new Promise(setImmediate);
+	await budgetHolds("request_body_bytes", isNothing);
 	await api.close();
 });
 
@@ -216,7 +217,7 @@ test("uploads that do not end are charged to their project, and refused beyond i
 		socket.write(`${head}Content-Length: ${REQUESTS.batchBytes}\r\n\r\n{`);
 		stalled.push(socket);
 	}
-	while ((await used(api, "request_body_bytes")) < REQUESTS.bodyBytesPerProject) await new Promise(setImmediate);
+	await budgetHolds("request_body_bytes", (bytes) => bytes >= REQUESTS.bodyBytesPerProject);
 	const one = { type: "delivery.success", data: {} };
 	const refused = await api.call("POST", `${project}/events`, { key, body: one });
 	expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
@@ -230,7 +231,7 @@ test("uploads that do not end are charged to their project, and refused beyond i
 	expect((await api.call("POST", `${other}/events`, { key: otherKey, body: one })).status).toBe(202);
 	for (const socket of stalled) socket.destroy();
 	chunked.destroy();
-	while ((await used(api, "request_body_bytes")) > 0) await new Promise(setImmediate);
+	await budgetHolds("request_body_bytes", isNothing);
 	expect((await api.call("POST", `${project}/events`, { key, body: one })).status).toBe(202);
 	await api.close();
 });
@@ -250,7 +251,7 @@ test("all bodies together are bounded, and the answer says that it is not the pr
 		);
 		return socket;
 	});
-	while ((await used(api, "request_body_bytes")) < REQUESTS.bodyBytesPerProject) await new Promise(setImmediate);
+	await budgetHolds("request_body_bytes", (bytes) => bytes >= REQUESTS.bodyBytesPerProject);
 	const body = { type: "delivery.success", data: {} };
 	const refused = await api.call("POST", `${projects[4]}/events`, { key: keys[4]!, body });
 	expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "1"]);
