@@ -1,4 +1,4 @@
-import { createServer, connect as dial, type Socket } from "node:net";
+import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../testkit/src/ports.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
@@ -61,12 +61,12 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 
 	// A statement on a frozen server once took its whole timeout to fail.
 	test("a server that is frozen is left as soon as it gives no answer on a new connection", async () => {
-		await using frozen = await Freezer.start(primary.url);
-		const hosts = [frozen.host, hostOf(standby)];
+		await using proxy = await PostgresProxy.start(primary.url);
+		const hosts = [new URL(proxy.url(primary.url)).host, hostOf(standby)];
 		// Longer than this test may take.
 		const storage = await open(hosts, `${name}?query_timeout=600000`);
 		await storage.ping();
-		frozen.freeze();
+		proxy.cut("swallowing");
 		const unanswered = storage.ping().catch((error: { code: string }) => error.code);
 		expect(await unanswered).toBe("lost");
 		await primary.kill();
@@ -75,47 +75,3 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 		await storage.close();
 	});
 });
-
-/** Stands before a server, and passes nothing on once it is frozen, though it accepts connections. */
-class Freezer implements AsyncDisposable {
-	readonly #sockets = new Set<Socket>();
-	readonly #server;
-	#isFrozen = false;
-
-	private constructor(url: string) {
-		const { hostname, port } = new URL(url);
-		this.#server = createServer((client) => {
-			const upstream = dial(Number(port), hostname);
-			for (const [from, to] of [
-				[client, upstream],
-				[upstream, client],
-			] as const) {
-				this.#sockets.add(from);
-				from.on("error", () => undefined);
-				from.on("close", () => to.destroy());
-				from.on("data", (chunk) => {
-					if (!this.#isFrozen) to.write(chunk);
-				});
-			}
-		});
-	}
-
-	static async start(url: string): Promise<Freezer> {
-		const freezer = new Freezer(url);
-		await new Promise<void>((resolve) => freezer.#server.listen(0, "127.0.0.1", resolve));
-		return freezer;
-	}
-
-	get host(): string {
-		return `127.0.0.1:${(this.#server.address() as { port: number }).port}`;
-	}
-
-	freeze(): void {
-		this.#isFrozen = true;
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		for (const socket of this.#sockets) socket.destroy();
-		await new Promise((resolve) => this.#server.close(resolve));
-	}
-}

@@ -1,0 +1,49 @@
+import { PostgresProxy } from "@posthorn/testkit";
+import { expect, test } from "vitest";
+import { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import { World } from "../conformance/world.ts";
+import { openPostgresStorage } from "./index.ts";
+
+const LEASE_TERM_MS = 15_000;
+
+// An event called repeated isn't handed to the lanes: they would read it later.
+test("an event whose commit is not answered is new to the call that made it, and repeated to the next one", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	await using proxy = await PostgresProxy.start(url);
+	const world = await World.open({
+		name: "PostgreSQL",
+		capabilities: { manyNodes: true },
+		leaseTermMs: LEASE_TERM_MS,
+		open: ({ clock }) =>
+			openPostgresStorage({ url: proxy.url(url), clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		reopen: () => Promise.reject(new Error("not here")),
+		dispose: (storage) => storage.close(),
+	});
+	const project = await world.project();
+	await world.publish(project, "a");
+	let lost = 0;
+	proxy.onCommit = (statements) => {
+		if (lost > 0 || !statements.some((text) => text.includes("posthorn.events"))) return "pass";
+		lost += 1;
+		return "lose_answer";
+	};
+	const events = [world.event(project, "a"), world.event(project, "a")];
+	const request = { projectId: project, publishedAt: world.clock.now(), events };
+	const publish = async () => {
+		const [result] = await world.storage.appendEvents([request]);
+		if (result!.kind !== "appended") throw new Error(`Publishing ended as ${result!.kind}.`);
+		return result!.events.map(({ seq, repeated }) => [seq, repeated]);
+	};
+	expect(await publish()).toEqual([
+		[2, false],
+		[3, false],
+	]);
+	expect(lost).toBe(1);
+	expect(await publish()).toEqual([
+		[2, true],
+		[3, true],
+	]);
+	expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+	await world.dispose();
+});

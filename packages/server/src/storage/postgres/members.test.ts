@@ -1,0 +1,46 @@
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import { hashOf, makeAccount } from "../conformance/accounts.ts";
+import { START, World } from "../conformance/world.ts";
+import { openPostgresStorage } from "./index.ts";
+
+const LEASE_TERM_MS = 15_000;
+
+test("of two owners who step down at the same time, at two nodes, one stays", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	const world = await World.open({
+		name: "PostgreSQL",
+		capabilities: { manyNodes: true },
+		leaseTermMs: LEASE_TERM_MS,
+		open: ({ clock }) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
+		reopen: () => Promise.reject(new Error("not here")),
+		dispose: (storage) => storage.close(),
+	});
+	const node = await openPostgresStorage({ url, clock: world.clock, leaseTermMs: LEASE_TERM_MS });
+	const project = await world.project();
+	const owners = [await makeAccount(world, "ada@example.com"), await makeAccount(world, "grace@example.com")];
+	for (const { id } of owners) {
+		const invitedBy = { kind: "account" as const, id: world.id("account"), name: "Alan" };
+		const about = { projectId: project, role: "owner" as const, email: null, invitedBy };
+		const invitation = { id: world.id("invitation"), ...about, createdAt: START, expiresAt: START + 1_000 };
+		await world.storage.createInvitation(invitation, hashOf(invitation.id));
+		await world.storage.acceptInvitation(hashOf(invitation.id), id, START);
+	}
+	// Neither can write before both have read who the owners are, unless one waits for the other before that.
+	const other = new Client({ connectionString: url });
+	await other.connect();
+	await other.query("BEGIN");
+	await other.query("SELECT FROM posthorn.memberships FOR UPDATE");
+	const changes = [world.storage, node].map((storage, i) => storage.setRole(project, owners[i]!.id, "viewer"));
+	const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+	while ((await server.execute(waiting, url)).length !== 2);
+	await other.query("COMMIT");
+	expect((await Promise.all(changes)).sort()).toEqual(["changed", "last_owner"]);
+	const roles = await Promise.all(owners.map(({ id }) => node.getRole(project, id)));
+	expect(roles.sort()).toEqual(["owner", "viewer"]);
+	await other.end();
+	await node.close();
+	await world.dispose();
+});
