@@ -52,7 +52,11 @@ export class HeldLease {
 		const { clock } = this.#context;
 		this.#opensAt = clock.elapsed() + waitMs;
 		this.end();
-		this.#opening = clock.setTimeout(open, waitMs);
+		this.#opening = clock.setTimeout(() => {
+			// A timer may be early by a moment.
+			this.#opensAt = 0;
+			open();
+		}, waitMs);
 	}
 
 	end(): void {
