@@ -173,17 +173,20 @@ test("nesting is bounded before anything is parsed", async () => {
 	const deepest = `{"type":"delivery.success","data":{"a":${nested(REQUESTS.nesting - 2)}}}`;
 	expect((await publishRaw(deepest)).status).toBe(202);
 	const parse = vi.spyOn(JSON, "parse");
-	for (const [text, byte] of [
-		[nested(100_000), REQUESTS.nesting],
-		[`{"type":${nested(100_000)},"data":{}}`, 8 + REQUESTS.nesting - 1],
-		[`{"events":${nested(100_000)}}`, 10 + REQUESTS.nesting - 1],
+	for (const [text, byte, place] of [
+		[nested(100_000), REQUESTS.nesting, "/0"],
+		[`{"type":${nested(100_000)},"data":{}}`, 8 + REQUESTS.nesting - 1, "/type"],
+		[`{"events":${nested(100_000)}}`, 10 + REQUESTS.nesting - 1, "/events"],
 	] as const) {
 		parse.mockClear();
 		const { status, json } = await publishRaw(text);
 		const parsed = parse.mock.calls.filter(([given]) => given === text);
 		expect([status, parsed.length]).toEqual([422, 0]);
 		expect(json.errors).toEqual([
-			{ pointer: "", detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${byte}` },
+			{
+				pointer: `${place}${"/0".repeat(REQUESTS.nesting - 1)}`,
+				detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${byte}`,
+			},
 		]);
 	}
 	const { status, json } = await api.call("POST", "/v1/projects", { raw: `{"name":${nested(65)}}` });

@@ -64,7 +64,7 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 			throw invalid([
 				{
 					pointer: pointerAt(bytes, scan.at),
-					detail: `must nest at most ${REQUESTS.nesting} levels, the body's own included; goes deeper at byte ${scan.at}`,
+					detail: `must nest at most ${REQUESTS.nesting} levels; goes deeper at byte ${scan.at}`,
 				},
 			]);
 		case "long":
