@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Clock } from "../../base/clock.ts";
+import { HeldLease } from "./held-lease.ts";
+
+const LEASE = { projectId: "proj_1", generation: 1, expiresAt: 0 };
+const TERM_MS = 10_000;
+
+// The timer of a machine may fire a millisecond early by the monotonic clock, and nothing else would look again.
+test("a lease that waits for others to end is open once its timer has fired, though the clock is not there yet", () => {
+	let now = 0;
+	let fire = (): void => undefined;
+	const clock: Clock = {
+		now: () => now,
+		elapsed: () => now,
+		setTimeout: (callback) => {
+			fire = callback;
+			return { cancel: () => undefined };
+		},
+	};
+	const lease = new HeldLease({ clock, leaseTermMs: TERM_MS }, LEASE, { now: 0, elapsed: 0 });
+	now = TERM_MS;
+	let opened = 0;
+	lease.continueAs(LEASE, TERM_MS, () => {
+		opened += 1;
+	});
+	lease.renewed(LEASE, { now: 2 * TERM_MS - 2, elapsed: 2 * TERM_MS - 2 });
+	now = 2 * TERM_MS - 1;
+	expect([lease.isSuspended, lease.isTrusted]).toEqual([true, false]);
+	fire();
+	expect([opened, lease.isSuspended, lease.isTrusted]).toEqual([1, false, true]);
+});
