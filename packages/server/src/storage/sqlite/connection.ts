@@ -57,6 +57,11 @@ export function openWriter(path: string): DatabaseSync {
 	return db;
 }
 
+/** For checkpoints alone. */
+export function openCheckpointer(path: string): DatabaseSync {
+	return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+}
+
 export function openReader(path: string): DatabaseSync {
 	const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
 	db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}; PRAGMA temp_store = MEMORY;`);

@@ -30,11 +30,14 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 		dead = true;
 	};
 	const writer = await Channel.open({ path, role: "writer" }, died);
+	const opened = [writer];
 	try {
 		const reader = await Channel.open({ path, role: "reader" }, died);
-		return new SqliteStorage(writer, reader, clock, leaseTermMs);
+		opened.push(reader);
+		const checkpointer = await Channel.open({ path, role: "checkpointer" }, died);
+		return new SqliteStorage({ writer, reader, checkpointer }, clock, leaseTermMs);
 	} catch (error) {
-		await writer.close();
+		for (const channel of opened.toReversed()) await channel.close();
 		throw error;
 	}
 }

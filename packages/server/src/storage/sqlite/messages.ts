@@ -7,7 +7,7 @@ import type { ErrorNote } from "./errors.ts";
 /** What a worker is started with. */
 export interface WorkerSetup {
 	readonly path: string;
-	readonly role: "writer" | "reader";
+	readonly role: "writer" | "reader" | "checkpointer";
 }
 
 /** A call to a worker. */

@@ -7,7 +7,7 @@ import { packAppends, unpackEvents, unpackResults } from "./log-wire.ts";
 import { packSettlements } from "./settle-wire.ts";
 
 /**
- * The port in front of two workers. All reads go to the reader: it sees everything that was answered, it never waits
+ * The port in front of two workers, and one that moves the log into the database. All reads go to the reader: it sees everything that was answered, it never waits
  * for a commit, and no read of it takes long (pages are bounded, gauges come in slices), so the engine's reads need no
  * third thread.
  */
@@ -18,8 +18,15 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 	readonly epoch = "1.00000000";
 	readonly #leaseTermMs: number;
 
-	constructor(writer: Channel, reader: Channel, clock: Pick<Clock, "now">, leaseTermMs: number) {
+	readonly #checkpointer: Channel;
+
+	constructor(
+		{ writer, reader, checkpointer }: { writer: Channel; reader: Channel; checkpointer: Channel },
+		clock: Pick<Clock, "now">,
+		leaseTermMs: number,
+	) {
 		super(writer, reader, clock);
+		this.#checkpointer = checkpointer;
 		this.#leaseTermMs = leaseTermMs;
 	}
 
@@ -44,6 +51,7 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 
 	async close(): Promise<void> {
 		// The writer last: the last connection folds the log into the database.
+		await this.#checkpointer.close();
 		await this.reader.close();
 		await this.writer.close();
 	}

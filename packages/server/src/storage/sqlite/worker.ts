@@ -2,11 +2,12 @@
  * A thread with one connection. The *writer* has the only one that writes, and the lock on the database: everything
  * that waits in its port is run in one transaction and answered after the commit, so calls that arrive while a commit
  * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
- * answered by the writer is in it.
+ * answered by the writer is in it. The *checkpointer* is asked nothing.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../base/budgets.ts";
-import { Connection, openReader, openWriter } from "./connection.ts";
+import { checkpointBeside } from "./checkpointer.ts";
+import { Connection, openCheckpointer, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { commitTogether, type Outcome } from "./group-commit.ts";
 import { freeAllLeases } from "./leases.ts";
@@ -30,9 +31,15 @@ const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMes
 interface Opened {
 	readonly connection: Connection;
 	readonly lock: ExclusiveLock | null;
+	/** Ends what it does by itself. */
+	readonly end?: () => void;
 }
 
 function open(): Opened {
+	if (role === "checkpointer") {
+		const db = openCheckpointer(path);
+		return { connection: new Connection(db), lock: null, end: checkpointBeside(db) };
+	}
 	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null };
 	makeFolder(path);
 	const lock = new ExclusiveLock(path);
@@ -49,7 +56,7 @@ function open(): Opened {
 	}
 }
 
-function serve({ connection, lock }: Opened): void {
+function serve({ connection, lock, end }: Opened): void {
 	port.on("message", (first: Request) => {
 		const requests = gather(first);
 		const last = requests.at(-1)!;
@@ -62,6 +69,7 @@ function serve({ connection, lock }: Opened): void {
 		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
 		if (endsHere(last)) {
+			end?.();
 			connection.close();
 			lock?.release();
 			answer([last], [{ ok: true, value: null }]);

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { openSqliteStorage } from "./index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "posthorn-checkpointer-"));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+// The commit that reached the log's limit once moved all 64 MB of it, and everyone waited.
+test("the log is moved into the database beside the writer, before the log has reached its limit", async () => {
+	const path = join(folder, "test.db");
+	const storage = await openSqliteStorage({ path, clock: systemClock, leaseTermMs: 15_000 });
+	const watching = new DatabaseSync(path);
+	try {
+		const id = "prj_0000000000000000000000000";
+		await storage.createProject({ id, name: "p", apps: [], createdAt: 1 });
+		for (let n = 0; n < 12; n++) {
+			const events = [0, 1, 2, 3].map((i) => ({
+				id: `evt_${n}_${i}`,
+				type: "delivery.success",
+				createdAt: 1,
+				createdAtGiven: false,
+				body: new Uint8Array(256 * 1_024),
+			}));
+			await storage.appendEvents([{ projectId: id, publishedAt: 1, events }]);
+		}
+		const state = watching.prepare("PRAGMA wal_checkpoint(NOOP)");
+		let { log, checkpointed } = state.get() as { log: number; checkpointed: number };
+		expect(log).toBeGreaterThan(1_000);
+		expect(log).toBeLessThan(8_000);
+		while (checkpointed < 1_000) {
+			await setImmediate();
+			({ log, checkpointed } = state.get() as { log: number; checkpointed: number });
+		}
+		expect(checkpointed).toBeLessThanOrEqual(log);
+	} finally {
+		watching.close();
+		await storage.close();
+	}
+});
