@@ -27,7 +27,7 @@ export const REQUESTS = {
 	/** What each event or order of a batch counts for in such a slice, besides its bytes. */
 	pieceBytes: 512,
 	/** How long slices run in a turn of the event loop, milliseconds: the one that reaches it is the last of that turn. */
-	turnMs: 5,
+	turnMs: 2,
 	/** Arrays and objects within each other, in any body. */
 	nesting: 64,
 	/** Bodies that arrive or are worked on: of one project, and of the node (`POSTHORN_MAX_BODY_BYTES_IN_FLIGHT`). */
@@ -189,6 +189,8 @@ export const SENDS = {
 	smallBodyBytes: 4 * KIB,
 	/** For the bodies of test events and single replays. */
 	requestedBytesInFlight: 16 * MIB,
+	/** How long connections are begun in a turn of the event loop, milliseconds, projects in turn. */
+	dialMsPerTurn: 2,
 	/** Requests that are made ready before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
 	/** Sends that are younger than `fastForMs`, milliseconds: they work, older ones wait. See slots.ts. */

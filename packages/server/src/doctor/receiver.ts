@@ -45,6 +45,7 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 		Number(url.port || 443),
 		(error, socket) => (socket === null ? reject(error) : resolve(socket)),
 		() => true,
+		"doctor",
 	);
 	const timer = systemClock.setTimeout(() => {
 		reject(new SendFailure("timeout", "no connection in time"));

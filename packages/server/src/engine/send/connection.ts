@@ -19,6 +19,7 @@ const IDLE_MARGIN_MS = 1_000;
  */
 export class Connection implements BurstTarget {
 	readonly place: Place;
+	readonly #owner: string;
 	readonly #dialer: Dialer;
 	readonly #burst: Burst;
 	readonly #onClose: (connection: Connection) => void;
@@ -31,9 +32,13 @@ export class Connection implements BurstTarget {
 	#idleMs = IDLE_MS;
 	#closed = false;
 
-	/** @param onClose Called once, when it has closed while nobody used it. */
-	constructor(place: Place, dialer: Dialer, burst: Burst, onClose: (connection: Connection) => void) {
+	/**
+	 * @param owner the project that it is made for; others may use it later
+	 * @param onClose Called once, when it has closed while nobody used it.
+	 */
+	constructor(place: Place, owner: string, dialer: Dialer, burst: Burst, onClose: (connection: Connection) => void) {
 		this.place = place;
+		this.#owner = owner;
 		this.#dialer = dialer;
 		this.#burst = burst;
 		this.#onClose = onClose;
@@ -59,7 +64,10 @@ export class Connection implements BurstTarget {
 		this.#user = user;
 		this.#read = 0;
 		if (this.#socket !== null) user.ready();
-		else this.#dialing ??= this.#dialer.dial(this.place.hostname, this.place.port, this.#dialed, this.#received);
+		else {
+			const { hostname, port } = this.place;
+			this.#dialing ??= this.#dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
+		}
 	}
 
 	write(request: Buffer): void {

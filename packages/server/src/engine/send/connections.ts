@@ -29,8 +29,8 @@ export class Connections {
 		return this.#idleCount;
 	}
 
-	/** An idle connection to the place, or else a new one. */
-	acquire(place: Place): Connection {
+	/** An idle connection to the place, or else a new one, made for a project. */
+	acquire(place: Place, projectId: string): Connection {
 		const { origin } = place;
 		const stack = this.#idle.get(origin);
 		while (stack !== undefined && stack.length > 0) {
@@ -40,12 +40,12 @@ export class Connections {
 			if (connection.isOpen) return connection;
 			connection.destroy();
 		}
-		return this.open(place);
+		return this.open(place, projectId);
 	}
 
 	/** A new connection, whatever is idle. */
-	open(place: Place): Connection {
-		return new Connection(place, this.#dialer, this.#burst, this.#forget);
+	open(place: Place, projectId: string): Connection {
+		return new Connection(place, projectId, this.#dialer, this.#burst, this.#forget);
 	}
 
 	/** Gives a connection back after an exchange: one that is still open waits for the next. */

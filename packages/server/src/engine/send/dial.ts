@@ -8,8 +8,9 @@ import {
 	type SecureContext,
 	type TLSSocket,
 } from "node:tls";
-import { RECEIVERS } from "../../base/budgets.ts";
+import { RECEIVERS, SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Turns } from "../../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
@@ -26,8 +27,10 @@ export interface Dialer {
 	/**
 	 * Calls `done` once, with a connected and verified socket or with why there is none; never after `cancel`. What the
 	 * socket reads goes to `received`, and not through the stream. Neither may throw.
+	 *
+	 * @param owner the project that it is for: beginning a connection costs much, and projects take turns at it
 	 */
-	dial(hostname: string, port: number, done: Dialed, received: Received): Dialing;
+	dial(hostname: string, port: number, done: Dialed, received: Received, owner: string): Dialing;
 }
 
 export type Dialed = (error: Error | null, socket: TLSSocket | null) => void;
@@ -86,6 +89,7 @@ interface Shared extends DialerOptions {
 	readonly sessions: TlsSessions;
 	/** One for all: what was read is taken before anything else is read. */
 	readonly buffer: Buffer;
+	readonly turns: Turns;
 }
 
 export function createDialer(options: DialerOptions): Dialer {
@@ -97,10 +101,11 @@ export function createDialer(options: DialerOptions): Dialer {
 		secureContext: createSecureContext({ ca, minVersion: "TLSv1.2" }),
 		sessions: new TlsSessions(options.clock),
 		buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+		turns: new Turns(SENDS.dialMsPerTurn, options.clock),
 	};
 	return {
-		dial(hostname, port, done, received) {
-			const dial = new Dial(shared, hostname, port, done, received);
+		dial(hostname, port, done, received, owner) {
+			const dial = new Dial(shared, hostname, port, done, received, owner);
 			dial.start();
 			return dial;
 		},
@@ -113,10 +118,10 @@ export function createDialer(options: DialerOptions): Dialer {
  *
  * A socket has a listener for errors from its first moment to its last: an error that nobody listens to ends the process.
  *
- *     resolving ──▶ connecting ──▶ handshake ──▶ done: a socket
- *         │          │  ▲  │           │
- *         │          └──┘  └───────────┴──▶ done: why there is none
- *         └──▶ done    next address
+ *     resolving ──▶ its turn ──▶ connecting ──▶ handshake ──▶ done: a socket
+ *         │                       │  ▲  │           │
+ *         │                       └──┘  └───────────┴──▶ done: why there is none
+ *         └──▶ done                 next address
  */
 class Dial implements Dialing {
 	resolving = true;
@@ -125,6 +130,7 @@ class Dial implements Dialing {
 	readonly #port: number;
 	readonly #done: Dialed;
 	readonly #received: Received;
+	readonly #owner: string;
 	#addresses: readonly string[] = [];
 	#tried = 0;
 	#address = "";
@@ -136,18 +142,20 @@ class Dial implements Dialing {
 	#timer: Timer | null = null;
 	#over = false;
 
-	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received) {
+	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received, owner: string) {
 		this.#shared = shared;
 		this.#hostname = hostname;
 		this.#port = port;
 		this.#done = done;
 		this.#received = received;
+		this.#owner = owner;
 	}
 
 	async start(): Promise<void> {
 		try {
 			this.#addresses = await this.#resolve();
 			this.resolving = false;
+			await this.#shared.turns.take(this.#owner);
 			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
 			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
 		} catch (error) {

@@ -136,8 +136,11 @@ class Attempt implements ExchangeOwner {
 		this.#exchange = null;
 		try {
 			const { brand, writer } = this.#options;
-			const destination = destinationOf(this.#shipment.target, brand);
-			const connection = this.#freshOnly ? this.#connections.open(destination) : this.#connections.acquire(destination);
+			const { target } = this.#shipment;
+			const destination = destinationOf(target, brand);
+			const connection = this.#freshOnly
+				? this.#connections.open(destination, target.projectId)
+				: this.#connections.acquire(destination, target.projectId);
 			this.#exchange = new Exchange(this.#shipment, destination, connection, writer, this);
 			this.#exchange.begin();
 		} catch (error) {

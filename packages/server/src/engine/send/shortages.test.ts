@@ -91,7 +91,7 @@ describe("an address that this machine has no address for", () => {
 			clock: systemClock,
 			interfaces: found,
 		});
-		dialer.dial("six.example", 443, resolve, () => true);
+		dialer.dial("six.example", 443, resolve, () => true, "p");
 		return promise;
 	}
 

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
+import { createDialer } from "./dial.ts";
+import type { Shortages } from "./shortages.ts";
+
+// Five thousand webhooks of one project once began their connections in one turn of the event loop.
+test("projects take turns to begin connections", async () => {
+	let elapsed = 0;
+	// However quick it is, each takes its share of a turn of the event loop.
+	const clock = { ...systemClock, elapsed: () => (elapsed += 1_000) };
+	// Asked when a connection is about to begin. That none can be made is enough here.
+	const shortages = { blocks: () => true } as unknown as Shortages;
+	const dialer = createDialer({
+		guard: { permits: () => true },
+		resolver: { lookup: () => Promise.reject(new Error("An address needs no lookup.")) },
+		clock,
+		shortages,
+	});
+	const begun: string[] = [];
+	const turnsOf: number[] = [];
+	let turn = 0;
+	const counting = setInterval(() => undefined, 1_000);
+	const count = (): void => {
+		turn++;
+		if (begun.length < 21) setImmediate(count);
+	};
+	setImmediate(count);
+	const dial = (owner: string) =>
+		new Promise<void>((resolve) => {
+			const done = (): void => {
+				begun.push(owner);
+				turnsOf.push(turn);
+				resolve();
+			};
+			dialer.dial("127.0.0.1", 443, done, () => true, owner);
+		});
+	await Promise.all([...Array.from({ length: 20 }, () => dial("many")), dial("one")]);
+	clearInterval(counting);
+	expect(begun.indexOf("one")).toBe(1);
+	expect(new Set(turnsOf).size).toBe(21);
+});
