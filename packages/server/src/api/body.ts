@@ -5,6 +5,7 @@ import type { Fault } from "../registry/index.ts";
 import { principalOrNull } from "./auth.ts";
 import { type Bodies, releaseBody } from "./bodies.ts";
 import { parseBody } from "./json-body.ts";
+import { OneByOne } from "./one-by-one.ts";
 import { payerOf, strangerName } from "./owner.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -35,13 +36,19 @@ export function forgetBody(request: FastifyRequest): void {
 /** Takes bodies of `application/json` alone, each within its owner's budget. */
 export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns): void {
 	app.removeAllContentTypeParsers();
+	const largeBodies = new OneByOne();
+	app.addHook("onResponse", async (request) => largeBodies.leave(request));
+	app.addHook("onRequestAbort", async (request) => largeBodies.leave(request));
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
 		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
 		const usual = bodyForm?.access === "open" ? REQUESTS.strangerBodyBytes : REQUESTS.bodyBytes;
 		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? usual);
 		if (bytes.length === 0) return undefined;
 		try {
-			if (bytes.length > REQUESTS.sliceBytes) await turns.take(turnOf(request));
+			if (bytes.length > REQUESTS.sliceBytes) {
+				await largeBodies.enter(request, turnOf(request));
+				await turns.take(turnOf(request));
+			}
 			const { value, text } = parseBody(bytes, bodyForm?.list);
 			texts.set(request, text);
 			return value;
