@@ -1,6 +1,6 @@
 /**
  * How the service says "not now", in one place: 429 if a budget of the caller is used up, 503 if one of the whole node is,
- * or what it needs is away. Both say when to come again, in `Retry-After` and in the sentence. Nothing was done.
+ * or if something it needs is unavailable. Both say when to try again, in `Retry-After` and in the sentence.
  */
 import type { Busy } from "../engine/engine.ts";
 import { Problem } from "./problem.ts";
@@ -8,7 +8,7 @@ import { Problem } from "./problem.ts";
 /** Whose budget is used up: the caller's own, or the node's. */
 export type Whose = "own" | "node";
 
-/** When to come again, seconds: requests and commits take moments; locks and a storage that is away take longer. */
+/** When to try again, seconds: requests and commits take moments; locks and outages of storage take longer. */
 const SOON_S = 1;
 export const LATER_S = 5;
 

@@ -12,7 +12,7 @@ export interface ConnectionLimits {
 	readonly stallMs: number;
 	/** A response that the client did not read within this time is broken off, milliseconds. */
 	readonly readMs: number;
-	/** A connection of no proxy on which nothing happened for this long is closed, milliseconds. */
+	/** A connection on which nothing happened for this long is closed, milliseconds. Not for trusted proxies. */
 	readonly idleMs: number;
 	/** How often to look for slow and idle clients, milliseconds. */
 	readonly checkMs: number;
@@ -50,16 +50,14 @@ interface Connection {
 const PROXY = "proxy";
 
 /**
- * Connections to the API, so that nobody keeps others out or holds memory for ever:
+ * Connections to the API, such that no client keeps others out or holds memory forever:
  *
  * - At the bound, connections of the network that holds most are closed for new ones: idle ones, the longest idle first;
  *   if it has none, those whose response has been unread longest. A connection is idle unless a request that has come
  *   whole is being worked on. Only networks that hold more than the new one's own give any up.
  * - Of the requests that come together on one connection (pipelining), few are worked on at a time, and each later one
  *   starts in a turn of the event loop of its own.
- * - A client that does not read its response loses the connection.
- *
- * - A client that says nothing more loses it, too.
+ * - A client that does not read its response loses the connection; so does one that sends nothing more.
  *
  * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
  */

@@ -4,8 +4,8 @@ import { escapePointer } from "./validate.ts";
 type Level = { index: number } | { name: string };
 
 /**
- * The JSON Pointer (RFC 6901) to the value that begins at this byte. Up to there the bytes are known to nest properly; where
- * they are no JSON otherwise, the pointer leads to some place. Its length is bounded by how deep they nest.
+ * The JSON Pointer (RFC 6901) to the value that begins at this byte. Up to there the bytes are known to nest properly; if
+ * they aren't JSON otherwise, the pointer may lead anywhere. Its length is bounded by how deep they nest.
  */
 export function pointerAt(bytes: Buffer, end: number): string {
 	const levels: Level[] = [];
@@ -39,7 +39,7 @@ export function pointerAt(bytes: Buffer, end: number): string {
 	return levels.map((level) => `/${"index" in level ? level.index : escapePointer(nameOf(level.name))}`).join("");
 }
 
-/** A longer name is cut: it is only told, bytes. */
+/** A longer name is cut, bytes: it is only shown. */
 const MAX_NAME = 100;
 const QUOTE = 0x22;
 const COMMA = 0x2c;

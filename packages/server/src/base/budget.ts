@@ -59,7 +59,7 @@ export class Budget {
 	}
 
 	/**
-	 * The same for what cannot be divided: an amount beyond the owner's share is given while the owner holds nothing else.
+	 * Like `take`, for what cannot be divided: an owner that holds nothing may exceed its share.
 	 *
 	 * @returns null, or whose budget is used up
 	 */

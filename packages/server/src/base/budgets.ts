@@ -91,7 +91,7 @@ export const WAITERS = {
 	streams: 20,
 } as const;
 
-/** How often one may be wrong, and what a check of a password may take. */
+/** Failed sign-ins, and what checking passwords may take. */
 export const SIGN_IN = {
 	/** Wrong passwords and links for one account, and from one network, within the window. */
 	wrongForAccount: 10,
@@ -117,7 +117,7 @@ export const PROJECT_WRITES = {
 	waiting: 1_000,
 	/** How long such a write waits for rows that another session holds, milliseconds. Then it goes apart. */
 	lockMs: 100,
-	/** Writes that wait for such rows at a time, on a connection for waiting, and projects whose writes may wait for that. */
+	/** Writes that wait for such rows at a time, in the pool `waiting`, and further projects that may queue for that. */
 	apart: 1,
 	apartWaiting: 4,
 } as const;
@@ -142,7 +142,7 @@ export const CONNECTIONS = {
 	requestsWaiting: 16,
 	/** How often slow clients are looked for, milliseconds. */
 	checkMs: 2_500,
-	/** An idle connection is closed after this time, milliseconds. Also one whose client is gone without a word. */
+	/** An idle connection is closed after this time, milliseconds, even if its client vanished silently. */
 	idleMs: 55_000,
 	/** The same for those of trusted proxies: longer than the minute after which load balancers close theirs. */
 	proxyIdleMs: 75_000,
@@ -260,11 +260,11 @@ export const DESCRIPTORS = {
 export const PROJECTS = {
 	/** Projects in memory. Beyond that they take turns. */
 	active: 10_000,
-	/** Places beyond that, for projects of which a person asks something: a test event, or a replay. */
+	/** More places, for projects for which a person requested a test event or a replay. */
 	setAside: 1_000,
 	/** A project may work for this long before one that waits gets its place, milliseconds. */
 	quantumMs: 5_000,
-	/** Leases whose rows someone else holds, of which a release waits for that. The others end with their terms. */
+	/** Releases that may wait for rows which another session holds. The other leases end with their terms. */
 	releasesWaiting: 16,
 	/** How long a project rests at most when storage refuses its outcomes again and again, milliseconds. */
 	longestRestMs: 3_600_000,
@@ -276,8 +276,8 @@ export const STOP = {
 	graceMs: 10_000,
 } as const;
 
-/** Reads of logs that storage makes at a time: PostgreSQL on so many connections, SQLite one after the other. */
-const LOG_READS_AT_A_TIME = 3;
+/** Reads of logs at a time: on PostgreSQL the engine's connections bound them, SQLite makes one after the other. */
+const LOG_READS_AT_A_TIME = POOLS.engine;
 
 /**
  * What bodies can make a node hold, all budgets together, bytes, with the settings' defaults: bodies of requests from

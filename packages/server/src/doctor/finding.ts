@@ -4,6 +4,6 @@ export interface Finding {
 	readonly name: string;
 	/** What was found and, where it is not as it should be, what to do. */
 	readonly text: string;
-	/** A fault that only another setting or key mends: starting again would not. */
+	/** Whether only another setting or key fixes the fault, so that restarting is no use. */
 	readonly isSetting?: boolean;
 }

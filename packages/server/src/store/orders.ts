@@ -36,7 +36,7 @@ export class Orders {
 	}
 
 	/**
-	 * Records orders in their order, each or none of them separately, and returns what became of each. If the queue to the
+	 * Records orders in the given order, each separately, and returns what became of each. If the queue to the
 	 * log has no room, none is recorded.
 	 */
 	async recordAll(projectId: string, prepared: readonly PreparedOrder[]): Promise<FactResult[]> {

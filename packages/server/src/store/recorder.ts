@@ -46,7 +46,7 @@ export class FactRecorder {
 	}
 
 	/**
-	 * Stores a fact, or several, unless the queue to the log has no room for it: it is the same for facts and events.
+	 * Stores a fact, or several, unless the queue to the log is full. Facts share this queue with published events.
 	 *
 	 * @param bytes the size of its text
 	 */

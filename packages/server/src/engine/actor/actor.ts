@@ -118,7 +118,7 @@ export class Actor {
 		return this.#lease.isTrusted;
 	}
 
-	/** Whether it waits until no other node can go on by a lease that the database has lost. It settles, and sends nothing. */
+	/** Whether another node may still use a lease that the database has lost. Until then it settles, but sends nothing. */
 	get isSuspended(): boolean {
 		return this.#lease.isSuspended;
 	}
@@ -184,8 +184,8 @@ export class Actor {
 	}
 
 	/**
-	 * The database goes on in another epoch, and holds all that this actor has claimed: what it does from now on, and what it
-	 * did and has not committed, goes by this lease. Unless its lease is trusted, it sends nothing for this long.
+	 * The database is in another epoch and holds everything that this actor has claimed. From now on it works under this
+	 * lease, and settles uncommitted outcomes under it. Unless its lease is trusted, it sends nothing for `waitMs`.
 	 */
 	continueAs(lease: Lease, waitMs: number): void {
 		this.#work.lease.generation = lease.generation;

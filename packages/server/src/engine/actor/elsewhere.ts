@@ -1,9 +1,9 @@
-/** Attempts that are in flight at former holders of the project: they settle them, or are late and lose them. */
+/** Attempts in flight at former holders of the project, which settle them, or lose them if they are late. */
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver } from "../../storage/port.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** Attempts in flight elsewhere are looked at again no sooner than this. */
+/** Attempts in flight elsewhere are checked no sooner than this. */
 const ELSEWHERE_MS = 250;
 
 export class Elsewhere {
@@ -28,7 +28,7 @@ export class Elsewhere {
 		this.watch();
 	}
 
-	/** Those that are not settled in time are forgotten, and made again. */
+	/** Forgets those that aren't settled in time, so that they are made again. */
 	watch(): void {
 		this.end();
 		if (this.#attempts.length === 0) return;

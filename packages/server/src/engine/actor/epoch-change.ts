@@ -1,7 +1,7 @@
 /**
- * The database goes on in another epoch, from a state that may be an earlier one. All actors stand still until that is
- * reached. Those of which the database has lost nothing go on: their outcomes are settled as after any broken connection.
- * The others end, and their projects are read again.
+ * Carries actors over to the database's next epoch, whose state may be an earlier one. All of them start nothing until the
+ * node has joined it. Those of which the database has lost nothing continue: their outcomes are settled as after any broken
+ * connection. The others end, and their projects are read again.
  */
 import type { Claim, EpochKeeper } from "../../storage/port/neighbours.ts";
 import type { Lease } from "../../storage/port.ts";
@@ -12,7 +12,7 @@ import type { Roster } from "./roster.ts";
 export interface EpochChangeOptions {
 	readonly holder: string;
 	readonly roster: Roster;
-	/** Has the actor go by what is stored. */
+	/** Makes the actor apply what is stored. */
 	readonly reload: (actor: Actor) => Promise<void>;
 	/** Takes projects that no other node can have held. */
 	readonly takeAgain: (projectIds: readonly string[]) => void;
@@ -23,7 +23,7 @@ type ChangeContext = Pick<ActorContext, "logger" | "onLost">;
 export class EpochChange implements EpochKeeper {
 	readonly #context: ChangeContext;
 	readonly #options: EpochChangeOptions;
-	/** Actors that stand still, and whether their lease was trusted until then. */
+	/** Halted actors, and whether their lease was trusted until then. */
 	readonly #halted = new Map<Actor, boolean>();
 
 	constructor(context: ChangeContext, options: EpochChangeOptions) {
@@ -31,7 +31,7 @@ export class EpochChange implements EpochKeeper {
 		this.#options = options;
 	}
 
-	/** Another epoch was met: nothing is started by what was known before. */
+	/** Another epoch was found: nothing more is started from what was known before. */
 	halt(): void {
 		for (const actor of this.#options.roster.actors.values()) {
 			if (this.#halted.has(actor)) continue;

@@ -2,13 +2,13 @@ import type { Moment, Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 
-/** The lease of a project at work, and for how long this node goes by it. */
+/** The lease of a project at work, and how long this node relies on it. */
 export class HeldLease {
 	readonly #context: Pick<ActorContext, "clock" | "leaseTermMs">;
 	#lease: Lease;
 	/** When it was asked for, or renewed. */
 	#asked: Moment;
-	/** Until then another node may go on by a lease that the database has lost, by the monotonic clock. */
+	/** Until this monotonic time, another node may still use a lease that the database has lost. */
 	#opensAt = 0;
 	#opening: Timer | null = null;
 
@@ -27,7 +27,7 @@ export class HeldLease {
 		return !this.isSuspended && isTrusted(this.#context, this.#asked);
 	}
 
-	/** Whether it waits until no other node can go on by a lease that the database has lost. */
+	/** Whether another node may still use a lease that the database has lost. */
 	get isSuspended(): boolean {
 		return this.#context.clock.elapsed() < this.#opensAt;
 	}
@@ -41,10 +41,10 @@ export class HeldLease {
 	}
 
 	/**
-	 * The database goes on in another epoch, and knows the lease as this.
+	 * The database is in another epoch, where the lease has another generation.
 	 *
 	 * @param waitMs how long it is suspended, unless it is trusted
-	 * @param open called then
+	 * @param open called when that is over
 	 */
 	continueAs(lease: Lease, waitMs: number, open: () => void): void {
 		this.#lease = lease;
@@ -53,7 +53,7 @@ export class HeldLease {
 		this.#opensAt = clock.elapsed() + waitMs;
 		this.end();
 		this.#opening = clock.setTimeout(() => {
-			// A timer may be early by a moment.
+			// Timers may fire a moment early.
 			this.#opensAt = 0;
 			open();
 		}, waitMs);

@@ -1,6 +1,6 @@
 /**
- * What an actor is told, in order. It is worked off in a microtask, all that came until then together, so that what is told
- * while something runs never finds it halfway.
+ * An actor's messages, in order. A microtask handles all that have come until then, so a message posted while something
+ * runs never finds it halfway.
  */
 export class Inbox<T> {
 	readonly #work: (messages: readonly T[]) => void;

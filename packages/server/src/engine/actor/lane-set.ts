@@ -1,4 +1,4 @@
-/** The lanes of one project, and which of them are to be looked at. Only the actor's loop changes them. */
+/** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { LaneState } from "../../storage/port.ts";
 import type { Chunk } from "../lanes/chunk.ts";
@@ -24,7 +24,7 @@ export class LaneSet {
 		return this.#lanes.values();
 	}
 
-	/** Makes the lanes what storage has. @returns those that it has no more: to be dropped */
+	/** Brings the lanes in line with storage. @returns lanes that it no longer has, to be dropped */
 	load(states: readonly LaneState[]): Iterable<Lane> {
 		const { budget, eventTypes } = this.#context;
 		const missing = new Map(this.#lanes);
@@ -49,7 +49,7 @@ export class LaneSet {
 		this.#context.budget.countLanes(-1);
 	}
 
-	/** Lets go of all. */
+	/** Ends all lanes. */
 	clear(): void {
 		for (const lane of this) lane.end();
 		this.#context.budget.countLanes(-this.#lanes.size);
@@ -62,18 +62,18 @@ export class LaneSet {
 		else for (const each of this) this.#marked.add(each);
 	}
 
-	/** Calls `look` for each that was marked, also meanwhile. */
+	/** Calls `look` for each marked lane, including those marked meanwhile. */
 	lookAtMarked(look: (lane: Lane) => void): void {
 		for (const lane of this.#marked) look(lane);
 		this.#marked.clear();
 	}
 
-	/** A window of the log was read, or null. */
+	/** A window of the log was read; null if that failed. */
 	windowRead(key: string, chunk: Chunk | null): void {
 		for (const lane of this) if (lane.windowRead(key, chunk)) this.mark(lane);
 	}
 
-	/** The head of a retry queue was read, or null. */
+	/** The head of a retry queue was read; `rows` is null if that failed. */
 	queueRead({ lane, name, rows, limit }: Extract<Message, { kind: "queue" }>): void {
 		if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
 		else lane.queue(name).abandonLoad();
@@ -97,7 +97,7 @@ export class LaneSet {
 		this.mark(null);
 	}
 
-	/** The place of the lane that is furthest on; infinitely far behind when none is active. */
+	/** The position of the active lane that is furthest ahead; minus infinity if none is active. */
 	get foremost(): number {
 		let foremost = Number.NEGATIVE_INFINITY;
 		for (const lane of this) if (lane.active && lane.position > foremost) foremost = lane.position;
@@ -125,7 +125,7 @@ export class LaneSet {
 		return true;
 	}
 
-	/** The webhook's signing key, unsealed anew only when it changed. */
+	/** The webhook's signing key, unsealed again only if it changed. */
 	#keyOf(state: LaneState, lane: Lane | undefined): SigningKey {
 		if (state.status === "deleted") return lane?.target.key ?? NO_KEY;
 		if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return lane.target.key;

@@ -5,7 +5,7 @@ import type { Slot } from "../send/slots.ts";
 import type { Flight } from "./flight.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** Begins attempts, and ends deliveries that get none. What comes of either is a message to the actor. */
+/** Begins attempts, and closes deliveries without one. Either ends with a message to the actor. */
 export class Launcher {
 	readonly #work: ProjectWork;
 

@@ -5,8 +5,8 @@
  *
  * When the node works as many projects as it may, others take turns with them. They wait in the order in which they were
  * poked; a project that was given back with work left waits behind them. Each place that becomes free goes to them and to
- * projects with rung alarms in equal parts, as storage knows projects that this node does not; among these storage goes
- * round. So of N projects that always have work, a node with L places serves each that it has heard of within
+ * projects with rung alarms in equal parts, since storage knows projects that this node does not, and takes them in
+ * turn. So of N projects that always have work, a node with L places serves each that it has heard of within
  * 2 · ⌈N / L⌉ turns, of a quantum and a poll each, and every other within 4 · ⌈N / L⌉.
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, systemClock, type Timer } from "../../base/clock.ts";
@@ -51,7 +51,7 @@ export class LeaseTaker {
 	readonly #roster: Roster;
 	/** In the order of their first poke. */
 	readonly #poked = new Set<string>();
-	/** Projects of which a person asked something: they do not wait for a place. */
+	/** Projects for which a person requested something: these don't wait for a place. */
 	readonly #asked = new Set<string>();
 	/** Projects that were given back while others waited, and when they have work next: poked then. */
 	readonly #later = new Map<string, number>();
@@ -75,7 +75,7 @@ export class LeaseTaker {
 	#pollDue = Number.POSITIVE_INFINITY;
 	/** The earliest alarm that was set in storage since it was last asked for the next one. */
 	#alarmSet = Number.POSITIVE_INFINITY;
-	/** When the last of the leases ends that this node left to run out. Storage tells of them only once they have ended. */
+	/** When the last lease that this node let run out will have ended. Storage lists leases only once they have. */
 	#lapsing = Number.NEGATIVE_INFINITY;
 
 	constructor(context: TakerContext, options: LeaseTakerOptions) {
@@ -125,7 +125,7 @@ export class LeaseTaker {
 		}
 	}
 
-	/** Leases that this node has just left to run out are looked for until they have ended. */
+	/** Polls for leases that this node has just let run out, until they have ended. */
 	takeLapsed(): void {
 		const { clock, leaseTermMs } = this.#context;
 		this.#lapsing = clock.now() + leaseTermMs;
@@ -186,7 +186,7 @@ export class LeaseTaker {
 		await this.#setPoll();
 	}
 
-	/** When the places set aside are taken as well, they stand in line with the others. */
+	/** When the places set aside are taken as well, projects wait in line with the others. */
 	async #acquireAsked(): Promise<void> {
 		const most = this.#roster.limit + this.#roster.setAside;
 		for (;;) {
@@ -223,7 +223,7 @@ export class LeaseTaker {
 		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
 	}
 
-	/** Those that can be taken now, off the list: a poke that comes while they are being taken is put on anew. */
+	/** Those that can be taken now, off the list: a poke that comes while they are being taken puts them back. */
 	#next(list: Set<string>, most: number): string[] {
 		const next: string[] = [];
 		for (const projectId of list) {

@@ -96,7 +96,7 @@ export class Neighbours {
 	async acknowledge(actors: readonly Actor[]): Promise<void> {
 		const news = actors.flatMap((actor) => {
 			const revision = actor.mark?.revision;
-			// Others may go by less of the project still, by a lease that the database has lost.
+			// Another node may still apply an older revision, under a lease that the database has lost.
 			if (revision === undefined || actor.isSuspended || (this.#acknowledged.get(actor) ?? -1) >= revision) return [];
 			return [{ actor, revision }];
 		});

@@ -161,7 +161,7 @@ export class QueueStarter {
 		return lane.closingReason(retry, event);
 	}
 
-	/** What a person asked for is always due, whatever a clock that was set back makes of its time. */
+	/** What a person asked for is always due, even if the clock was set back. */
 	#dueBy(name: QueueName): number {
 		return name === "requested" ? AT_ANY_TIME : this.#work.context.clock.now();
 	}

@@ -1,4 +1,4 @@
-/** How a project leaves this node: what is in flight is waited for, and then handed over. */
+/** How a project leaves this node: it waits for attempts in flight, then hands over those that are left. */
 import type { HandedOver } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
@@ -26,7 +26,7 @@ export class Retirement {
 		return this.#begun;
 	}
 
-	/** What is handed over; null until then, and when nothing is. From then on nothing may be written any more. */
+	/** The attempts being handed over; null until then, and if there are none. From then on nothing may be written. */
 	get handover(): Handover | null {
 		return this.#handover;
 	}
@@ -52,7 +52,7 @@ export class Retirement {
 		await quiet();
 	}
 
-	/** What was not written is put back and will not be; what was written is settled after the lease was released. */
+	/** Puts back attempts whose request wasn't written. The others are settled once the lease is released. */
 	handOver(): void {
 		const { context, flights, lease, open } = this.#work;
 		if (flights.size === 0) return;

@@ -5,7 +5,7 @@ import type { Actor } from "./actor.ts";
 export class Roster {
 	/** Projects that this node works at most. Beyond that they take turns. */
 	readonly limit: number;
-	/** Beyond the limit, for projects of which a person asks something. */
+	/** More places, for projects for which a person requested something. */
 	readonly setAside: number;
 	/** As many projects as this node takes up by itself. */
 	share: number;

@@ -28,7 +28,7 @@ export class Starter {
 	readonly #work: ProjectWork;
 	readonly #room: Room;
 	readonly #launcher: Launcher;
-	/** Retries and replays. */
+	/** Starts what waits in queues: retries, replays, and what a person asked for. */
 	readonly queued: QueueStarter;
 	readonly #commitPosition: (lane: Lane) => void;
 	readonly #allClosed: (lane: Lane) => void;
@@ -49,7 +49,7 @@ export class Starter {
 		this.#allClosed = allClosed;
 	}
 
-	/** Starts whatever this lane may start now, and sees to it that it is looked at again when it may start more. */
+	/** Starts whatever this lane may start now, and arranges for its next turn. */
 	pump(lane: Lane): void {
 		this.#start(lane);
 		if (lane.awaits === null) this.#room.releaseReserved(lane);
@@ -217,7 +217,7 @@ export class Starter {
 		context.logger.error({ projectId, webhookId: lane.webhookId, missing }, "events that were in flight are gone");
 	}
 
-	/** Sees to it that the lane is looked at when its next retry is due. */
+	/** Sets the lane's timer for its next retry. */
 	#setAlarm(lane: Lane, now: number): void {
 		const { clock } = this.#work.context;
 		const due = lane.active ? lane.nextDueAt : null;

@@ -28,7 +28,7 @@ import { RequestedSlots } from "./requested-slots.ts";
  * room, keeps its turn until it does. Any free byte is room for any body, so a large one waits no longer than a smaller one.
  *
  * What a person asked for (a test event, a single replay) does not take part in this. Slots and bytes are set aside for
- * it, a few slots for each project, and it is called first. Its work counts, but does not refuse it.
+ * it, a few slots for each project, and its callbacks come first. It counts as fast, but is never refused for that.
  */
 export interface Slots {
 	/** Room for one send of this project, or null if there is none now. @param bytes its body, if that is known yet */

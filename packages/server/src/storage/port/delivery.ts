@@ -147,8 +147,8 @@ export interface ReplayFilter {
 export interface DeliveryStorage {
 	/**
 	 * Takes leases of projects whose alarm has rung and whose lease is free, at most `limit`; with `projectIds`, of
-	 * those among them whose lease is free, rung or not. Where more have rung than are asked for, calls go through all of
-	 * them in turn, so that none is passed over for one that was taken since it rang; overdue ones get every other place.
+	 * those among them whose lease is free, rung or not. Where more have rung than are asked for, calls take them
+	 * in turn, so that none is passed over for one taken since it rang; overdue ones get every other place.
 	 *
 	 * @param heldBefore `projectIds` are those that this holder held when the current epoch of the database began, and has
 	 *   stopped working since

@@ -20,10 +20,9 @@ export interface NeighbourStorage {
 	/** This node takes no share any more. */
 	leave(holder: string): Promise<void>;
 	/**
-	 * Calls `listener` when the database is found to have gone on in another epoch, from a state that may be an earlier one,
-	 * as after a failover to a standby that lacked the last commits, and before anything is read or written there. Whatever
-	 * was read before may be wrong, and no lease taken before is good for anything any more, except those that `keeper` is
-	 * told of. For a term after that only leases that this node held are given to it, as `acquireLeases` says.
+	 * Calls `listener` when the database is found in another epoch, before anything is read or written there. Its state may
+	 * be an earlier one, as after a failover to a standby that lacked the last commits: whatever was read before may be
+	 * wrong, and no lease taken before is valid, except those that `keeper` is told of. For a term after that only leases that this node held are given to it, as `acquireLeases` says.
 	 *
 	 * @returns ends it
 	 */
@@ -37,14 +36,14 @@ export interface NeighbourStorage {
 	subscribe(listener: (projectIds: readonly string[]) => void): () => void;
 }
 
-/** Keeps what a node knows of projects of which the database has lost nothing. */
+/** Keeps a node's projects through a change of epoch, as far as the database has lost nothing of them. */
 export interface EpochKeeper {
 	/** What the node knows. Asked when the next epoch is reached, after `listener` was called. */
 	claims(): readonly Claim[];
 	/**
 	 * The next epoch is reached, and nothing was read or written there yet. `kept` are the leases of the claims that hold,
-	 * as they are called from now on; all others are lost. Until `opensInMs` from now another node may go on by a lease that
-	 * the database has lost.
+	 * with their new generations; all others are lost. For `opensInMs` another node may still use a lease that the database
+	 * has lost.
 	 */
 	begun(kept: readonly Lease[], opensInMs: number): void;
 }
@@ -53,7 +52,7 @@ export interface EpochKeeper {
 export interface Claim {
 	readonly lease: Lease;
 	readonly holder: string;
-	/** The revision that it goes by. */
+	/** The revision that it applies. */
 	readonly revision: number;
 	/** The end of the log, as far as it knows. */
 	readonly lastSeq: number;

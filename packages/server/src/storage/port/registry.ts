@@ -83,7 +83,7 @@ export interface RegistryStorage {
 	/** False when there is no such key in the project. Other nodes get a hint that something of the project has changed. */
 	deleteApiKey(projectId: string, keyId: string): Promise<boolean>;
 	findApiKey(hash: Uint8Array): Promise<ApiKey | null>;
-	/** Notes when keys were last used, except those whose rows another session holds. */
+	/** Records when keys were last used; skips those whose rows another session holds. */
 	touchApiKeys(uses: ReadonlyMap<string, number>): Promise<void>;
 
 	/**

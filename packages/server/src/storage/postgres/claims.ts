@@ -1,8 +1,8 @@
 /**
- * What a node knows of the projects that it works, compared with a database that may have lost its last commits.
+ * Compares what a node knows of its projects with a database that may have lost its last commits.
  *
- * Servers lose commits from the end: what is there was preceded by everything that is not missing. So three witnesses
- * tell for a whole project. The lease, acknowledged up to the revision that the node goes by: the lanes as they were
+ * Servers lose commits from the end: where a commit is present, so are all before it. So three witnesses suffice for a
+ * whole project. The lease, acknowledged up to the revision that the node goes by: the lanes as they were
  * loaded, and every change of webhooks and replay since. The last event that it knows: the log up to there, though numbers
  * may have been given again. The last attempt that it committed: all outcomes, retries and positions before.
  */
@@ -36,7 +36,7 @@ const KEPT = `
 
 /**
  * @param epoch in which the claims' leases were taken, among those of this node
- * @returns those that hold: nothing that they rest on is missing
+ * @returns the claims that hold: the database has all that they rest on
  */
 export async function keptClaims(client: ClientBase, epoch: number, claims: readonly Claim[]): Promise<Claim[]> {
 	if (claims.length === 0) return [];

@@ -12,8 +12,8 @@
  * and with them what is known by heart; others take their place.
  *
  * A connection that gives no answer at all, or leads to a server that has become read-only, says that the way to the
- * database has changed: those that were made before are not used any more. Where work takes long, a connection opened
- * beside it tells whether the server still answers (probe.ts).
+ * database has changed: those that were made before are not used any more. When work takes long, another connection
+ * tells whether the server still answers (probe.ts).
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from "pg";
@@ -206,7 +206,7 @@ export class Connections {
 		this.onEnded();
 	}
 
-	/** Whoever waits for a statement hears that its connection is lost. */
+	/** Statements in flight fail as `lost`. */
 	#cut(): void {
 		this.#distrust();
 		for (const client of this.#open) destroy(client);

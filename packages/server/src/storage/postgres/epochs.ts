@@ -7,11 +7,12 @@
  * whole when another one begins.
  *
  * - A server's history is told by its system identifier and its timeline, which a promotion changes, by the number of a
- *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each connection is compared when it is opened, before anything runs
- *   on it. The table `epochs` names the current epoch for all nodes, and the first node to meet another history adds one.
- * - When a node meets another history, its connections are cut, its actors stand still, and what it knows by heart is
- *   dropped with its {@link Connections}. A lease carries its epoch within its generation, so none is good for anything
- *   later on. Only projects of which nothing that the node knows is missing are kept ({@link keptClaims}): their lease goes
+ *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each
+ *   connection is compared when it is opened, before anything runs on it. The table `epochs` names the current epoch for
+ *   all nodes, and the first node to meet another history adds one.
+ * - When a node meets another history, its connections are cut, its actors start nothing, and what it has cached is
+ *   dropped with its {@link Connections}. A lease's generation contains its epoch, so no lease is valid in a later one.
+ *   Only projects of which nothing that the node knows is missing are kept ({@link keptClaims}): their lease goes
  *   on under another generation, and outcomes that were not committed are settled as after any broken connection.
  * - Who held which lease may be lost as well, and a node that has not noticed yet may go on sending by one. So until a term
  *   has passed since the epoch began a lease goes only to the node that held it up to then: no other one held it at the
@@ -172,7 +173,7 @@ export interface Joined {
 	readonly lost: readonly LostTail[];
 	/** Claims of which nothing is missing. */
 	readonly kept: readonly Claim[];
-	/** How long leases that were lost may still be gone by elsewhere, milliseconds. */
+	/** How long another node may still use a lease that was lost, milliseconds. */
 	readonly opensInMs: number;
 }
 

@@ -28,8 +28,9 @@ const BROKEN =
 
 /** What the pool says when all of its connections were at work for too long. */
 const BUSY = "timeout exceeded when trying to connect";
-/** What it says of a statement that was not answered: not even with the database's own word that it takes too long. */
+/** What it says when a connection of its own isn't open in time. */
 const UNCONNECTED = "timeout expired";
+/** What it says of a statement that was not answered: not even with the database's own word that it takes too long. */
 const UNANSWERED = "Query read timeout";
 
 /** What pgbouncer says of what it does not pass on; other things it says under the same code pass by. */
@@ -82,7 +83,7 @@ export function isWayLost(error: unknown): boolean {
 	return sqlState(error) === READ_ONLY || (error instanceof Error && error.message === UNANSWERED);
 }
 
-/** A server that is asked on a connection of its own gave no answer in time. */
+/** Whether a server gave no answer in time on a connection opened for this question. */
 export const isSilence = (error: unknown): boolean =>
 	error instanceof Error && (error.message === UNANSWERED || error.message === UNCONNECTED);
 

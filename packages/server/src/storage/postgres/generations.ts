@@ -6,6 +6,6 @@ const NO_GENERATION = -1;
 
 export const toGeneration = (epoch: number, stored: number): number => epoch * GENERATIONS + stored;
 
-/** As the database has it; for a lease of another epoch one that it never has. */
+/** As stored in the database; for a lease of another epoch, a value that is never stored. */
 export const storedGeneration = (epoch: number, generation: number): number =>
 	Math.floor(generation / GENERATIONS) === epoch ? generation % GENERATIONS : NO_GENERATION;

@@ -60,7 +60,7 @@ export async function findApiKey(c: Session, hash: Uint8Array): Promise<ApiKey |
 	return row === undefined ? null : toKey(row);
 }
 
-/** A key's last use never moves back. A row that somebody else holds is not waited for: its next use is noted. */
+/** A key's last use never moves back. A row that another session holds is skipped: the key's next use is recorded. */
 const TOUCH = sql(`
 	UPDATE posthorn.api_keys SET last_used_at = greatest(last_used_at, $2)
 	WHERE id = (SELECT id FROM posthorn.api_keys WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`);

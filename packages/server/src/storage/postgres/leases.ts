@@ -31,7 +31,7 @@ const take = (free: string) => `
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Two lines, of which each gets every other place: projects with news, in turn by number, beginning behind `$5`; and those
+ * Two lines, of which each gets every other place: projects with news, in turn by number, beginning after `$5`; and those
  * whose time has passed (a retry is due, or a lease ended without being given back), the longest overdue first. `$6`: these
  * get the odd place.
  */
@@ -84,16 +84,16 @@ export interface Acquired {
 	readonly locked: string[];
 }
 
-/** Where {@link acquireRung} goes on. */
+/** Where the next {@link acquireRung} continues. */
 export interface RungTurn {
-	/** Behind the project with this number. */
+	/** After the project with this number. */
 	readonly behind: number;
 	readonly overdueFirst: boolean;
 }
 
 export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
 
-/** Takes leases of projects that have work. @returns also where to go on next time */
+/** Takes leases of projects that have work. @returns also where to continue next time */
 export async function acquireRung(
 	c: Session,
 	time: LeaseTime,
@@ -110,7 +110,7 @@ export async function acquireRung(
 		return { ...taken, next: { behind: last, overdueFirst: !overdueFirst } };
 	}
 	if (behind === 0) return { ...taken, next: FIRST_TURN };
-	// The end was reached: once more from the beginning.
+	// It reached the last project: the rest comes from the beginning.
 	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
 }

@@ -1,15 +1,15 @@
 import { Client, type ClientConfig } from "pg";
 import { isSilence } from "./errors.ts";
 
-/** Work that takes longer than this makes a node look whether its server still answers, milliseconds. */
+/** Work that takes longer than this makes a node check whether its server still answers, milliseconds. */
 const SILENCE_MS = 3_000;
 /** How long a server may take to accept a connection and to answer on it, milliseconds each. */
 const ANSWER_MS = 3_000;
 
 /**
  * Tells a server that is busy from one that is frozen or out of reach. A broken connection says so itself, but one to a
- * frozen server looks like one whose statement takes long. So a connection is opened beside it: a server that gives no
- * answer there, either, is taken for gone.
+ * frozen server looks like one whose statement takes long. So another connection is opened: a server that doesn't
+ * answer there either is considered gone.
  */
 export class Probe {
 	readonly #configOf: () => ClientConfig;
@@ -26,7 +26,7 @@ export class Probe {
 	}
 
 	/**
-	 * Looks for as long as this work goes on.
+	 * Checks the server for as long as this work takes.
 	 *
 	 * @returns ends it
 	 */

@@ -4,13 +4,13 @@ import { StorageError } from "../port.ts";
 import { isLocked, LOCKED } from "./errors.ts";
 
 const BUSY = "Too many changes of this project wait for the database.";
-/** Projects that are remembered as locked; beyond, the one found first is forgotten. */
+/** Projects remembered as locked; beyond that, the oldest is forgotten. */
 const MAX_LOCKED = 1_000;
 
-/** Writes; `apart`: on a connection for waiting, where it waits for rows as long as a session may. */
+/** `apart`: on a connection of the pool `waiting`, where it waits for rows as long as a session may. */
 type Write<T> = (apart: boolean) => Promise<T>;
 
-/** The writes of a project that came before one of them met a lock for good. */
+/** Writes of a project that share one fate: those that came before one of them waited for a lock in vain. */
 interface Round {
 	locked: unknown;
 }
@@ -27,8 +27,8 @@ interface Project {
  *
  * Writes of one project run one at a time, in their order; all of them leave connections for everything else, and each
  * waits for a row only briefly. One that meets a lock is made again apart, where it waits longer; so are later writes of
- * its project, until one succeeds. Locked projects wait for each other there, and for nobody else. When a write meets a
- * lock there, too, those that wait behind it are refused with it.
+ * its project, until one succeeds. There, locked projects wait only for each other. When a write waits there in
+ * vain, those queued behind it are refused with it.
  */
 export class ProjectWrites {
 	readonly #queue = new FairQueue({ ...PROJECT_WRITES, waiting: Number.POSITIVE_INFINITY });

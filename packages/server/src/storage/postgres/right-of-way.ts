@@ -1,10 +1,10 @@
-/** Waits no longer than this, milliseconds: what is in the way may hang. */
+/** How long to wait, milliseconds: what is in the way may hang. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Keeps a node's settles and its renewal of leases from meeting each other's row locks: a renewal begins when the settles
- * in flight have ended, and settles wait until it is over. Nothing depends on it but speed: both pass over rows that are
- * held, and whoever has waited for long enough goes ahead.
+ * Keeps a node's settles and its renewals of leases out of each other's row locks: a renewal begins once the settles in
+ * flight have ended, and later settles wait for it. Only speed depends on this: both pass over locked rows, and whatever
+ * has waited long enough goes ahead.
  */
 export class RightOfWay {
 	readonly #settles = new Set<Promise<unknown>>();
@@ -22,7 +22,7 @@ export class RightOfWay {
 		return settling.finally(() => this.#settles.delete(settling));
 	}
 
-	/** One at a time: whoever calls it waits for the one before. */
+	/** Callers run one renewal at a time: settles wait only for the latest. */
 	async renew<T>(work: () => Promise<T>): Promise<T> {
 		const renewal = this.#ended([...this.#settles]).then(work);
 		this.#renewal = renewal;

@@ -45,13 +45,13 @@ export async function settle(
 	});
 }
 
-/** What a single settlement refers to; null where its project is not there. */
+/** What a single settlement refers to; null if its project doesn't exist. */
 export async function resolveSettlement(connections: Connections, settlement: Settlement): Promise<Resolved | null> {
 	const [resolved] = await connections.read("settle", (c) => resolve(c, [settlement]));
 	return resolved!;
 }
 
-/** Runs `work` once the days of these attempts are there; and again if retention has dropped one since it was known. */
+/** Runs `work` once the partitions for these attempts' days exist, and again if retention has just dropped one. */
 export async function withDays<T>(
 	connections: Connections,
 	settlements: readonly Settlement[],

@@ -6,7 +6,7 @@ import { Statements } from "./statements.ts";
 const PAGE_BYTES = 8192;
 /** Other connections (backup, a shell) hold a lock for moments only. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The log is moved into the database after this many pages (64 MB): seldom enough to merge writes to the same page. */
+/** The writer moves what is left of the log into the database when it has this many pages (64 MB), and starts it over. */
 const CHECKPOINT_PAGES = 8000;
 /** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
 const KEPT_LOG_BYTES = 67_108_864;
@@ -57,7 +57,7 @@ export function openWriter(path: string): DatabaseSync {
 	return db;
 }
 
-/** For checkpoints alone. */
+/** For checkpoints only. */
 export function openCheckpointer(path: string): DatabaseSync {
 	return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
 }

@@ -32,7 +32,7 @@ export function acquireLeases(
 	});
 }
 
-/** Where the next call goes on when more had rung than were asked for: behind which project, and whose turn it is. */
+/** Where the next call continues if more had rung than were asked for: after which project, and whose turn it is. */
 const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Nobody but the service's user reads what a database holds: customers' data and sealed secrets. */
+/** Only the service's user may read a database: it holds customers' data and sealed secrets. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 

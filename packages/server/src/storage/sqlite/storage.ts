@@ -7,9 +7,9 @@ import { packAppends, unpackEvents, unpackResults } from "./log-wire.ts";
 import { packSettlements } from "./settle-wire.ts";
 
 /**
- * The port in front of two workers, and one that moves the log into the database. All reads go to the reader: it sees everything that was answered, it never waits
- * for a commit, and no read of it takes long (pages are bounded, gauges come in slices), so the engine's reads need no
- * third thread.
+ * The port in front of two workers; a third one moves the log into the database. All reads go to the reader: it sees
+ * everything that was answered, never waits for a commit, and no read takes long (pages are bounded, gauges come in
+ * slices), so the engine's reads need no worker of their own.
  */
 export class SqliteStorage extends FactCalls implements port.Storage {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
@@ -17,7 +17,6 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 	/** The only one. */
 	readonly epoch = "1.00000000";
 	readonly #leaseTermMs: number;
-
 	readonly #checkpointer: Channel;
 
 	constructor(
@@ -50,9 +49,9 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 	}
 
 	async close(): Promise<void> {
-		// The writer last: the last connection folds the log into the database.
 		await this.#checkpointer.close();
 		await this.reader.close();
+		// The writer last: the last connection moves the rest of the log into the database.
 		await this.writer.close();
 	}
 

@@ -2,7 +2,7 @@
  * A thread with one connection. The *writer* has the only one that writes, and the lock on the database: everything
  * that waits in its port is run in one transaction and answered after the commit, so calls that arrive while a commit
  * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
- * answered by the writer is in it. The *checkpointer* is asked nothing.
+ * answered by the writer is in it. The *checkpointer* serves no calls.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../base/budgets.ts";
@@ -31,7 +31,7 @@ const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMes
 interface Opened {
 	readonly connection: Connection;
 	readonly lock: ExclusiveLock | null;
-	/** Ends what it does by itself. */
+	/** Stops its timer. */
 	readonly end?: () => void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The sequence of an unlogged table is unlogged as well. A standby may be promoted before it has written that to disk, and
- * then it cannot be read ("bad magic number in sequence"): stores could publish by SQL no more.
+ * then it cannot be read ("bad magic number in sequence"): stores could no longer publish by SQL.
  */
 export const sql = `
 ALTER TABLE posthorn.publishing ALTER COLUMN no DROP IDENTITY;
