@@ -90,7 +90,7 @@ test("a second process on the same database, a taken port and a wrong seal key a
 	expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("seal key") });
 });
 
-test("a reader of the help that has seen enough leaves no trace of an error", async () => {
+test("a reader that closes the pipe early causes no error", async () => {
 	const child = spawn(process.execPath, [COMMAND, "serve", "--help"], { stdio: ["ignore", "pipe", "pipe"] });
 	child.stdout.destroy();
 	let err = "";
@@ -101,7 +101,7 @@ test("a reader of the help that has seen enough leaves no trace of an error", as
 	expect([code, err]).toEqual([0, ""]);
 });
 
-test.skipIf(process.platform !== "linux")("a place that keeps no files is named as such", async () => {
+test.skipIf(process.platform !== "linux")("a database on a file system without files is refused by name", async () => {
 	const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:/proc/posthorn/posthorn.db"]);
 	expect(code).toBe(1);
 	expect(err).toMatch(/keeps no files|cannot be written to/);

@@ -80,7 +80,7 @@ export function describeFaults(start: StartRig): void {
 			expect(rig.settled).toEqual([]);
 		});
 
-		test("what our code fails on keeps no room that sends need", async () => {
+		test("an internal error frees the slot of its attempt", async () => {
 			await using rig = await start(undefined, DAY_MS, { sendsInFlight: 1 });
 			await rig.webhook("a", { maxInFlight: 3 });
 			const waiting: ((answer: number) => void)[] = [];
@@ -94,7 +94,7 @@ export function describeFaults(start: StartRig): void {
 			expect(rig.engine.node).toMatchObject({ refused: 1 });
 		});
 
-		test("nor does what it fails on as retries begin, of which several are due", async () => {
+		test("an internal error as several retries begin frees their slots", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			await rig.webhook("a", { maxInFlight: 3 });
 			rig.sender.script = () => 500;

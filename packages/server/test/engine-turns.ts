@@ -117,7 +117,7 @@ export function describeTurns(start: StartRig): void {
 			expect(rig.engine.node.projects).toBe(LIMIT);
 		});
 
-		test("what a person asks of a project does not wait for a place, though all are busy", async () => {
+		test("a test event does not wait for its project's place, even if all are busy", async () => {
 			await using rig = await start(undefined, undefined, { activeProjects: LIMIT });
 			const asked = await rig.project();
 			const { id, url } = await rig.webhook("asked", { projectId: asked });

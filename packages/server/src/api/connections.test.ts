@@ -150,8 +150,8 @@ test("a stranger who holds most connections and reads no response loses some of 
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false, false]);
 });
 
-// They took the idle ones of whoever held the most beside them, one for each connection that they opened.
-test("who holds most connections, and has work on all of them, gets no more at the cost of others", async () => {
+// Each new connection of such an address once closed an idle one of the next largest.
+test("the address with most connections, all busy, gets no more at the expense of others", async () => {
 	const busy = Promise.withResolvers<void>();
 	let calls = 0;
 	class Counted extends Arrivals {
@@ -170,7 +170,7 @@ test("who holds most connections, and has work on all of them, gets no more at t
 	refused.resume();
 	await Promise.race([once(refused, "end"), closed(refused)]);
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
-	// Who has none gets one: nobody else has any to give.
+	// An address without any takes the only idle one.
 	const late = await open(GET("/healthz"), "127.0.0.3");
 	expect(await answers(late, 1)).toContain(" 200 ");
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
@@ -199,7 +199,7 @@ test("idle connections are closed, those of proxies later, and one that says som
 });
 
 // Strangers were told to go on before anyone had looked who they were.
-test("a client that asks first whether to send its body is told so once it has shown its key", async () => {
+test("a client that expects 100 Continue gets it only once its key is accepted", async () => {
 	await start({});
 	const head = (authorization: string) =>
 		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n`;

@@ -6,7 +6,7 @@ const LEASE = { projectId: "proj_1", generation: 1, expiresAt: 0 };
 const TERM_MS = 10_000;
 
 // The timer of a machine may fire a millisecond early by the monotonic clock, and nothing else would look again.
-test("a lease that waits for others to end is open once its timer has fired, though the clock is not there yet", () => {
+test("a suspended lease opens when its timer fires, even if the clock is a moment behind", () => {
 	let now = 0;
 	let fire = (): void => undefined;
 	const clock: Clock = {

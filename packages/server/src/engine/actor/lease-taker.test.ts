@@ -153,7 +153,7 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 });
 
 // Until the next alarm of another project, which may be hours away, nobody looked for what had been left to run out.
-test("leases that were left to run out are looked for, also when storage is just being asked for the next alarm", async () => {
+test("polls for leases left to run out, even while storage is asked for the next alarm", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const asked: number[] = [];
@@ -191,7 +191,7 @@ test("leases that were left to run out are looked for, also when storage is just
 });
 
 // A project that was released then waited for the next alarm that storage had known of before.
-test("the alarm of a project that is released while storage is asked for the next one is not missed", async () => {
+test("does not miss the alarm of a project released while storage is asked for the next one", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const asked: number[] = [];

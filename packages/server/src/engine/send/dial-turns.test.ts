@@ -19,7 +19,7 @@ test("projects take turns to begin connections", async () => {
 	const begun: string[] = [];
 	const turnsOf: number[] = [];
 	let turn = 0;
-	const counting = setInterval(() => undefined, 1_000);
+	const keepAlive = setInterval(() => undefined, 1_000);
 	const count = (): void => {
 		turn++;
 		if (begun.length < 21) setImmediate(count);
@@ -35,7 +35,7 @@ test("projects take turns to begin connections", async () => {
 			dialer.dial("127.0.0.1", 443, done, () => true, owner);
 		});
 	await Promise.all([...Array.from({ length: 20 }, () => dial("many")), dial("one")]);
-	clearInterval(counting);
+	clearInterval(keepAlive);
 	expect(begun.indexOf("one")).toBe(1);
 	expect(new Set(turnsOf).size).toBe(21);
 });

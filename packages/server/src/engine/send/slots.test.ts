@@ -206,7 +206,7 @@ test("what people asked for has slots of its own: four a project, however much i
 	expect(slots.inFlight).toBe(1 + 6);
 });
 
-test("whoever waits for a slot set aside is called when one ends, whoever held it, in the order in which they came", () => {
+test("projects waiting for a slot set aside are called in order of arrival when any such slot is released", () => {
 	const slots = createSlots({ clock: new ManualClock(), totalInFlight: 1, requestedInFlight: 6 });
 	acquire(slots, "greedy", 1);
 	const [first, ...others] = Array.from({ length: 4 }, () => slots.tryAcquireRequested("a")!);

@@ -22,7 +22,8 @@ export interface NeighbourStorage {
 	/**
 	 * Calls `listener` when the database is found in another epoch, before anything is read or written there. Its state may
 	 * be an earlier one, as after a failover to a standby that lacked the last commits: whatever was read before may be
-	 * wrong, and no lease taken before is valid, except those that `keeper` is told of. For a term after that only leases that this node held are given to it, as `acquireLeases` says.
+	 * wrong, and no lease taken before is valid, except those that `keeper` is told of. For a term after that only leases
+	 * that this node held are given to it, as `acquireLeases` says.
 	 *
 	 * @returns ends it
 	 */

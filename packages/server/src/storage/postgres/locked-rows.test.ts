@@ -121,7 +121,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		});
 
 	// Each waited for half a second, four at a time: a node that stopped did not come to its end in time.
-	test("of very many leases that are released while their rows are held, few wait; the others are released", async () => {
+	test("of many leases released while their rows are held, few wait, and free ones are released", async () => {
 		const locked: Project[] = [];
 		for (let n = 0; n < 40; n++) locked.push(await project());
 		const free = await project();

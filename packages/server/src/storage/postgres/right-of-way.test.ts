@@ -33,7 +33,7 @@ test("a renewal waits for the settles in flight, and later settles wait for it",
 	expect(await Promise.all([done[0], done[2], done[3]])).toEqual(["first", "renewal", "later"]);
 });
 
-test("whoever has waited for long enough goes ahead", async () => {
+test("work that has waited long enough goes ahead", async () => {
 	const way = new RightOfWay(1);
 	const begun: string[] = [];
 	const [hanging, renewal, later] = ["hanging", "renewal", "later"].map((name) => job(begun, name));

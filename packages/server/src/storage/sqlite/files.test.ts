@@ -36,7 +36,7 @@ test("the file and its directories are made; a clean close leaves the database a
 	expect((await readdir(deep)).sort()).toEqual(["posthorn.db", "posthorn.db.lock"]);
 });
 
-test("nobody else can read what is made: files are 0600, also after a clean close, and folders 0700", async () => {
+test("creates files as 0600 and folders as 0700", async () => {
 	const deep = join(directory, "a", "b");
 	const modes = async (...names: string[]) => {
 		const stats = await Promise.all(names.map((name) => stat(join(directory, name))));
