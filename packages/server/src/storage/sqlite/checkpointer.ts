@@ -3,6 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 /** Pages of the log that are worth moving (8 MB), and how often that is looked at, milliseconds. */
 const PAGES = 1_000;
 const EVERY_MS = 50;
+/** After an error, such as a full disk, it is tried again this much later, milliseconds. */
+const REST_MS = 5_000;
 
 interface WalState {
 	readonly busy: number;
@@ -18,10 +20,17 @@ interface WalState {
  */
 export function checkpointBeside(db: DatabaseSync): () => void {
 	const state = db.prepare("PRAGMA wal_checkpoint(NOOP)");
-	const timer = setInterval(() => {
-		const { log, checkpointed } = state.get() as unknown as WalState;
-		// A checkpoint of the writer under way, or a backup, is in the way: next time. A full disk is the writer's to tell.
-		if (log - checkpointed >= PAGES) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-	}, EVERY_MS);
-	return () => clearInterval(timer);
+	const look = (): void => {
+		let waitMs = EVERY_MS;
+		try {
+			const { log, checkpointed } = state.get() as unknown as WalState;
+			if (log - checkpointed >= PAGES) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+		} catch {
+			// Nothing depends on it: the writer meets the same error with the next commit or checkpoint of its own, and tells.
+			waitMs = REST_MS;
+		}
+		timer = setTimeout(look, waitMs);
+	};
+	let timer = setTimeout(look, EVERY_MS);
+	return () => clearTimeout(timer);
 }
