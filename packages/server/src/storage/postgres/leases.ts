@@ -106,8 +106,10 @@ export async function acquireRung(
 	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, ...values);
 	const taken = acquired(c, time, termMs, rows);
 	if (rows.length === limit) {
-		const last = Math.max(behind, ...rows.map(({ rung }) => rung ?? 0));
-		return { ...taken, next: { behind: last, overdueFirst: !overdueFirst } };
+		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
+		// Those that are overdue filled places of news: there is none behind, and it begins anew.
+		const isOver = news.length < (overdueFirst ? Math.floor(limit / 2) : Math.ceil(limit / 2));
+		return { ...taken, next: { behind: isOver ? 0 : Math.max(behind, ...news), overdueFirst: !overdueFirst } };
 	}
 	if (behind === 0) return { ...taken, next: FIRST_TURN };
 	// It reached the last project: the rest comes from the beginning.

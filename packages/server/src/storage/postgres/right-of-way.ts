@@ -22,9 +22,9 @@ export class RightOfWay {
 		return settling.finally(() => this.#settles.delete(settling));
 	}
 
-	/** Callers run one renewal at a time: settles wait only for the latest. */
 	async renew<T>(work: () => Promise<T>): Promise<T> {
-		const renewal = this.#ended([...this.#settles]).then(work);
+		const before = this.#renewal === null ? [] : [this.#renewal];
+		const renewal = this.#ended([...this.#settles, ...before]).then(work);
 		this.#renewal = renewal;
 		return renewal.finally(() => {
 			if (this.#renewal === renewal) this.#renewal = null;
