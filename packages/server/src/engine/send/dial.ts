@@ -156,6 +156,7 @@ class Dial implements Dialing {
 			this.#addresses = await this.#resolve();
 			this.resolving = false;
 			await this.#shared.turns.take(this.#owner);
+			if (this.#over) return;
 			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
 			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
 		} catch (error) {
