@@ -4,8 +4,9 @@ import type { Turns } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
 import { principalOrNull } from "./auth.ts";
 import { type Bodies, releaseBody } from "./bodies.ts";
+import { comeAgain } from "./come-again.ts";
 import { parseBody } from "./json-body.ts";
-import { OneByOne } from "./one-by-one.ts";
+import type { OneByOne } from "./one-by-one.ts";
 import { payerOf, strangerName } from "./owner.ts";
 import { invalid, Problem } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -34,11 +35,8 @@ export function forgetBody(request: FastifyRequest): void {
 }
 
 /** Takes bodies of `application/json` alone, each within its owner's budget. */
-export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns): void {
+export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns, largeBodies: OneByOne): void {
 	app.removeAllContentTypeParsers();
-	const largeBodies = new OneByOne();
-	app.addHook("onResponse", async (request) => largeBodies.leave(request));
-	app.addHook("onRequestAbort", async (request) => largeBodies.leave(request));
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
 		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
 		const usual = bodyForm?.access === "open" ? REQUESTS.strangerBodyBytes : REQUESTS.bodyBytes;
@@ -46,14 +44,18 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 		if (bytes.length === 0) return undefined;
 		try {
 			if (bytes.length > REQUESTS.sliceBytes) {
-				await largeBodies.enter(request, turnOf(request));
+				if (!(await largeBodies.enter(request, turnOf(request))))
+					throw comeAgain("own", "Other large requests of this project take too long. Send one at a time.");
 				await turns.take(turnOf(request));
+				// The client may have gone meanwhile: nobody would read the answer.
+				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
 			}
 			const { value, text } = parseBody(bytes, bodyForm?.list);
 			texts.set(request, text);
 			return value;
 		} catch (error) {
 			releaseBody(request);
+			largeBodies.leave(request);
 			throw error;
 		}
 	});

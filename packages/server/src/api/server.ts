@@ -13,6 +13,7 @@ import { Connections } from "./connections.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
 import { allowedMethods } from "./methods.ts";
+import { OneByOne } from "./one-by-one.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { ApiParts } from "./parts.ts";
 import { invalid, Problem } from "./problem.ts";
@@ -56,7 +57,8 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	const admission = new Admission(parts.clock);
 	metrics.watchBudgets([...bodies.budgets, connections.budget, admission.budget]);
-	readJsonBodies(app, bodies, turns);
+	const largeBodies = new OneByOne(parts.clock, REQUESTS.largeBodyWaitMs);
+	readJsonBodies(app, bodies, turns, largeBodies);
 	const { isPage, sendPage } = serveDashboard(app, parts.dashboardFolder);
 
 	let closing = false;
@@ -91,7 +93,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, parts, turns, admission));
+	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission }));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -102,8 +104,13 @@ interface Noted {
 	readonly note: AuditNote;
 }
 
-function fastifyRoute(route: Route, parts: ApiParts, turns: Turns, admission: Admission): RouteOptions {
+function fastifyRoute(
+	route: Route,
+	parts: ApiParts,
+	{ turns, largeBodies, admission }: { turns: Turns; largeBodies: OneByOne; admission: Admission },
+): RouteOptions {
 	const { success } = route;
+	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
 	const { auditLog, changes, logger } = parts;
 
 	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
@@ -120,8 +127,10 @@ function fastifyRoute(route: Route, parts: ApiParts, turns: Turns, admission: Ad
 		method: route.method,
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
 		config: { bodyForm: route },
-		async onRequest(request) {
+		async onRequest(request, reply) {
 			await authorize(request, route, parts);
+			// Also where the client goes before the handler runs.
+			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
 			if (route.rate) admission.count(request, route.rate);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
@@ -132,6 +141,7 @@ function fastifyRoute(route: Route, parts: ApiParts, turns: Turns, admission: Ad
 				return await answer(request, reply);
 			} finally {
 				releaseBody(request);
+				largeBodies.leave(request);
 			}
 		},
 	};
