@@ -30,6 +30,19 @@ test("ids of one source rise strictly, also thousands within a millisecond and w
 	expect(ids.every((id) => isId("attempt", id))).toBe(true);
 });
 
+// Ids once lay in the future until the process ended: the log's filter by time did not find their attempts.
+test("after a clock that was days ahead is set back, ids carry the time again, and rise", () => {
+	const at = Date.UTC(2200, 0, 1);
+	let now = at + 20 * 86_400_000;
+	const source = new IdSource({ now: () => now });
+	const ahead = source.next("attempt");
+	now = at;
+	const ids = Array.from({ length: 5_000 }, () => source.next("attempt"));
+	expect(ids[0]! < ahead).toBe(true);
+	expect(ids[0]!.slice(4) >= lowestSuffixAt(at) && ids[0]!.slice(4) < lowestSuffixAt(at + 1)).toBe(true);
+	expect(ids).toEqual([...ids].sort());
+});
+
 test("the bound for a time lies at or below every id of that time and above every earlier one", () => {
 	const at = Date.UTC(2201, 0, 1);
 	const before = idAt("attempt", at - 1).slice(4);

@@ -24,13 +24,16 @@ const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const PAIRS: string[] = [];
 for (const a of ALPHABET) for (const b of ALPHABET) PAIRS.push(a + b);
 
+/** Ids run ahead of the clock by this much at most, milliseconds. Further ahead the clock was wrong when the last one was made. */
+const MAX_AHEAD_MS = 10_000;
+
 /** Random bytes are drawn in blocks: one system call serves many ids. */
 const POOL_BYTES = 8192;
 
 /**
  * Makes TypeIDs: a type prefix, `_`, and a UUIDv7 (RFC 9562) in base32, 26 characters. Ids of one source rise strictly,
- * also within a millisecond and when the clock steps back: the 12 bits after the time are a counter (RFC 9562, 6.2,
- * method 1).
+ * also within a millisecond and when the clock steps back by seconds: the 12 bits after the time are a counter (RFC 9562,
+ * 6.2, method 1). After a larger step back they carry the time again: bounds on time are bounds on ids.
  */
 export class IdSource {
 	readonly #clock: Pick<Clock, "now">;
@@ -47,7 +50,7 @@ export class IdSource {
 
 	next(kind: IdKind): string {
 		const now = this.#clock.now();
-		if (now > this.#lastMs) {
+		if (now > this.#lastMs || now < this.#lastMs - MAX_AHEAD_MS) {
 			this.#lastMs = now;
 			this.#counter = 0;
 		} else if (++this.#counter > 0xfff) {
