@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import { mostOvertaken } from "./order.ts";
 import { seeded } from "./random.ts";
@@ -82,8 +83,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 		await new Promise((resolve) => setTimeout(resolve, LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0])));
 		await shop.service.kill();
 		// What the dead process had written may still be read: it belongs to its life.
-		while (shop.receivers.some((receiver) => receiver.openConnections > 0))
-			await new Promise((resolve) => setImmediate(resolve));
+		await until("connections to close", () => shop.receivers.every((receiver) => receiver.openConnections === 0));
 		life += 1;
 		await shop.start();
 	}
@@ -97,7 +97,10 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	for (const id of acknowledged.values()) expect(stored.has(id)).toBe(true);
 	const isDone = (): boolean =>
 		arrivals.every((seen) => new Set(seen.filter((a) => a.answer === 200).map((a) => a.eventId)).size === stored.size);
-	while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 20));
+	await until("all events to be delivered everywhere", async () => {
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		return isDone();
+	});
 
 	expect(mostInFlight).toBeGreaterThan(1);
 	expect(mostInFlight).toBeLessThanOrEqual(WIDTH);
@@ -145,8 +148,8 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 /** The webhook's log once it holds an entry `delivered` for every event: the last commits may follow the last answers. */
 // biome-ignore lint/suspicious/noExplicitAny: rows as the API gives them
 async function settledAttempts(shop: Shop, webhookId: string, events: number): Promise<any[]> {
-	for (;;) {
+	return until("all deliveries to be logged", async () => {
 		const rows = await shop.all(shop.path(`/attempts?webhook_id=${webhookId}`));
-		if (rows.filter((row) => row.status === "delivered").length >= events) return rows;
-	}
+		return rows.filter((row) => row.status === "delivered").length >= events && rows;
+	});
 }

@@ -1,8 +1,14 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, type ReceivedRequest, startReceiver, verifyRequest, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	type ReceivedRequest,
+	settingsOfNodes,
+	startReceiver,
+	verifyRequest,
+	writeCaFile,
+} from "@posthorn/testkit";
 import { type Answer, SiteNode } from "./database-node.ts";
 import { Signal } from "./signal.ts";
 
@@ -75,12 +81,7 @@ export class Site {
 	async #open(): Promise<void> {
 		const authority = await createAuthority();
 		this.#settings = {
-			POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
-			POSTHORN_OPERATOR_KEY: randomBytes(24).toString("hex"),
-			POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
-			POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, this.#folder),
-			POSTHORN_LOG_LEVEL: "warn",
-			POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
+			...settingsOfNodes(writeCaFile(authority, this.#folder)),
 			...this.#options.settings,
 		};
 		const [first, ...others] = this.#options.nodes;

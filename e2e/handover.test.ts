@@ -1,9 +1,16 @@
 /** Two nodes on one PostgreSQL. The one that works a project is stopped, as in a deployment, while a receiver hangs. */
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, Posthorn, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	Posthorn,
+	settingsOfNodes,
+	startReceiver,
+	until,
+	unusedPort,
+	writeCaFile,
+} from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { expect, test } from "vitest";
 import { purchase } from "./shop.ts";
@@ -22,16 +29,10 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-handover-"));
 	clean.defer(() => rmSync(folder, { recursive: true }));
 	const authority = await createAuthority();
-	const operatorKey = randomBytes(24).toString("hex");
 	const settings = {
 		POSTHORN_DATABASE_URL: await server.createDatabase(),
-		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
-		POSTHORN_OPERATOR_KEY: operatorKey,
-		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
-		POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, folder),
-		POSTHORN_LOG_LEVEL: "warn",
+		...settingsOfNodes(writeCaFile(authority, folder)),
 		POSTHORN_ATTEMPT_TIMEOUT: "8",
-		POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
 	};
 	const startNode = async (): Promise<Posthorn> => {
 		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });
@@ -55,7 +56,7 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 	let node = await startNode();
 	// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
 	const call = async (method: string, path: string, body?: object): Promise<any> => {
-		const headers = { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" };
+		const headers = { authorization: `Bearer ${settings.POSTHORN_OPERATOR_KEY}`, "content-type": "application/json" };
 		const answer = await fetch(node.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
 		expect(answer.status).toBeLessThan(300);
 		return answer.json();
@@ -67,10 +68,10 @@ test("a node that stops hands its project over while a receiver hangs, and logs 
 		(await call("POST", `/v1/projects/${project}/events`, { events: [purchase(n)] })).events[0].id;
 	/** The webhook's log, oldest first, once it holds as many deliveries. */
 	const settled = async (id: string, deliveries: number): Promise<Row[]> => {
-		for (;;) {
+		return until("deliveries to be logged", async () => {
 			const rows: Row[] = (await call("GET", `/v1/projects/${project}/attempts?webhook_id=${id}&limit=200`)).data;
-			if (rows.filter(({ status }) => status === "delivered").length >= deliveries) return rows.reverse();
-		}
+			return rows.filter(({ status }) => status === "delivered").length >= deliveries && rows.reverse();
+		});
 	};
 	const hangingId = await webhook(hanging.url("/"));
 	const soundId = await webhook(sound.url("/"));

@@ -3,6 +3,7 @@
  * The node goes on publishing, delivering and renewing leases for the others.
  */
 import { randomBytes } from "node:crypto";
+import { until } from "@posthorn/testkit";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -82,8 +83,10 @@ describe("while another session holds a project's row", () => {
 		for (const { id } of [held, free]) {
 			const delivered = async () => await shop.all(`/v1/projects/${id}/attempts?status=delivered`);
 			const all = id === held.id ? published.held : published.free;
-			let rows = await delivered();
-			while (rows.length < all.length) rows = await delivered();
+			const rows = await until("all deliveries to be logged", async () => {
+				const found = await delivered();
+				return found.length >= all.length && found;
+			});
 			expect(rows.map(({ event_id, attempt }) => `${event_id} ${attempt}`).sort()).toEqual(
 				all.map((event) => `${event} 1`).sort(),
 			);

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { unusedPort } from "@posthorn/testkit";
+import { until, unusedPort } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import { purchase, Shop } from "./shop.ts";
 
@@ -149,8 +149,5 @@ test("a stop finishes what is under way, settles it, and exits 0; a second start
 /** The newest row of a list, as soon as there is one. */
 // biome-ignore lint/suspicious/noExplicitAny: rows as the API gives them
 async function untilFound(shop: Shop, path: string): Promise<any> {
-	for (;;) {
-		const { body } = await shop.get(shop.path(path));
-		if (body.data.length > 0) return body.data[0];
-	}
+	return until("a row", async () => (await shop.get(shop.path(path))).body.data[0]);
 }

@@ -2,11 +2,10 @@
  * Four nodes on one PostgreSQL, a hundred projects, thousands of events, while nodes are killed, stopped for longer than
  * their term and continued, and PostgreSQL is restarted, at random. NODES_SEED plays a run again.
  */
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, Posthorn, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import { createAuthority, Posthorn, settingsOfNodes, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { expect, test } from "vitest";
 import { mostOvertaken } from "./order.ts";
@@ -41,15 +40,9 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 	const server = await PostgresServer.start({ fsync: true, own: true });
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-nodes-"));
 	const authority = await createAuthority();
-	const operatorKey = randomBytes(24).toString("hex");
 	const settings = {
 		POSTHORN_DATABASE_URL: await server.createDatabase(),
-		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
-		POSTHORN_OPERATOR_KEY: operatorKey,
-		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
-		POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, folder),
-		POSTHORN_LOG_LEVEL: "warn",
-		POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
+		...settingsOfNodes(writeCaFile(authority, folder)),
 	};
 	const ports = await Promise.all(Array.from({ length: NODES }, unusedPort));
 	/** As its supervisor does: a node that finds the database away when it starts says so, ends, and is started again. */
@@ -81,7 +74,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		const living = nodes.filter((node) => node !== null);
 		const node = living[Math.floor(random() * living.length)];
 		if (!node) return null;
-		const headers = { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" };
+		const headers = { authorization: `Bearer ${settings.POSTHORN_OPERATOR_KEY}`, "content-type": "application/json" };
 		try {
 			const options = { method, headers, signal: AbortSignal.timeout(15_000) };
 			const answer = await fetch(node.url + path, body ? { ...options, body: JSON.stringify(body) } : options);

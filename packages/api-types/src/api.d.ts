@@ -1993,7 +1993,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What went wrong, for people. */
             readonly error: string | null;
-            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count. */
+            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect. */
             readonly response_ms: number;
             /** @description The first 1,024 bytes; what is not UTF-8 shows as U+FFFD. */
             readonly response_body: string;
@@ -2041,7 +2041,7 @@ export interface components {
             readonly error_code: string | null;
             /** @description What went wrong, for people. */
             readonly error: string | null;
-            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count. */
+            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect. */
             readonly response_ms: number;
             /**
              * @description `failed` is dead-lettered: no further attempt follows by itself.

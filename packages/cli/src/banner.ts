@@ -1,18 +1,16 @@
+import type { Service } from "@posthorn/server";
 import type { Config } from "@posthorn/server/config";
 import pc from "picocolors";
 
 export interface BannerFacts {
 	readonly config: Config;
-	readonly url: string;
-	/** The operator's key, when it was made just now. */
-	readonly operatorKey: string | null;
+	readonly service: Omit<Service, "close">;
 	readonly sealKeyMade: boolean;
-	/** Where the operator's account is made; null when there is one. */
-	readonly setupUrl: string | null;
 }
 
-/** Says where everything is. Written to stderr, so that stdout holds log lines alone. */
-export function banner({ config, url, operatorKey, sealKeyMade, setupUrl }: BannerFacts): void {
+/** Says where everything is. Written to stderr, so that stdout holds only log lines. */
+export function banner({ config, service, sealKeyMade }: BannerFacts): void {
+	const { url, newOperatorKey, setupUrl } = service;
 	const rows: [string, string][] = [
 		["Dashboard", config.publicUrl ?? url],
 		["API", `${url}/v1`],
@@ -22,7 +20,7 @@ export function banner({ config, url, operatorKey, sealKeyMade, setupUrl }: Bann
 	if (!config.sealKey)
 		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just made: keep a copy in another place)" : ""}`]);
 	if (config.egressAllow.length > 0) rows.push(["Egress", `also allowed to ${config.egressAllow.join(", ")}`]);
-	if (operatorKey) rows.push(["Operator key", `${pc.bold(operatorKey)}  (shown this once: keep it now)`]);
+	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (shown this once: keep it now)`]);
 	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (make your account here; good for one use)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold("Posthorn is ready.")}\n`);

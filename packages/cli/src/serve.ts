@@ -46,8 +46,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 		logger,
 		onFatal: (error) => fail(error, error.message),
 	});
-	const { url, operatorKey, setupUrl } = service;
-	banner({ config, url, operatorKey, setupUrl, sealKeyMade: seal.made });
+	banner({ config, service, sealKeyMade: seal.made });
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ApiKeys, resolveOperatorKey, startAccounts } from "./accounts/index.ts";
+import { ApiKeys, createOperatorKey, findOperatorKey, startAccounts } from "./accounts/index.ts";
 import { Arrivals } from "./api/arrivals.ts";
 import { Elsewhere } from "./api/elsewhere.ts";
 import { Changes, createApi, createMetrics, type Metrics, SessionCookie } from "./api/index.ts";
@@ -21,7 +21,7 @@ import { startEngine } from "./engine/index.ts";
 import { createGuard } from "./engine/send/guard.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
-import { Shortages } from "./engine/send/shortages.ts";
+import { Shortages, shortageText } from "./engine/send/shortages.ts";
 import { logAttempts } from "./log-attempts.ts";
 import { Projects, UrlCheck, Webhooks } from "./registry/index.ts";
 import { openSealCheck, SEAL_CHECK, sealCheck } from "./seal-check.ts";
@@ -45,8 +45,8 @@ export interface ServiceOptions {
 export interface Service {
 	/** Where it listens, such as `http://127.0.0.1:8420`. */
 	readonly url: string;
-	/** The operator's key, when it was made just now: show it, it is kept nowhere. */
-	readonly operatorKey: string | null;
+	/** The operator's key if it was created just now: show it, it is kept nowhere. */
+	readonly newOperatorKey: string | null;
 	/** Where the operator's account is made, once; null when there is one. */
 	readonly setupUrl: string | null;
 	/**
@@ -70,20 +70,20 @@ export interface Closed {
  *
  * @throws Error (or StorageError) with a line for people, when something that it needs is not as it should be
  */
-export async function startService({ config, sealKey, logger, onFatal }: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
 	const undo: (() => Promise<unknown>)[] = [];
 	// A step that fails holds up none of those behind it.
 	const takeDown = async (): Promise<boolean> => {
 		let complete = true;
 		for (const step of undo.splice(0).reverse())
 			await step().catch((error: unknown) => {
-				logger.error({ err: error }, "a part of the service did not stop in order");
+				options.logger.error({ err: error }, "a part of the service did not stop in order");
 				complete = false;
 			});
 		return complete;
 	};
 	try {
-		return await build(config, new Seal(sealKey), logger, onFatal, undo, takeDown);
+		return await build(options, undo, takeDown);
 	} catch (error) {
 		await takeDown();
 		throw error;
@@ -91,13 +91,11 @@ export async function startService({ config, sealKey, logger, onFatal }: Service
 }
 
 async function build(
-	config: Config,
-	seal: Seal,
-	logger: Logger,
-	onFatal: (error: Error) => void,
+	{ config, sealKey, logger, onFatal }: ServiceOptions,
 	undo: (() => Promise<unknown>)[],
 	takeDown: () => Promise<boolean>,
 ): Promise<Service> {
+	const seal = new Seal(sealKey);
 	const clock = systemClock;
 	const ids = new IdSource(clock);
 	const metrics = createMetrics();
@@ -107,7 +105,7 @@ async function build(
 
 	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ allow: config.egressAllow });
-	const shortages = new Shortages(clock);
+	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
 	const sender = createHttpSender({
 		clock,
 		shortages,
@@ -163,8 +161,8 @@ async function build(
 	const store = startStore({ storage, engine, clock, ids, logger, ...limits });
 	undo.push(() => store.stop());
 
-	const operatorKey = await resolveOperatorKey(storage, config.operatorKey);
-	const apiKeys = new ApiKeys({ storage, operatorKeyHash: operatorKey.hash, clock, ids, logger });
+	let operatorKeyHash = await findOperatorKey(storage, config.operatorKey);
+	const apiKeys = new ApiKeys({ storage, operatorKeyHash: () => operatorKeyHash, clock, ids, logger });
 	undo.push(() => apiKeys.close());
 	const accounts = startAccounts({ storage, clock, ids, logger });
 	undo.push(() => accounts.close());
@@ -202,11 +200,19 @@ async function build(
 	publicUrl ||= url;
 	const setupToken = await accounts.people.createSetupToken();
 	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
+	// Last: a start that failed after this would have kept a key that nobody has seen.
+	const created = operatorKeyHash === null ? await createOperatorKey(storage) : null;
+	if (created !== null) operatorKeyHash = created.hash;
 	const close = async (): Promise<Closed> => {
 		const complete = await isWithin(config.attemptTimeoutMs + STOP.graceMs, takeDown());
 		return { complete, unsettled: engine.unsettled };
 	};
-	return { url, operatorKey: operatorKey.made, setupUrl, close };
+	return {
+		url,
+		newOperatorKey: created?.key ?? null,
+		setupUrl,
+		close,
+	};
 }
 
 /** Whether it resolves to true in this time. Unlike a clock's, the timer keeps the process alive: it may be all that is left. */

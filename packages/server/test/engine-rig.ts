@@ -58,7 +58,7 @@ export class ScriptedSender implements Sender {
 		this.#open.set(url, (this.#open.get(url) ?? 1) - 1);
 		if (answer === "withheld") return { kind: "withheld" };
 		if (typeof answer === "object") return { kind: "deferred", ...answer };
-		const times = { startedAt, endedAt: this.#clock.now() };
+		const times = { startedAt, endedAt: this.#clock.now(), waitedMs: 0 };
 		const request = { url, brand: "Service", timestamp: Math.floor(startedAt / 1000), signature: "0".repeat(64) };
 		return typeof answer === "number"
 			? { kind: "answered", status: answer, body: Buffer.from("ok"), truncated: false, request, ...times }
@@ -187,9 +187,13 @@ export class EngineRig {
 	}
 
 	/** Changes the project's webhooks. Where others may work it, that takes a moment, so the clock goes on by as much. */
-	async change<T>(change: () => Promise<T>, projectId = this.projectId): Promise<T> {
+	async change<T>(
+		change: () => Promise<T>,
+		changedWebhook: string | null = null,
+		projectId = this.projectId,
+	): Promise<T> {
 		let isOver = false;
-		const changed = this.engine.change(projectId, change);
+		const changed = this.engine.change(projectId, change, () => changedWebhook);
 		const over = (): void => {
 			isOver = true;
 		};
@@ -250,7 +254,7 @@ export class EngineRig {
 			createdAt: this.clock.now(),
 			sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
 		};
-		await this.change(() => this.storage.createWebhook(webhook, 100), projectId);
+		await this.change(() => this.storage.createWebhook(webhook, 100), id, projectId);
 		return { id, url };
 	}
 

@@ -6,6 +6,7 @@ import { describeFaults } from "./engine-faults.ts";
 import { describeHandover } from "./engine-handover.ts";
 import { describeLanes } from "./engine-lanes.ts";
 import { describeLateAnswers } from "./engine-late-answers.ts";
+import { describeLoads } from "./engine-loads.ts";
 import { describeOutages } from "./engine-outages.ts";
 import { describeRefused } from "./engine-refused.ts";
 import { describeRewound } from "./engine-rewound.ts";
@@ -24,6 +25,7 @@ export function describeEngine(database: string, create: () => Promise<RigDataba
 		describeSeries(start);
 		describeLanes(start);
 		describeChanges(start);
+		describeLoads(start);
 		describeFaults(start);
 		describeAlarms(start);
 		describeLateAnswers(start);

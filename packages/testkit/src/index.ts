@@ -31,7 +31,7 @@ export { readRequest } from "./http-bytes.ts";
 export type { WaitOptions } from "./inbox.ts";
 export { isUnused, unusedPort } from "./ports.ts";
 export { type CommitFate, PostgresProxy } from "./postgres-proxy.ts";
-export { Posthorn, type PosthornOptions } from "./posthorn.ts";
+export { Posthorn, type PosthornOptions, settingsOfNodes } from "./posthorn.ts";
 export {
 	type OnConnection,
 	type RawReceiver,
@@ -49,5 +49,6 @@ export {
 	type Secret,
 	startReceiver,
 } from "./receiver.ts";
+export { until } from "./until.ts";
 export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
 export { VirtualClock } from "./virtual-clock.ts";

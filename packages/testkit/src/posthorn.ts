@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
@@ -11,6 +12,22 @@ export interface PosthornOptions {
 	readonly cwd?: string;
 	/** Options for Node itself, such as `--cpu-prof`. */
 	readonly nodeOptions?: readonly string[];
+}
+
+/**
+ * Settings that nodes under test share: new keys, deliveries to this machine, short retry delays.
+ *
+ * @param caFile PEM file of the authority that the receivers' certificates come from
+ */
+export function settingsOfNodes(caFile: string) {
+	return {
+		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
+		POSTHORN_OPERATOR_KEY: randomBytes(24).toString("hex"),
+		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
+		POSTHORN_EGRESS_CA_FILE: caFile,
+		POSTHORN_LOG_LEVEL: "warn",
+		POSTHORN_RETRY_DELAYS: "0.2,0.2,0.2,0.2,0.2,0.2,0.2",
+	};
 }
 
 /** A `posthorn serve` in a process of its own, as an operator would run it. */
@@ -55,6 +72,20 @@ export class Posthorn {
 	/** The end of what it printed. */
 	get output(): string {
 		return this.#output;
+	}
+
+	/** Resolves once it has printed this on standard error. Rejects if it ends before. */
+	hasPrinted(text: RegExp): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const look = (): void => {
+				if (!text.test(this.#output)) return;
+				this.process.stderr!.off("data", look);
+				resolve();
+			};
+			this.process.stderr!.on("data", look);
+			this.process.once("close", () => reject(new Error(`posthorn serve ended without ${text}:\n${this.output}`)));
+			look();
+		});
 	}
 
 	/** Ends it as `kill -9` does. */

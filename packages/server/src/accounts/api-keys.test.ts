@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 function keysOf(of: ConstructorParameters<typeof ApiKeys>[0]["storage"]): ApiKeys {
-	const operatorKeyHash = keyHash("the operator's key, ü included");
+	const operatorKeyHash = () => keyHash("the operator's key, ü included");
 	return new ApiKeys({ storage: of, operatorKeyHash, clock, ids: new IdSource(clock), logger: silentLogger });
 }
 

@@ -19,8 +19,8 @@ export interface ApiKeysOptions {
 		Storage,
 		"createApiKey" | "listApiKeys" | "getApiKey" | "deleteApiKey" | "findApiKey" | "touchApiKeys" | "neighbours"
 	>;
-	/** SHA-256 of the operator's key. */
-	readonly operatorKeyHash: Uint8Array;
+	/** SHA-256 of the operator's key; null if there is none yet. */
+	readonly operatorKeyHash: () => Uint8Array | null;
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
@@ -94,7 +94,8 @@ export class ApiKeys {
 	 */
 	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | null> {
 		const hash = keyHash(key);
-		if (timingSafeEqual(hash, this.#options.operatorKeyHash)) return { scope: "operator" };
+		const operatorKeyHash = this.#options.operatorKeyHash();
+		if (operatorKeyHash !== null && timingSafeEqual(hash, operatorKeyHash)) return { scope: "operator" };
 		if (!isKey(API_KEY_PREFIX, key)) return null;
 		const found = await this.#find(hash, ask);
 		if (!found) return null;

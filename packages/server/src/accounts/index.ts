@@ -3,7 +3,7 @@ export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./au
 export { accountFaults, emailFaults, PASSWORD_LENGTH } from "./faults.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./guesses.ts";
 export { Members, mayAs, ROLES } from "./members.ts";
-export { resolveOperatorKey } from "./operator-key.ts";
+export { createOperatorKey, findOperatorKey } from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
 export { type NewPerson, People, type Throttled } from "./people.ts";
 export { actorOf, type Person, type Principal } from "./principal.ts";

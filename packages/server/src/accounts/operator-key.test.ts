@@ -6,7 +6,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 import { keyHash } from "./key.ts";
-import { resolveOperatorKey } from "./operator-key.ts";
+import { createOperatorKey, findOperatorKey } from "./operator-key.ts";
 
 let folder: string;
 let storage: Storage;
@@ -19,26 +19,26 @@ afterEach(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test("a key is made at the first start, known again at the next, and kept as a hash alone", async () => {
-	const first = await resolveOperatorKey(storage, null);
-	expect(first.made).toMatch(/^pho_[\w-]{43}$/);
-	expect(first.hash).toEqual(keyHash(first.made!));
-	const next = await resolveOperatorKey(storage, null);
-	expect(next).toEqual({ hash: first.hash, made: null });
+test("a key is found again once it was created, and kept only as a hash", async () => {
+	expect(await findOperatorKey(storage, null)).toBeNull();
+	const { hash, key } = await createOperatorKey(storage);
+	expect(key).toMatch(/^pho_[\w-]{43}$/);
+	expect(hash).toEqual(keyHash(key!));
+	expect(await findOperatorKey(storage, null)).toEqual(hash);
 	const stored = Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
-	expect(stored.includes(first.hash.toString("hex"))).toBe(true);
-	expect(stored.includes(first.made!.slice(4))).toBe(false);
+	expect(stored.includes(hash.toString("hex"))).toBe(true);
+	expect(stored.includes(key!.slice(4))).toBe(false);
 });
 
-test("a configured key counts alone and is not stored", async () => {
-	const made = await resolveOperatorKey(storage, null);
-	const configured = await resolveOperatorKey(storage, "configured-key-of-32-characters-long");
-	expect(configured).toEqual({ hash: keyHash("configured-key-of-32-characters-long"), made: null });
-	expect((await resolveOperatorKey(storage, null)).hash).toEqual(made.hash);
+test("a configured key is the only valid one, and is not stored", async () => {
+	const { hash } = await createOperatorKey(storage);
+	const configured = "configured-key-of-32-characters-long";
+	expect(await findOperatorKey(storage, configured)).toEqual(keyHash(configured));
+	expect(await findOperatorKey(storage, null)).toEqual(hash);
 });
 
-test("of nodes that start at once, one makes the key", async () => {
-	const keys = await Promise.all(Array.from({ length: 5 }, () => resolveOperatorKey(storage, null)));
-	expect(keys.filter(({ made }) => made !== null)).toHaveLength(1);
+test("nodes that create a key concurrently get one, and one of them shows it", async () => {
+	const keys = await Promise.all(Array.from({ length: 5 }, () => createOperatorKey(storage)));
+	expect(keys.filter(({ key }) => key !== null)).toHaveLength(1);
 	expect(new Set(keys.map(({ hash }) => hash.toString("hex"))).size).toBe(1);
 });

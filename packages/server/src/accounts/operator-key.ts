@@ -6,27 +6,29 @@ export const OPERATOR_KEY_PREFIX = "pho_";
 /** The setting that keeps the hash of an operator key that was made here, in hexadecimal. */
 const SETTING = "operator_key_sha256";
 
-export interface OperatorKey {
-	/** SHA-256 of the key. */
-	readonly hash: Buffer;
-	/** The key itself, when it was made just now: to be shown this once. */
-	readonly made: string | null;
-}
+type Settings = Pick<RegistryStorage, "getSetting" | "initSetting">;
 
 /**
- * The key of the person who runs the instance. A configured key counts alone and is not stored. Without one, a key is
- * made at the first start and its hash kept, so that later starts and other nodes know it again.
+ * SHA-256 of the key of the person who runs the instance; null if there is none yet. A configured key is the only valid
+ * one, and is not stored. Without one, it is the key that an earlier start or another node created.
  */
-export async function resolveOperatorKey(
-	storage: Pick<RegistryStorage, "getSetting" | "initSetting">,
-	configured: string | null,
-): Promise<OperatorKey> {
-	if (configured !== null) return { hash: keyHash(configured), made: null };
+export async function findOperatorKey(storage: Settings, configured: string | null): Promise<Buffer | null> {
+	if (configured !== null) return keyHash(configured);
 	const kept = await storage.getSetting(SETTING);
-	if (kept !== null) return { hash: Buffer.from(kept, "hex"), made: null };
+	return kept === null ? null : Buffer.from(kept, "hex");
+}
+
+export interface NewOperatorKey {
+	/** SHA-256 of the key. */
+	readonly hash: Buffer;
+	/** The key itself, to be shown this once; null if another node was faster, whose key counts. */
+	readonly key: string | null;
+}
+
+/** Creates the operator's key, of which only the hash is kept. Call it when nothing prevents the key from being shown. */
+export async function createOperatorKey(storage: Settings): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
 	const hash = keyHash(key).toString("hex");
-	// Another node may be starting for the first time, too: the hash that stands is the one that was there first.
 	const standing = await storage.initSetting(SETTING, hash);
-	return { hash: Buffer.from(standing, "hex"), made: standing === hash ? key : null };
+	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
 }

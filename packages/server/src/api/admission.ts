@@ -36,6 +36,8 @@ export class Admission {
 		waiting: RESPONSES.readsWaiting,
 	});
 	readonly #rates: Readonly<Record<RateName, RateLimit>>;
+	/** Requests that count as reads: their answers count by size, too. */
+	readonly #counted = new WeakSet<FastifyRequest>();
 
 	constructor(clock: Pick<Clock, "elapsed">) {
 		const rates = Object.entries(RATES).map(([name, rate]) => [name, new RateLimit(rate, clock)]);
@@ -49,9 +51,13 @@ export class Admission {
 		const owner = name === "reads" ? principalName(principal) : payerOf(request, principal)!;
 		const limit = this.#rates[name];
 		const wait = limit.take(owner);
-		if (wait === null) return;
+		if (wait === null) {
+			if (name === "reads") this.#counted.add(request);
+			return;
+		}
 		const { burst, perMinute } = limit.rate;
-		const why = `Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute.`;
+		const large = name === "reads" ? ", large answers counting as several" : "";
+		const why = `Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute${large}.`;
 		throw comeAgain("own", why, wait);
 	}
 
@@ -77,18 +83,21 @@ export class Admission {
 	}
 
 	/**
-	 * Charges a large answer to its principal until the client has read it, or is gone.
+	 * Charges a large answer to its principal: its bytes until the client has read it or is gone and, for a list, further
+	 * reads.
 	 *
 	 * @throws Problem 429 or 503 if there is no room
 	 */
 	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
 		const principal = principalOrNull(request);
-		// Its answer goes out without the body.
-		if (request.method === "HEAD") return;
 		const isText = typeof payload === "string";
 		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
 		const owner = principalName(principal);
 		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
+		// Whoever reads it, it was made.
+		if (this.#counted.has(request)) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
+		// Its answer goes out without the body.
+		if (request.method === "HEAD") return;
 		// The client may have left while the answer was made. Its "close" has been then, and would not give anything back.
 		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
 		const refusal = this.budget.take(owner, bytes);

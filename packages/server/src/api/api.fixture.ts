@@ -169,7 +169,7 @@ export class TestApi {
 			dashboardFolder: null,
 			changes,
 			arrivals,
-			apiKeys: new ApiKeys({ ...own, operatorKeyHash: keyHash(OPERATOR_KEY) }),
+			apiKeys: new ApiKeys({ ...own, operatorKeyHash: () => keyHash(OPERATOR_KEY) }),
 		};
 		const app = await createApi({ ...parts, ...options.parts?.(parts) });
 		const document: unknown = (await app.inject("/openapi.json")).json();

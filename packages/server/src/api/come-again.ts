@@ -8,12 +8,22 @@ import { Problem } from "./problem.ts";
 /** Whose budget is used up: the caller's own, or the node's. */
 export type Whose = "own" | "node";
 
-/** When to try again, seconds: requests and commits take moments; locks and outages of storage take longer. */
-const SOON_S = 1;
-export const LATER_S = 5;
+/** When to try again, seconds. */
+export const RETRY_S = {
+	/** Requests and commits take moments. */
+	soon: 1,
+	/** Checking passwords takes longer. */
+	passwords: 2,
+	/** So do locks and outages of storage, and calls that wait for events. */
+	later: 5,
+	/** Streams stay open until their page is closed. */
+	streams: 30,
+} as const;
+
+const OVER_ITS_SHARE = "This project sends more than can be written. Nothing was written.";
 
 /** @param why sentences, each with its full stop */
-export function comeAgain(whose: Whose, why: string, seconds = SOON_S): Problem {
+export function comeAgain(whose: Whose, why: string, seconds: number = RETRY_S.soon): Problem {
 	const kind = whose === "own" ? "too-many-requests" : "unavailable";
 	return new Problem(kind, `${why} Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`, {
 		headers: { "Retry-After": String(seconds) },
@@ -26,18 +36,16 @@ export function notWritten(refused: Busy | { readonly kind: "locked" }): Problem
 		return comeAgain(
 			"node",
 			"A long transaction in the store's database holds this project's log. Nothing was written.",
-			LATER_S,
+			RETRY_S.later,
 		);
 	return comeAgain(
 		refused.whose,
-		refused.whose === "own"
-			? "This project sends more than can be written. Nothing was written."
-			: "The node's queue to the log is full. Nothing was written.",
+		refused.whose === "own" ? OVER_ITS_SHARE : "The node's queue to the log is full. Nothing was written.",
 	);
 }
 
 /** The same, for the rows of routes whose events or facts go to the log. */
 export const LOG_PROBLEMS = {
-	"too-many-requests": "This project sends more than can be written. Nothing was written.",
+	"too-many-requests": OVER_ITS_SHARE,
 	unavailable: "The node's queue to the log is full, the project's log is locked, or storage is away.",
 } as const;

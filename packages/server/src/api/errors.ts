@@ -2,14 +2,13 @@ import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
-import { comeAgain, LATER_S } from "./come-again.ts";
+import { comeAgain, RETRY_S } from "./come-again.ts";
 import { closeAfter } from "./connections.ts";
 import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts";
 
 const AWAY = "Storage is temporarily unavailable.";
 const LOCKED =
 	"Another transaction in the store's database holds this project's rows and does not end. Nothing was changed.";
-const BUSY = "Too many changes of this project wait for the database. Nothing was changed.";
 const FULL = "Storage has no room for this: its operator must free some. Nothing was stored.";
 
 /** Sends whatever was thrown as a problem, and logs what is our fault. */
@@ -38,9 +37,10 @@ function hasBody({ headers }: FastifyRequest): boolean {
 
 function problemOf(error: unknown): Problem {
 	if (error instanceof Problem) return error;
-	if (error instanceof StorageError && error.code === "busy") return comeAgain("own", BUSY);
+	if (error instanceof StorageError && error.code === "busy")
+		return comeAgain("own", `${error.message} Nothing was changed.`);
 	if (error instanceof StorageError)
-		return comeAgain("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, LATER_S);
+		return comeAgain("node", error.code === "full" ? FULL : error.code === "locked" ? LOCKED : AWAY, RETRY_S.later);
 	const { code, statusCode } = error as { code?: string; statusCode?: number };
 	const [kind, detail] = OF_FASTIFY[code ?? ""] ?? [];
 	if (kind && detail) return new Problem(kind, detail);

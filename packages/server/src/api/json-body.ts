@@ -4,7 +4,7 @@ import { pointerAt } from "./json-pointer.ts";
 import { type ScannedList, type Span, scanJson } from "./json-scan.ts";
 import { invalid, Problem } from "./problem.ts";
 
-/** The list that a route's body may have: its elements are counted before anything is parsed, and parsed one by one. */
+/** The list that a route's body may have: its elements are counted before anything is parsed, then parsed in slices. */
 export interface BodyList {
 	readonly member: string;
 	readonly items: number;
@@ -19,11 +19,24 @@ export interface JsonBody {
 	readonly text: string;
 }
 
-/** Elements of a list that are not parsed yet. */
+/** Elements that were parsed together. */
+interface Group {
+	readonly first: number;
+	readonly values: readonly unknown[];
+	/** The source if it is ASCII, where a character is a byte and elements can be cut out of it; otherwise null. */
+	readonly text: string | null;
+	/** Where the first element begins in the body. */
+	readonly start: number;
+}
+
+/** Elements of a list, parsed on demand: small ones a slice at a time, as each JSON.parse has a fixed cost. */
 export class JsonList {
 	readonly #member: string;
 	readonly #bytes: Buffer;
 	readonly #items: readonly Span[];
+	#group: Group | null = null;
+	/** An element isn't valid JSON. From here on, each is parsed separately, to report which. */
+	#isBroken = false;
 
 	constructor(member: string, bytes: Buffer, items: readonly Span[]) {
 		this.#member = member;
@@ -44,8 +57,38 @@ export class JsonList {
 	/** Parses one element. @throws Problem 400 if it is not JSON */
 	read(index: number): JsonBody {
 		const { start, end } = this.#items[index]!;
-		const text = this.#bytes.toString("utf8", start, end);
-		return { value: parse(text, ` (in element ${index} of "${this.#member}")`), text };
+		const group = this.#groupOf(index);
+		const text = group?.text?.slice(start - group.start, end - group.start) ?? this.#bytes.toString("utf8", start, end);
+		const value = group
+			? group.values[index - group.first]
+			: parse(text, ` (in element ${index} of "${this.#member}")`);
+		return { value, text };
+	}
+
+	#groupOf(index: number): Group | null {
+		if (this.#isBroken) return null;
+		const group = this.#group;
+		if (group && index >= group.first && index < group.first + group.values.length) return group;
+		this.#group = this.#parseFrom(index);
+		this.#isBroken = this.#group === null;
+		return this.#group;
+	}
+
+	#parseFrom(first: number): Group | null {
+		const { start } = this.#items[first]!;
+		let last = first;
+		while (last + 1 < this.#items.length && this.#items[last + 1]!.end - start <= REQUESTS.sliceBytes) last++;
+		const bytes = this.#bytes.subarray(start, this.#items[last]!.end);
+		const text = bytes.toString("utf8");
+		try {
+			const values = JSON.parse(`[${text}]`) as unknown[];
+			// Nothing at all would be an empty list.
+			if (values.length !== last - first + 1) return null;
+			return { first, values, text: text.length === bytes.length ? text : null, start };
+		} catch (error) {
+			if (error instanceof SyntaxError) return null;
+			throw error;
+		}
 	}
 }
 

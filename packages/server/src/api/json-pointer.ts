@@ -1,3 +1,4 @@
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-bytes.ts";
 import { escapePointer } from "./validate.ts";
 
 /** Where a scan is within one array or object: at which index, or at which name (a JSON string, quotes included). */
@@ -41,14 +42,6 @@ export function pointerAt(bytes: Buffer, end: number): string {
 
 /** A longer name is cut, bytes: it is only shown. */
 const MAX_NAME = 100;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 function nameOf(literal: string): string {
 	try {

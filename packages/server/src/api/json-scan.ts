@@ -6,16 +6,17 @@
  * It does not validate. For valid JSON its numbers are exact (see the tests); of anything else it says something in linear
  * time, and JSON.parse then refuses what it is given.
  */
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const SPACE = 0x20;
+import {
+	BACKSLASH,
+	CLOSE_BRACE,
+	CLOSE_BRACKET,
+	COLON,
+	COMMA,
+	OPEN_BRACE,
+	OPEN_BRACKET,
+	QUOTE,
+	SPACE,
+} from "./json-bytes.ts";
 
 /** `start` is the first byte, `end` is behind the last. */
 export interface Span {

@@ -41,15 +41,18 @@ async function publishCounted(text: string) {
 			await nextTurn();
 		}
 	})();
-	const response = await api.app.inject({
-		method: "POST",
-		url: `${project}/events`,
-		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-		payload: text,
-	});
-	// What was parsed in the turn of the answer counts, too.
-	count();
-	over = true;
+	const response = await api.app
+		.inject({
+			method: "POST",
+			url: `${project}/events`,
+			headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+			payload: text,
+		})
+		.finally(() => {
+			// What was parsed in the turn of the answer counts, too.
+			count();
+			over = true;
+		});
 	await counting;
 	parse.mockRestore();
 	return {

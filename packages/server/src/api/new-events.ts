@@ -18,7 +18,7 @@ export interface NewEvents {
 
 /**
  * The events of a publish call, checked by hand: this is the busiest route, and `data` is not looked into but cut out of
- * the source. Events of a batch are parsed one by one, and `pause` lets others in between. Throws 422 with all faults, or
+ * the source. Events of a batch are read one by one, and `pause` lets others in between. Throws 422 with all faults, or
  * with many where there are very many.
  *
  * @param text the source of `body`

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { type Client, type Members, PasswordsBusy, type Person, type Sessions } from "../accounts/index.ts";
 import type { Projects } from "../registry/index.ts";
 import type { Account } from "../storage/port.ts";
-import { comeAgain } from "./come-again.ts";
+import { comeAgain, RETRY_S } from "./come-again.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { PAGE_LIMIT } from "./pagination.ts";
 import type { ApiParts } from "./parts.ts";
@@ -17,9 +17,6 @@ export interface SignInParts {
 	readonly cookie: SessionCookie;
 	readonly config: Pick<ApiParts["config"], "retryDelaysMs">;
 }
-
-/** When to come again while too many passwords are being checked, seconds. */
-const BUSY_RETRY_S = 2;
 
 export function clientOf(request: FastifyRequest): Client {
 	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
@@ -73,6 +70,6 @@ export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
 		return await work();
 	} catch (error) {
 		if (!(error instanceof PasswordsBusy)) throw error;
-		throw comeAgain("node", "Too many sign-ins are in progress.", BUSY_RETRY_S);
+		throw comeAgain("node", "Too many sign-ins are in progress.", RETRY_S.passwords);
 	}
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
-	BODIES_OF_A_NODE,
 	COMMITS,
 	CONNECTIONS,
+	DATABASE_CONNECTIONS,
 	LOG_READS,
+	NODE_BODY_BYTES,
 	POOLS,
 	PROJECT_WRITES,
 	PROJECTS,
@@ -20,15 +21,13 @@ import {
 	WINDOWS,
 } from "./budgets.ts";
 
-const page = readFileSync(new URL("../../../../docs/operations/limits.md", import.meta.url), "utf8").replaceAll(
-	"\n",
-	" ",
-);
+const pageOf = (name: string): string =>
+	readFileSync(new URL(`../../../../docs/operations/${name}.md`, import.meta.url), "utf8").replaceAll("\n", " ");
+const page = pageOf("limits");
+const nodes = pageOf("many-nodes");
 const n = (value: number): string => value.toLocaleString("en-US");
 
 test("the page for operators names the limits that the code has", () => {
-	// One more listens for what other nodes do.
-	const connections = Object.values(POOLS).reduce((sum, count) => sum + count, 1);
 	for (const sentence of [
 		`at most ${n(REQUESTS.batchEvents)} events`,
 		`\`POSTHORN_MAX_EVENT_BYTES\` and ${n(REQUESTS.envelopeBytes)} bytes`,
@@ -40,56 +39,62 @@ test("the page for operators names the limits that the code has", () => {
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
 		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts for ${REQUESTS.pieceBytes} bytes more`,
 		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one`,
-		`broken off after ${RESPONSES.stallMs / 1_000} seconds`,
-		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, of which ${RESPONSES.readsWaiting} may wait`,
-		`status code looks at | ${n(LOG_READS.attemptsScanned)}`,
-		`${n(STRANGERS.wrongTokensPerMinute)} API keys or sessions that are no one's may come`,
-		`looked up ${STRANGERS.lookups} at a time, one of each address, of which ${n(STRANGERS.lookupsWaiting)} may wait, and ${STRANGERS.lookupsWaitingThen} once`,
-		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node, of which people may take ${WAITERS.callsOfPeople}`,
+		`cut off after ${RESPONSES.stallMs / 1_000} seconds`,
+		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting`,
+		`by status code | ${n(LOG_READS.attemptsScanned)}`,
+		`may send ${n(STRANGERS.wrongTokensPerMinute)} invalid API keys`,
+		`looked up ${STRANGERS.lookups} at a time, one per address. ${n(STRANGERS.lookupsWaiting)} of an address may wait, or ${STRANGERS.lookupsWaitingThen} once`,
+		`${WAITERS.calls} calls waiting for events (\`wait\`) on a node. People may use ${WAITERS.callsOfPeople} of them`,
 		`${WAITERS.streams} streams of changes`,
 		`${SIGN_IN.wrongForAccount} wrong passwords or links for an account, or ${SIGN_IN.wrongFromAddress} from a network address, within ${SIGN_IN.windowMs / 60_000} minutes`,
-		`${SIGN_IN.hashes} passwords are hashed at a time, each with 19 MiB, and ${SIGN_IN.hashesWaiting} may wait`,
-		`opens ${connections} connections at most: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for people and ${POOLS.waiting} on which`,
-		`and ${n(PROJECT_WRITES.waiting)} may wait; of all, ${PROJECT_WRITES.running}. A change waits ${PROJECT_WRITES.lockMs} ms`,
-		`of which ${PROJECT_WRITES.apartWaiting} may wait`,
+		`hashed ${SIGN_IN.hashes} at a time, each with 19 MiB. ${SIGN_IN.hashesWaiting} may wait`,
+		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and opens ${DATABASE_CONNECTIONS.brief} more for moments: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,
+		`and ${PROJECT_WRITES.running} at a time in total; ${n(PROJECT_WRITES.waiting)} of a project may wait. A change waits ${PROJECT_WRITES.lockMs} ms`,
+		`one project at a time, and ${PROJECT_WRITES.apartWaiting} more projects may wait`,
 		`${n(CONNECTIONS.most)} at most`,
 		`closed after ${CONNECTIONS.idleMs / 1_000} seconds, or ${CONNECTIONS.proxyIdleMs / 1_000} if`,
-		`${CONNECTIONS.requestsInWork} requests are worked on at a time, and ${CONNECTIONS.requestsWaiting} may wait`,
+		`${CONNECTIONS.requestsInWork} requests are processed at a time, and ${CONNECTIONS.requestsWaiting} more may wait`,
 	])
 		expect(page).toContain(sentence);
 	for (const sentence of [
 		`requests in flight | ${n(SENDS.inFlight)},`,
-		`bodies in flight | ${n(SENDS.bytesInFlight)} bytes; of`,
-		`up to ${n(SENDS.smallBodyBytes)} bytes of a project that has nothing in flight | ${n(SENDS.smallBytesInFlight)} bytes besides`,
-		`test events and single replays in flight | ${SENDS.requestedPerProject} of a project, ${n(SENDS.requestedInFlight)} in all, with ${n(SENDS.requestedBytesInFlight)} bytes`,
+		`bodies in flight | ${n(SENDS.bytesInFlight)} bytes; a retry`,
+		`up to ${n(SENDS.smallBodyBytes)} bytes of a project that has nothing in flight | ${n(SENDS.smallBytesInFlight)} bytes more`,
+		`test events and single replays in flight | ${SENDS.requestedPerProject} per project, ${n(SENDS.requestedInFlight)} in total, with ${n(SENDS.requestedBytesInFlight)} bytes`,
 		`retries of a webhook in flight | ${SENDS.retriesPerWebhook}, or`,
-		`addresses of a host that an attempt tries | ${RECEIVERS.addresses}`,
+		`addresses of a host tried per attempt | ${RECEIVERS.addresses}`,
 		`kept open between attempts | ${n(SENDS.idleConnections)}; ${RECEIVERS.idleConnections} to one`,
 		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}`,
-		`kept of a response | ${n(RECEIVERS.keptBytes)} bytes`,
+		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
-		`what is kept of the log in memory | ${n(WINDOWS.bytes)} bytes, in windows of ${WINDOWS.events} events`,
-		`windows of a project | ${WINDOWS.windowsPerProject}, of which ${WINDOWS.readsPerProject} are`,
+		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,
+		`windows per project | ${WINDOWS.windowsPerProject}, read ${WINDOWS.readsPerProject} at`,
 		`retries of a webhook in memory | ${WINDOWS.retriesPerQueue} for each`,
 		`outcomes waiting for a commit | ${n(COMMITS.outcomesWaiting)}; ${n(COMMITS.outcomesWaitingPerProject)} of one`,
 		`in one commit | ${n(COMMITS.publishBytes)} bytes of events, ${n(COMMITS.outcomes)} outcomes`,
-		`closed without a request | ${COMMITS.closingPerProject} of a project`,
-		`projects at work | ${n(PROJECTS.active)}, and ${n(PROJECTS.setAside)} more`,
+		`closed without a request | ${COMMITS.closingPerProject} per project`,
+		`active projects | ${n(PROJECTS.active)}, and ${n(PROJECTS.setAside)} more`,
 		`for ${PROJECTS.quantumMs / 1_000} seconds while others wait`,
 		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
 	])
 		expect(page).toContain(sentence);
 	for (const { burst, perMinute } of Object.values(RATES)) expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} |`);
+	expect(page).toContain(`counts as one more for each ${n(RESPONSES.countedBytes)} bytes`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])
 		expect(ms + 2 * CONNECTIONS.checkMs).toBeLessThanOrEqual(60_000);
 });
 
+test("the page on many nodes names the connections that a node opens, and a pool that is large enough for them", () => {
+	const { lasting, brief } = DATABASE_CONNECTIONS;
+	expect(nodes).toContain(
+		`at most ${lasting} connections: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for leases and reads of the log, ${POOLS.people} for the API, ${POOLS.waiting} that may wait for locked rows, 1 to listen`,
+	);
+	expect(nodes).toContain(`\`default_pool_size\` ${lasting + brief} for each node`);
+});
+
 test("what bodies can make a node hold leaves a third of the memory that operators are told to allow", () => {
-	const [, megabytes] = readFileSync(
-		new URL("../../../../docs/operations/many-nodes.md", import.meta.url),
-		"utf8",
-	).match(/Allow it (\d+) MB/)!;
-	expect(BODIES_OF_A_NODE).toBeLessThanOrEqual(Number(megabytes) * 1_000_000 * (2 / 3));
+	const [, megabytes] = nodes.match(/Allow it (\d+) MB/)!;
+	expect(NODE_BODY_BYTES).toBeLessThanOrEqual(Number(megabytes) * 1_000_000 * (2 / 3));
 });

@@ -59,6 +59,8 @@ export const RESPONSES = {
 	readsWaiting: 128,
 	/** A page of events or attempts ends early, after at least one, rather than hold more bytes of bodies than this. */
 	pageBytes: 4 * MIB,
+	/** A list counts as one more of {@link RATES.reads} for each of these bytes. */
+	countedBytes: 256 * KIB,
 	/** Larger responses are written in slices of this size, bytes: a client that does not read holds no more. */
 	sliceBytes: 64 * KIB,
 	/** A response of which nothing was read for this long is broken off, milliseconds. */
@@ -107,8 +109,17 @@ export const SIGN_IN = {
 /** Names (networks, accounts, principals) that a rate or a throttle remembers. */
 export const NAMES = 10_000;
 
+/** Names of each kind (projects, webhooks, event types) whose numbers storage remembers. Others are looked up again. */
+export const CACHED_NAMES = 20_000;
+
 /** Connections of a node to PostgreSQL at most, by who works with them. One more listens. */
 export const POOLS = { publish: 2, settle: 2, engine: 3, people: 4, waiting: 5 } as const;
+
+/** Connections of a node to PostgreSQL: those that stay, and those that it opens besides for moments, to check the server. */
+export const DATABASE_CONNECTIONS = {
+	lasting: Object.values(POOLS).reduce((sum, count) => sum + count, 1),
+	brief: 2,
+} as const;
 
 /** Writes of projects that the API makes in PostgreSQL, on the connections for people, with all that people read. */
 export const PROJECT_WRITES = {
@@ -122,6 +133,8 @@ export const PROJECT_WRITES = {
 	/** Writes that wait for such rows at a time, in the pool `waiting`, and further projects that may queue for that. */
 	apart: 1,
 	apartWaiting: 4,
+	/** Projects remembered as locked. Beyond that, the oldest is forgotten. */
+	lockedRemembered: 1_000,
 } as const;
 
 /** How often a project may do what reaches others or costs much; `reads` counts for each principal. */
@@ -287,7 +300,7 @@ const LOG_READS_AT_A_TIME = POOLS.engine;
  * the receiver. The rest of the memory that operators are told to allow (docs/operations/many-nodes.md) is for code,
  * connections and what is known of projects.
  */
-export const BODIES_OF_A_NODE =
+export const NODE_BODY_BYTES =
 	REQUESTS.bodyBytesInFlight +
 	REQUESTS.bodyBytesOfStrangers +
 	RESPONSES.bytesInFlight +

@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import { RateLimit } from "./rates.ts";
 
+test("what is charged afterwards has to come back before there is more", () => {
+	let now = 0;
+	const limit = new RateLimit({ burst: 3, perMinute: 6 }, { elapsed: () => now });
+	expect(limit.take("a")).toBeNull();
+	limit.charge("a", 5);
+	expect(limit.take("a")).toBe(40);
+	expect(limit.take("b")).toBeNull();
+	now += 40_000;
+	expect([limit.take("a"), limit.take("a")]).toEqual([null, 10]);
+});
+
 test("gives each owner its burst, then its rate, and says when to come again", () => {
 	let now = 5_000;
 	const limit = new RateLimit({ burst: 3, perMinute: 6 }, { elapsed: () => now });

@@ -21,6 +21,13 @@ export class RateLimit {
 		this.#clock = clock;
 	}
 
+	/** Charges for something that was already let through. The owner may have to wait longer before its next. */
+	charge(owner: string, count: number): void {
+		const now = this.#clock.elapsed();
+		const each = MINUTE_MS / this.rate.perMinute;
+		this.#fullAt.set(owner, Math.max(now, this.#fullAt.get(owner) ?? now) + count * each);
+	}
+
 	/** Takes one of the owner's. @returns null, or in how many seconds there is one again */
 	take(owner: string): number | null {
 		const now = this.#clock.elapsed();

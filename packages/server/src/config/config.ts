@@ -9,7 +9,7 @@ export interface Config {
 	/** CIDRs of proxies whose `X-Forwarded-For` is believed. */
 	readonly trustProxy: readonly string[];
 	readonly database: DatabaseConfig;
-	/** The operator's API key, 32 characters or more of printable ASCII, if it was given; else one is made at first start and kept as a hash. */
+	/** The operator's API key, 32 characters or more of printable ASCII, if it was given. */
 	readonly operatorKey: string | null;
 	/** 32 bytes, if given; else read from, or made in, `sealKeyFile`. */
 	readonly sealKey: Uint8Array | null;

@@ -11,7 +11,8 @@ export const SETTINGS = {
 		group: "Listening",
 		placeholder: "host",
 		default: "127.0.0.1",
-		meaning: "Where the API listens. It speaks HTTP: put a proxy with TLS before it to serve others.",
+		meaning:
+			"Address that the API listens on. It speaks plain HTTP: put a TLS proxy in front of it to serve other machines.",
 		parse: parse.host,
 	}),
 	port: setting({
@@ -19,7 +20,7 @@ export const SETTINGS = {
 		group: "Listening",
 		placeholder: "port",
 		default: "8420",
-		meaning: "The port.",
+		meaning: "Port that the API listens on.",
 		parse: parse.whole(0, 65535),
 	}),
 	publicUrl: setting({
@@ -27,9 +28,9 @@ export const SETTINGS = {
 		group: "Listening",
 		placeholder: "url",
 		default: null,
-		defaultText: "where it listens",
+		defaultText: "the address it listens on",
 		meaning:
-			"Where people reach the dashboard, such as https://hooks.example.com: stands in links and decides on cookies.",
+			"Where people reach the dashboard, such as https://hooks.example.com. Links begin with it, and if it is https://, cookies are only sent over HTTPS.",
 		parse: parse.origin,
 	}),
 	trustProxy: setting({
@@ -39,7 +40,7 @@ export const SETTINGS = {
 		default: "",
 		defaultText: "none",
 		meaning:
-			"Addresses of proxies whose X-Forwarded-For is believed, so that wrong keys are counted for the right client.",
+			"Addresses of proxies whose X-Forwarded-For header is trusted, so that wrong keys count against the right client.",
 		parse: parse.cidrs,
 	}),
 	database: setting({
@@ -47,7 +48,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "url",
 		default: "sqlite:./data/posthorn.db",
-		meaning: "Where everything is kept: sqlite:PATH for one machine, postgres://… for many.",
+		meaning: "Where all data is stored: sqlite:PATH for one machine, postgres://… for several.",
 		secret: true,
 		parse: parse.database,
 	}),
@@ -57,7 +58,7 @@ export const SETTINGS = {
 		placeholder: "key",
 		default: null,
 		defaultText: "made at first start and printed once",
-		meaning: "API key of the person who runs the instance: 32 characters or more.",
+		meaning: "API key of the person who runs the instance.",
 		secret: true,
 		parse: parse.operatorKey,
 	}),
@@ -66,8 +67,8 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "base64",
 		default: null,
-		defaultText: "made at first start, beside the database; required with PostgreSQL",
-		meaning: "32 bytes in base64 that seal signing secrets at rest. Keep a copy apart from the database's.",
+		defaultText: "created at the first start, next to the database; required with PostgreSQL",
+		meaning: "Key that encrypts signing secrets at rest. Back it up, but not together with the database.",
 		secret: true,
 		parse: parse.sealKey,
 	}),
@@ -76,7 +77,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "days",
 		default: "30",
-		meaning: "How long the delivery log and the events are kept.",
+		meaning: "How long events and the delivery log are kept.",
 		parse: parse.days(1, 3650),
 	}),
 	logLevel: setting({
@@ -84,7 +85,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "level",
 		default: "info",
-		meaning: "What the service writes to its own log: debug (each attempt), info, warn, error or silent.",
+		meaning: "How much the service writes to its own log. Every attempt is logged at debug.",
 		parse: parse.logLevel,
 	}),
 	brand: setting({
@@ -92,7 +93,7 @@ export const SETTINGS = {
 		group: "Delivery",
 		placeholder: "word",
 		default: "Service",
-		meaning: "The word in the X-Service-* headers and in Service-Webhooks/1.0.",
+		meaning: "The word that replaces Service in the X-Service-* headers and in the user agent, Service-Webhooks/1.0.",
 		parse: parse.brand,
 	}),
 	retryDelays: setting({
@@ -100,7 +101,8 @@ export const SETTINGS = {
 		group: "Delivery",
 		placeholder: "seconds",
 		default: "30,60,120,300,600,1800,3600",
-		meaning: "Waits before attempts 2, 3 …, each from the end of the attempt before. Attempts = their number + 1.",
+		meaning:
+			"Delays before attempts 2, 3 …, each from the end of the previous attempt. Attempts = number of delays + 1.",
 		parse: parse.retryDelays,
 	}),
 	attemptTimeout: setting({
@@ -108,7 +110,8 @@ export const SETTINGS = {
 		group: "Delivery",
 		placeholder: "seconds",
 		default: "15",
-		meaning: "How long a whole attempt may take, name resolution and TLS included.",
+		meaning:
+			"How long an attempt may take in total, including name resolution and TLS. Waiting for a turn to connect doesn't count.",
 		parse: parse.seconds(0.1, 300),
 	}),
 	basketIdle: setting({
@@ -116,7 +119,7 @@ export const SETTINGS = {
 		group: "Delivery",
 		placeholder: "seconds",
 		default: "86400",
-		meaning: "How long a basket sits untouched before basket.abandoned.",
+		meaning: "How long a basket must go untouched before basket.abandoned is published.",
 		parse: parse.seconds(1, 31_536_000),
 	}),
 	egressAllow: setting({
@@ -125,7 +128,7 @@ export const SETTINGS = {
 		placeholder: "cidrs",
 		default: "",
 		defaultText: "none",
-		meaning: "Address ranges that deliveries may go to besides public ones, for tests and private networks.",
+		meaning: "Address ranges that deliveries may go to in addition to public ones, for tests and private networks.",
 		parse: parse.cidrs,
 	}),
 	egressCa: setting({
@@ -134,7 +137,7 @@ export const SETTINGS = {
 		placeholder: "file",
 		default: null,
 		defaultText: "none",
-		meaning: "PEM file with certificate authorities to trust for receivers, besides the public ones.",
+		meaning: "PEM file with certificate authorities to trust for receivers, in addition to the public ones.",
 		parse: parse.certificates,
 	}),
 	maxEventBytes: setting({
@@ -142,7 +145,7 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "bytes",
 		default: String(REQUESTS.eventBytes),
-		meaning: "The largest data of an event.",
+		meaning: "Maximum size of an event's data.",
 		parse: parse.whole(1_024, 16_777_216),
 	}),
 	maxBatchBytes: setting({
@@ -150,7 +153,8 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "bytes",
 		default: String(REQUESTS.batchBytes),
-		meaning: "The largest body of a request that publishes several events, or reports several orders.",
+		meaning:
+			"Maximum body size of a request that publishes several events or reports several orders. A body may always be as large as that of a single event.",
 		parse: parse.whole(1_024, 16_777_216),
 	}),
 	maxBodyBytesInFlight: setting({
@@ -158,7 +162,8 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "bytes",
 		default: String(REQUESTS.bodyBytesInFlight),
-		meaning: "Request bodies that are arriving or being worked on, together. A project may hold an eighth of this.",
+		meaning:
+			"Maximum total size of the request bodies being received or processed. One project may use an eighth of it, or one body if that is larger.",
 		parse: parse.whole(8_388_608, 1_073_741_824),
 	}),
 	maxWebhooks: setting({
@@ -166,7 +171,7 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "count",
 		default: "100",
-		meaning: "Webhooks a project may have.",
+		meaning: "Maximum number of webhooks in a project.",
 		parse: parse.whole(1, 10_000),
 	}),
 	maxUrlLength: setting({
@@ -174,7 +179,7 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "characters",
 		default: "2048",
-		meaning: "The longest URL of a webhook.",
+		meaning: "Maximum length of a webhook's URL.",
 		parse: parse.whole(16, 8_192),
 	}),
 	maxDescriptionLength: setting({
@@ -182,7 +187,7 @@ export const SETTINGS = {
 		group: "Limits",
 		placeholder: "characters",
 		default: "200",
-		meaning: "The longest description of a webhook.",
+		meaning: "Maximum length of a webhook's description.",
 		parse: parse.whole(0, 10_000),
 	}),
 };

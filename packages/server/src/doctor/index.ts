@@ -5,6 +5,7 @@
 import type { Config } from "../config/index.ts";
 import { examineDashboard } from "./dashboard.ts";
 import { examineEgress } from "./egress.ts";
+import { examineFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { examineNeeds } from "./needs.ts";
 import { examineReceiver } from "./receiver.ts";
@@ -16,6 +17,12 @@ export { examineNeeds } from "./needs.ts";
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {
 	const reached = receivers.map((url) => examineReceiver(url, config));
 	return (
-		await Promise.all([examineNeeds(config), examineEgress(config), examineDashboard(config), ...reached])
+		await Promise.all([
+			examineNeeds(config),
+			examineFiles(),
+			examineEgress(config),
+			examineDashboard(config),
+			...reached,
+		])
 	).flat();
 }

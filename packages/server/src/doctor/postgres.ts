@@ -1,3 +1,4 @@
+import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../seal-check.ts";
 import { adviceAtStart } from "../start-advice.ts";
@@ -7,8 +8,8 @@ import { examineSeal } from "./seal.ts";
 
 /** Nodes do not depend on each other's clocks, but people compare their times. */
 const CLOCK_TOLERANCE_MS = 5_000;
-/** Connections that a node may open. */
-const CONNECTIONS_OF_A_NODE = 12;
+/** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
+const CONNECTIONS_OF_A_NODE = DATABASE_CONNECTIONS.lasting + DATABASE_CONNECTIONS.brief;
 
 const SESSION_POOL: Finding = {
 	state: "ok",

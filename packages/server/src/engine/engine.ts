@@ -18,8 +18,10 @@ export interface Engine {
 	 * Makes a change to a project's webhooks in storage while its lanes stand still, and has them go on by what storage
 	 * then says. When it resolves, nothing is started by the old settings any more, and no event has slipped between the
 	 * change and the lanes. Answers with, or rejects as, `change` does.
+	 *
+	 * @param changedWebhook names the webhook that was changed, if that is all that was; else null
 	 */
-	change<T>(projectId: string, change: () => Promise<T>): Promise<T>;
+	change<T>(projectId: string, change: () => Promise<T>, changedWebhook?: (result: T) => string | null): Promise<T>;
 
 	/** Looks for new work in the project's retry queues: a replay was just stored. */
 	wake(projectId: string): void;

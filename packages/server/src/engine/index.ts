@@ -139,7 +139,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		budgets: [...slots.budgets, windows, publisher.budget, settler.budget],
 		queue: publisher.budget,
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
-		change: (projectId, change) => directory.change(projectId, change),
+		change: (projectId, change, changedWebhook) => directory.change(projectId, change, changedWebhook),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
 		appended,
 		sweep: () => sweeper.sweep(),

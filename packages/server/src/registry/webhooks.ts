@@ -85,8 +85,10 @@ export class Webhooks {
 			createdAt: clock.now(),
 		};
 		const sealedDigest = seal.seal(secretDigest(secret), id);
-		const result = await engine.change(projectId, () =>
-			storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject),
+		const result = await engine.change(
+			projectId,
+			() => storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject),
+			(created) => (created === "created" ? id : null),
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
 		if (result === "no_project") return { kind: "no_project" };
@@ -127,7 +129,11 @@ export class Webhooks {
 			...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
 		};
 		const { engine, storage } = this.#options;
-		const webhook = await engine.change(projectId, () => storage.updateWebhook(projectId, webhookId, patch));
+		const webhook = await engine.change(
+			projectId,
+			() => storage.updateWebhook(projectId, webhookId, patch),
+			(updated) => updated?.id ?? null,
+		);
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
 	}
 
@@ -136,14 +142,22 @@ export class Webhooks {
 		const { engine, seal, storage } = this.#options;
 		const secret = createSecret();
 		const sealedDigest = seal.seal(secretDigest(secret), webhookId);
-		const rotated = await engine.change(projectId, () => storage.rotateSecret(projectId, webhookId, sealedDigest));
+		const rotated = await engine.change(
+			projectId,
+			() => storage.rotateSecret(projectId, webhookId, sealedDigest),
+			(found) => (found ? webhookId : null),
+		);
 		return rotated ? secret : null;
 	}
 
 	/** False when there is no such webhook. */
 	delete(projectId: string, webhookId: string): Promise<boolean> {
 		const { engine, storage } = this.#options;
-		return engine.change(projectId, () => storage.deleteWebhook(projectId, webhookId));
+		return engine.change(
+			projectId,
+			() => storage.deleteWebhook(projectId, webhookId),
+			(found) => (found ? webhookId : null),
+		);
 	}
 
 	async #view(webhook: Webhook): Promise<WebhookView> {

@@ -1,13 +1,10 @@
 import { Type } from "typebox";
 import { WAITERS } from "../../base/budgets.ts";
 import { EVENT_STREAM } from "../changes.ts";
-import { comeAgain } from "../come-again.ts";
+import { comeAgain, RETRY_S } from "../come-again.ts";
 import { principalName } from "../owner.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
-
-/** When to come again with too many streams open, seconds. */
-const RETRY_AFTER_S = 30;
 
 export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 	return [
@@ -30,7 +27,7 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 				// Nobody would listen to it, or close it.
 				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
-				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are open already.`, RETRY_AFTER_S);
+				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are open already.`, RETRY_S.streams);
 				// Proxies must not gather what is meant to arrive at once.
 				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},

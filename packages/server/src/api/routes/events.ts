@@ -6,7 +6,7 @@ import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import type { WaitEnd } from "../arrivals.ts";
 import { bodyText, forgetBody } from "../body.ts";
-import { comeAgain, LATER_S, LOG_PROBLEMS, notWritten } from "../come-again.ts";
+import { comeAgain, LOG_PROBLEMS, notWritten, RETRY_S } from "../come-again.ts";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
 import { readNewEvents } from "../new-events.ts";
 import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
@@ -171,7 +171,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
 			if (wait === null) {
 				const most = scope === "person" ? `${WAITERS.callsOfPeople} calls of people` : `${WAITERS.calls} calls`;
-				throw comeAgain("own", `${most} wait for this project's events already.`, LATER_S);
+				throw comeAgain("own", `${most} wait for this project's events already.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);
 			try {

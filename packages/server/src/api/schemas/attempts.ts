@@ -29,7 +29,7 @@ const answer = {
 	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, for people." }),
 	response_ms: Type.Integer({
 		description:
-			"From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count.",
+			"From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect.",
 	}),
 };
 const outcome = {

@@ -18,7 +18,7 @@
  */
 import type { Moment } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/neighbours.ts";
-import type { AlarmMark, HandedOver, LaneState, Lease, LogEvent } from "../../storage/port.ts";
+import type { AlarmMark, Lease, LoadedLanes, LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { LogReader } from "../lanes/log-reader.ts";
 import type { SettleResult } from "../settle/settler.ts";
@@ -29,6 +29,7 @@ import type { Flight } from "./flight.ts";
 import type { Handover } from "./handover.ts";
 import { HeldLease } from "./held-lease.ts";
 import { Inbox } from "./inbox.ts";
+import { type LaneChange, LaneLoader } from "./lane-loader.ts";
 import { LaneSet } from "./lane-set.ts";
 import { LogCheck } from "./log-check.ts";
 import type { Message } from "./messages.ts";
@@ -69,7 +70,7 @@ export class Actor {
 	readonly #retirement: Retirement;
 	#over = false;
 	#lastActive: number;
-	#loading: (() => void)[] = [];
+	readonly #loader: LaneLoader;
 
 	/** @param onLost called when it ended by itself: its lease is gone, or its outcomes are refused */
 	constructor(context: ActorContext, lease: Lease, asked: Moment, onLost: (actor: Actor, why: LossReason) => void) {
@@ -89,6 +90,7 @@ export class Actor {
 		this.#check = new LogCheck(work);
 		this.#finisher = new Finisher(work);
 		this.#retirement = new Retirement(work, this.#finisher);
+		this.#loader = new LaneLoader(work, () => this.#seen?.revision ?? null);
 		this.#elsewhere = new Elsewhere(work, () => this.load());
 		this.#starter = new Starter(
 			work,
@@ -125,14 +127,9 @@ export class Actor {
 
 	// ── from outside ──
 
-	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. */
-	async load(): Promise<void> {
-		const { lanes, seen, handedOver } = await this.#context.storage.loadLanes(this.projectId);
-		if (this.#over) return;
-		await new Promise<void>((resolve) => {
-			this.#loading.push(resolve);
-			this.#post({ kind: "loaded", lanes, seen, handedOver });
-		});
+	/** Reads the lanes from storage and makes them so. Resolves when the loop has done it. @param change if that is all */
+	load(change: LaneChange | null = null): Promise<void> {
+		return this.#loader.load(change);
 	}
 
 	appended(events: readonly LogEvent[]): void {
@@ -171,7 +168,7 @@ export class Actor {
 
 	release(): void {
 		this.#holds -= 1;
-		this.#post({ kind: "look", lane: null });
+		this.#post({ kind: "released" });
 	}
 
 	/** What it knows, for a database that may have lost some of it; null if that cannot be compared. */
@@ -235,7 +232,6 @@ export class Actor {
 		this.#lease.end();
 		this.#reader.end();
 		this.#open.becameQuiet();
-		for (const resolve of this.#loading.splice(0)) resolve();
 	}
 
 	// ── the loop ──
@@ -266,8 +262,8 @@ export class Actor {
 		}
 		switch (message.kind) {
 			case "loaded":
-				this.#loaded(message.lanes, message.seen, message.handedOver);
-				for (const resolve of this.#loading.splice(0)) resolve();
+				message.done();
+				this.#loaded(message.loaded, message.only);
 				break;
 			case "appended":
 				this.#appended(message.events);
@@ -314,6 +310,9 @@ export class Actor {
 				break;
 			case "look":
 				this.#lanes.mark(message.lane);
+				break;
+			case "released":
+				if (this.#holds === 0) for (const lane of this.#starter.takeHalted()) this.#lanes.mark(lane);
 				break;
 			case "hand_over":
 				this.#retirement.handOver();
@@ -364,23 +363,33 @@ export class Actor {
 		if (flight.retry || consequence.schedule) this.#lanes.mark(flight.lane);
 	}
 
-	#loaded(states: readonly LaneState[], seen: AlarmMark, handedOver: readonly HandedOver[]): void {
+	#loaded({ lanes, seen, handedOver }: LoadedLanes, only: string | null): void {
 		// Once attempts are handed over, the lanes stay as they are: nothing may be written any more.
 		if (this.#retirement.handover || (this.#seen && seen.revision < this.#seen.revision)) return;
+		// All lanes were read meanwhile, this one among them.
+		if (only !== null && this.#seen?.revision === seen.revision) return;
+		const hasNews = seen.lastSeq > this.#reader.lastSeq;
 		this.#seen = seen;
 		this.#reader.reaches(seen.lastSeq);
-		for (const lane of this.#lanes.load(states)) this.#drop(lane);
+		for (const lane of this.#lanes.load(lanes, only)) this.#drop(lane);
+		if (only !== null && !hasNews) {
+			const lane = this.#lanes.get(only);
+			if (lane) this.#lanes.mark(lane);
+			return;
+		}
+		this.#lanes.mark(null);
+		if (only !== null) return;
 		for (const lane of this.#lanes)
 			lane.inFlightElsewhere(handedOver.filter(({ webhookId }) => webhookId === lane.webhookId));
 		this.#elsewhere.loaded(handedOver);
-		this.#lanes.mark(null);
 	}
 
 	/** What comes in when it concerns the actor no more only gives back what it holds. */
 	#giveBack(message: Message): void {
 		if (message.kind === "ended") {
 			if (!this.#retirement.ended(message.flight, message.outcome)) message.flight.slot?.release();
-		} else if (message.kind === "freed") message.slot?.release();
+		} else if (message.kind === "loaded") message.done();
+		else if (message.kind === "freed") message.slot?.release();
 		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
 	}
 

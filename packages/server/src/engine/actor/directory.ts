@@ -11,6 +11,7 @@ import type { Lease, LogEvent } from "../../storage/port.ts";
 import { Actor, type LossReason } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
 import { EpochChange } from "./epoch-change.ts";
+import type { LaneChange } from "./lane-loader.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -148,17 +149,29 @@ export class Directory {
 		}
 	}
 
-	/** Runs a change of the project's webhooks while its lanes stand still, then has them read what is stored. */
-	async change<T>(projectId: string, change: () => Promise<T>): Promise<T> {
+	/**
+	 * Runs a change of the project's webhooks while its lanes stand still, then has them read what is stored.
+	 *
+	 * @param changedWebhook names the webhook that was changed, if that is all that was; else null
+	 */
+	async change<T>(
+		projectId: string,
+		change: () => Promise<T>,
+		changedWebhook: (result: T) => string | null = () => null,
+	): Promise<T> {
 		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
 		const held = this.#roster.actors.get(projectId);
 		held?.hold();
+		const before = held?.mark ?? null;
+		let laneChange: LaneChange | null = null;
 		try {
 			const changed = await change();
+			const webhookId = changedWebhook(changed);
+			if (webhookId !== null && before) laneChange = { webhookId, since: before.revision };
 			await this.#neighbours?.untilInForce(projectId);
 			return changed;
 		} finally {
-			await this.#reload(projectId);
+			await this.#reload(projectId, laneChange);
 			const left = this.#holds.get(projectId)! - 1;
 			if (left > 0) this.#holds.set(projectId, left);
 			else this.#holds.delete(projectId);
@@ -186,9 +199,9 @@ export class Directory {
 		actor.release();
 	}
 
-	async #reload(projectId: string): Promise<void> {
+	async #reload(projectId: string, change: LaneChange | null = null): Promise<void> {
 		const actor = this.#roster.actors.get(projectId);
-		if (actor) await this.#loaded(actor);
+		if (actor) await this.#loaded(actor, change);
 	}
 
 	#begin(lease: Lease, asked: Moment): void {
@@ -221,13 +234,13 @@ export class Directory {
 	 * Has the actor go by what is stored. A read that fails is made again, with the lanes as they are (held, or not there
 	 * yet), for as long as the actor works the project; after a term it is given up, and the project is taken up anew.
 	 */
-	async #loaded(actor: Actor): Promise<void> {
+	async #loaded(actor: Actor, change: LaneChange | null = null): Promise<void> {
 		const { clock, leaseTermMs, logger } = this.#context;
 		const { projectId } = actor;
 		const giveUpAt = clock.elapsed() + leaseTermMs;
 		while (this.#roster.has(actor)) {
 			try {
-				await actor.load();
+				await actor.load(change);
 				return;
 			} catch (error) {
 				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "a project's webhooks could not be read");

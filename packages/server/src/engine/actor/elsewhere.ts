@@ -40,6 +40,7 @@ export class Elsewhere {
 				try {
 					await storage.forgetHandedOver(projectId);
 					await this.#load();
+					post({ kind: "watch_elsewhere" });
 				} catch (error) {
 					readFailed(error, () => post({ kind: "watch_elsewhere" }));
 				}

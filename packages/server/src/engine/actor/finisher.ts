@@ -1,8 +1,14 @@
+import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome } from "../send/outcome.ts";
 import { consequenceOf, type Flight, NO_BYTES } from "./flight.ts";
 import type { Message } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
+
+/** What waits for its commit holds no body. */
+function withoutBody({ seq, id, type, createdAt, publishedAt }: LogEvent): LogEvent {
+	return { seq, id, type, createdAt, publishedAt, body: NO_BYTES };
+}
 
 /** Takes attempts from their outcome through the commit. */
 export class Finisher {
@@ -22,8 +28,7 @@ export class Finisher {
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
 		const { webhookId, progress } = lane;
-		// What waits for its commit holds no body.
-		const settling = { ...flight, event: { ...flight.event, body: NO_BYTES } };
+		flight.event = withoutBody(flight.event);
 		context.unsettled.begin();
 		context.settler.add({
 			lease,
@@ -33,7 +38,7 @@ export class Finisher {
 			lane: retry ? null : progress,
 			done: (result) => {
 				context.unsettled.end(result);
-				post({ kind: "committed", flight: settling, consequence, position: progress.position, result });
+				post({ kind: "committed", flight, consequence, position: progress.position, result });
 			},
 		});
 	}

@@ -9,7 +9,8 @@ export const NO_BYTES = new Uint8Array(0);
 /** An attempt from the moment when its lane takes it up until its outcome is committed. */
 export interface Flight {
 	readonly lane: Lane;
-	readonly event: LogEvent;
+	/** Once the attempt is over, without its body. */
+	event: LogEvent;
 	/** Its entry in the delivery log; carries the time of its start. */
 	readonly attemptId: string;
 	readonly attempt: number;
@@ -18,10 +19,8 @@ export interface Flight {
 	readonly retry: Retry | null;
 	/** Null when nothing is sent. */
 	readonly slot: Slot | null;
-	/** When it was started, by the monotonic clock, milliseconds. */
-	readonly startedAt: number;
-	/** Whether its request was written: the receiver may have it. */
-	written: boolean;
+	/** When its request was last written, by the monotonic clock, milliseconds: from then on the receiver may have it. */
+	writtenAt: number | null;
 }
 
 /** What an outcome changes: the entry of the delivery log, and the next attempt if there is one. */
@@ -36,6 +35,7 @@ export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readon
 	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
+	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;
 	return {
 		attempt: {
@@ -49,8 +49,8 @@ export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readon
 			statusCode: outcome.kind === "answered" ? outcome.status : null,
 			errorCode: reason?.code ?? null,
 			error: reason?.text ?? null,
-			startedAt: outcome.startedAt,
-			responseMs: outcome.endedAt - outcome.startedAt,
+			startedAt: outcome.startedAt + waitedMs,
+			responseMs: outcome.endedAt - outcome.startedAt - waitedMs,
 			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
 			responseTruncated: outcome.kind === "answered" && outcome.truncated,
 			nextRetryAt: dueAt,

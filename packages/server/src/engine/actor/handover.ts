@@ -115,10 +115,11 @@ export class Handover {
 		};
 	}
 
-	#entryOf({ lane, event, replay, retry, startedAt }: Flight): Entry {
+	#entryOf({ lane, event, replay, retry, writtenAt }: Flight): Entry {
 		const { clock, attemptTimeoutMs } = this.#context;
 		const { webhookId, position, open } = lane.progress;
-		const leftMs = Math.max(0, startedAt + attemptTimeoutMs - clock.elapsed());
+		// An upper bound: the deadline counts from the attempt's start, and moves on while it waits for its turn to connect.
+		const leftMs = Math.max(0, writtenAt! + attemptTimeoutMs - clock.elapsed());
 		const until = clock.now() + leftMs + MARGIN_MS;
 		return {
 			attempt: { webhookId, seq: event.seq, replay, queue: retry?.queue ?? null, until },

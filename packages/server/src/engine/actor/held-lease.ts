@@ -7,7 +7,7 @@ export class HeldLease {
 	readonly #context: Pick<ActorContext, "clock" | "leaseTermMs">;
 	#lease: Lease;
 	/** When it was asked for, or renewed. */
-	#asked: Moment;
+	#askedAt: Moment;
 	/** Until this monotonic time, another node may still use a lease that the database has lost. */
 	#opensAt = 0;
 	#opening: Timer | null = null;
@@ -15,7 +15,7 @@ export class HeldLease {
 	constructor(context: Pick<ActorContext, "clock" | "leaseTermMs">, lease: Lease, asked: Moment) {
 		this.#context = context;
 		this.#lease = lease;
-		this.#asked = asked;
+		this.#askedAt = asked;
 	}
 
 	get current(): Lease {
@@ -24,19 +24,19 @@ export class HeldLease {
 
 	/** Whether nobody else may work the project now. */
 	get isTrusted(): boolean {
-		return !this.isSuspended && isTrusted(this.#context, this.#asked);
+		return !this.isSuspended && isTrusted(this.#context, this.#askedAt);
 	}
 
 	/** Whether another node may still use a lease that the database has lost. */
 	get isSuspended(): boolean {
-		return this.#context.clock.elapsed() < this.#opensAt;
+		return this.#opensAt > 0 && this.#context.clock.elapsed() < this.#opensAt;
 	}
 
 	/** It was renewed. @returns whether it was not trusted meanwhile */
 	renewed(lease: Lease, asked: Moment): boolean {
 		const lapsed = !this.isTrusted;
 		this.#lease = lease;
-		this.#asked = asked;
+		this.#askedAt = asked;
 		return lapsed;
 	}
 

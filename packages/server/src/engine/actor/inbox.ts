@@ -6,6 +6,12 @@ export class Inbox<T> {
 	readonly #work: (messages: readonly T[]) => void;
 	#messages: T[] = [];
 	#scheduled = false;
+	readonly #run = (): void => {
+		this.#scheduled = false;
+		const messages = this.#messages;
+		this.#messages = [];
+		this.#work(messages);
+	};
 
 	constructor(work: (messages: readonly T[]) => void) {
 		this.#work = work;
@@ -19,11 +25,6 @@ export class Inbox<T> {
 		this.#messages.push(message);
 		if (this.#scheduled) return;
 		this.#scheduled = true;
-		queueMicrotask(() => this.#run());
-	}
-
-	#run(): void {
-		this.#scheduled = false;
-		this.#work(this.#messages.splice(0));
+		queueMicrotask(this.#run);
 	}
 }

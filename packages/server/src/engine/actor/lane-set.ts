@@ -13,7 +13,7 @@ export class LaneSet {
 	readonly #projectId: string;
 	readonly #context: ActorContext;
 	readonly #lanes = new Map<string, Lane>();
-	readonly #marked = new Set<Lane>();
+	#marked: Lane[] = [];
 
 	constructor(projectId: string, context: ActorContext) {
 		this.#projectId = projectId;
@@ -24,10 +24,15 @@ export class LaneSet {
 		return this.#lanes.values();
 	}
 
-	/** Brings the lanes in line with storage. @returns lanes that it no longer has, to be dropped */
-	load(states: readonly LaneState[]): Iterable<Lane> {
+	/**
+	 * Brings the lanes in line with storage.
+	 *
+	 * @param only the webhook whose lane was read; null if all were
+	 * @returns lanes that it no longer has, to be dropped
+	 */
+	load(states: readonly LaneState[], only: string | null): Iterable<Lane> {
 		const { budget, eventTypes } = this.#context;
-		const missing = new Map(this.#lanes);
+		const missing = new Map(only === null ? this.#lanes : this.#entry(only));
 		for (const state of states) {
 			missing.delete(state.webhookId);
 			const known = this.#lanes.get(state.webhookId);
@@ -42,9 +47,12 @@ export class LaneSet {
 		return missing.values();
 	}
 
+	get(webhookId: string): Lane | null {
+		return this.#lanes.get(webhookId) ?? null;
+	}
+
 	drop(lane: Lane): void {
 		lane.end();
-		this.#marked.delete(lane);
 		this.#lanes.delete(lane.webhookId);
 		this.#context.budget.countLanes(-1);
 	}
@@ -58,14 +66,18 @@ export class LaneSet {
 
 	/** This lane (each, if null) should be looked at when the messages are done. */
 	mark(lane: Lane | null): void {
-		if (lane) this.#marked.add(lane);
-		else for (const each of this) this.#marked.add(each);
+		if (lane === null) for (const each of this) this.mark(each);
+		else if (!lane.marked) {
+			lane.marked = true;
+			this.#marked.push(lane);
+		}
 	}
 
 	/** Calls `look` for each marked lane, including those marked meanwhile. */
 	lookAtMarked(look: (lane: Lane) => void): void {
 		for (const lane of this.#marked) look(lane);
-		this.#marked.clear();
+		for (const lane of this.#marked) lane.marked = false;
+		this.#marked.length = 0;
 	}
 
 	/** A window of the log was read; null if that failed. */
@@ -123,6 +135,11 @@ export class LaneSet {
 			if (lane.active && lane.isBehind(lastSeq)) return false;
 		}
 		return true;
+	}
+
+	#entry(webhookId: string): [string, Lane][] {
+		const lane = this.#lanes.get(webhookId);
+		return lane ? [[webhookId, lane]] : [];
 	}
 
 	/** The webhook's signing key, unsealed again only if it changed. */

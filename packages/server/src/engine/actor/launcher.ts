@@ -20,7 +20,7 @@ export class Launcher {
 		const { id: eventId, type: eventType, body } = event;
 		open.begin();
 		const onWritten = (): void => {
-			flight.written = true;
+			flight.writtenAt = context.clock.elapsed();
 		};
 		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave, onWritten }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
@@ -41,11 +41,15 @@ export class Launcher {
 	}
 
 	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
-		const attemptId = this.#work.context.ids.next("attempt");
 		const flight: Flight = {
-			...{ lane, event, attemptId, attempt: retry?.attempt ?? 1, replay: retry?.replay ?? 0, retry, slot },
-			startedAt: this.#work.context.clock.elapsed(),
-			written: false,
+			lane,
+			event,
+			attemptId: this.#work.context.ids.next("attempt"),
+			attempt: retry?.attempt ?? 1,
+			replay: retry?.replay ?? 0,
+			retry,
+			slot,
+			writtenAt: null,
 		};
 		this.#work.flights.add(flight);
 		return flight;

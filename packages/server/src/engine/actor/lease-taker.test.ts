@@ -4,7 +4,7 @@ import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "./actor.ts";
-import { LeaseTaker } from "./lease-taker.ts";
+import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
 import { Roster } from "./roster.ts";
 
 // What the leaver had lay idle until the next renewal told this node that there were fewer.
@@ -19,20 +19,13 @@ test("a node that has its share asks what it is now before it leaves rung projec
 		nextAlarm: async () => null,
 	};
 	const shares = [4, 5];
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock: new VirtualClock(), logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			holder: "node",
-			roster,
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {
-				roster.share = shares.shift()!;
-			},
-			makeRoom: () => {},
-			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+	const taker = takerOf(storage, {
+		roster,
+		renewShare: async () => {
+			roster.share = shares.shift()!;
 		},
-	);
+		onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+	});
 	taker.takeRung();
 	await taker.whenDone();
 	expect([...roster.actors.keys()]).toEqual(["p1", "p2", "p3", "p4"]);
@@ -56,17 +49,11 @@ test("a lease counts from when it was asked for, however long the answer takes",
 	const taken: Moment[] = [];
 	const roster = new Roster();
 	const before = { now: clock.now(), elapsed: clock.elapsed() };
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			...{ holder: "node", roster },
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
-			onTaken: (_, asked) => taken.push(asked),
-		},
-	);
+	const taker = takerOf(storage, {
+		clock,
+		roster,
+		onTaken: (_, asked) => taken.push(asked),
+	});
 	taker.poke("p1");
 	await taker.whenDone();
 	expect(taken).toEqual([before]);
@@ -84,17 +71,7 @@ test("after storage failed, it is asked again after a second, and not before", a
 		},
 		nextAlarm: async () => null,
 	};
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			...{ holder: "node", roster: new Roster() },
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
-			onTaken: () => {},
-		},
-	);
+	const taker = takerOf(storage, { clock, disk: clock });
 	taker.takeAgain(["p1"]);
 	for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 	expect(asked).toBe(1);
@@ -120,17 +97,11 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 		nextAlarm: async () => null,
 	};
 	const roster = new Roster();
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock: new VirtualClock(), disk, logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			...{ holder: "node", roster },
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
-			onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
-		},
-	);
+	const taker = takerOf(storage, {
+		disk,
+		roster,
+		onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+	});
 	const begun = disk.elapsed();
 	taker.poke("held");
 	await taker.whenDone();
@@ -166,17 +137,7 @@ test("polls for leases left to run out, even while storage is asked for the next
 		},
 		nextAlarm: () => alarm.promise,
 	};
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			...{ holder: "node", roster: new Roster() },
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
-			onTaken: () => {},
-		},
-	);
+	const taker = takerOf(storage, { clock, disk: clock });
 	taker.takeRung();
 	await turn();
 	taker.takeLapsed();
@@ -205,17 +166,7 @@ test("does not miss the alarm of a project released while storage is asked for t
 		},
 		nextAlarm: () => alarms[Math.min(looks++, 1)]!.promise,
 	};
-	const taker = new LeaseTaker(
-		{ storage: storage as Storage, clock, disk: clock, logger: silentLogger, leaseTermMs: 10_000 },
-		{
-			...{ holder: "node", roster: new Roster() },
-			renewOverdue: async () => {},
-			renew: async () => {},
-			renewShare: async () => {},
-			makeRoom: () => {},
-			onTaken: () => {},
-		},
-	);
+	const taker = takerOf(storage, { clock, disk: clock });
 	taker.takeRung();
 	await turn();
 	taker.givenBack("p1", clock.now() + 5_000);
@@ -230,3 +181,23 @@ test("does not miss the alarm of a project released while storage is asked for t
 
 /** All that waits for nothing else has come to rest. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A taker on a node that does nothing else, except what these parts do. */
+function takerOf(
+	storage: Partial<Storage>,
+	{ clock = new VirtualClock(), disk, ...options }: Partial<Pick<TakerContext, "clock" | "disk"> & LeaseTakerOptions>,
+): LeaseTaker {
+	return new LeaseTaker(
+		{ storage: storage as Storage, clock, ...(disk && { disk }), logger: silentLogger, leaseTermMs: 10_000 },
+		{
+			holder: "node",
+			roster: new Roster(),
+			renewOverdue: async () => {},
+			renew: async () => {},
+			renewShare: async () => {},
+			makeRoom: () => {},
+			onTaken: () => {},
+			...options,
+		},
+	);
+}

@@ -27,7 +27,7 @@ const LOCKED_MAX_MS = 1_000;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
 
-type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs"> &
+export type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs"> &
 	Partial<Pick<ActorContext, "disk">>;
 
 export interface LeaseTakerOptions {
@@ -52,7 +52,7 @@ export class LeaseTaker {
 	/** In the order of their first poke. */
 	readonly #poked = new Set<string>();
 	/** Projects for which a person requested something: these don't wait for a place. */
-	readonly #asked = new Set<string>();
+	readonly #requested = new Set<string>();
 	/** Projects that were given back while others waited, and when they have work next: poked then. */
 	readonly #later = new Map<string, number>();
 	/** Projects with rung alarms wait for a place. */
@@ -95,7 +95,7 @@ export class LeaseTaker {
 	/** The same for what a person asked for: places beyond the limit are set aside for that. */
 	ask(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
-		this.#asked.add(projectId);
+		this.#requested.add(projectId);
 		this.#take();
 	}
 
@@ -190,7 +190,7 @@ export class LeaseTaker {
 	async #acquireAsked(): Promise<void> {
 		const most = this.#roster.limit + this.#roster.setAside;
 		for (;;) {
-			const wanted = this.#next(this.#asked, ACQUIRE_AT_ONCE);
+			const wanted = this.#next(this.#requested, ACQUIRE_AT_ONCE);
 			if (wanted.length === 0) return;
 			const room = this.#roster.room(most);
 			for (const projectId of wanted.splice(room)) this.#poked.add(projectId);
@@ -252,7 +252,7 @@ export class LeaseTaker {
 	}
 
 	#mayTakeAsked(): boolean {
-		return [...this.#asked].some((projectId) => this.#roster.isFree(projectId));
+		return [...this.#requested].some((projectId) => this.#roster.isFree(projectId));
 	}
 
 	#mayTakePoked(): boolean {

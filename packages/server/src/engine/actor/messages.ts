@@ -1,4 +1,4 @@
-import type { AlarmMark, HandedOver, LaneState, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
+import type { LoadedLanes, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
 import type { Chunk } from "../lanes/chunk.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
@@ -9,12 +9,12 @@ import type { SlotKind } from "./room.ts";
 
 /** Everything that an actor hears of. */
 export type Message =
-	/** The project's webhooks, as storage has them. */
+	/** The project's webhooks, as storage has them: all, or only this one, if nothing else has changed. */
 	| {
 			readonly kind: "loaded";
-			readonly lanes: readonly LaneState[];
-			readonly seen: AlarmMark;
-			readonly handedOver: readonly HandedOver[];
+			readonly loaded: LoadedLanes;
+			readonly only: string | null;
+			readonly done: () => void;
 	  }
 	/** Events were published. */
 	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
@@ -57,8 +57,10 @@ export type Message =
 	| { readonly kind: "deletion_ended" }
 	/** Retries or replays of a webhook (of all, if null) were stored by others. */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
-	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed, a hold is over. */
+	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed. */
 	| { readonly kind: "look"; readonly lane: Lane | null }
+	/** A hold is over. */
+	| { readonly kind: "released" }
 	/** The project changes nodes, and its attempts in flight have not ended in time: they are handed over. */
 	| { readonly kind: "hand_over" }
 	/** Whether attempts in flight elsewhere have ended should be looked at again. */

@@ -6,7 +6,7 @@ import type { Slot } from "../send/slots.ts";
 import type { Launcher } from "./launcher.ts";
 import type { Wanted } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
-import { orRelease, type Room, type Turn } from "./room.ts";
+import type { Room, StartResult } from "./room.ts";
 
 /** Later than anything is due. */
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
@@ -28,7 +28,7 @@ export class QueueStarter {
 	}
 
 	/** Starts the next attempt of this queue if it is due. */
-	start(lane: Lane, name: QueueName): Turn {
+	start(lane: Lane, name: QueueName): StartResult {
 		return this.#startDue(lane, name, this.#dueBy(name));
 	}
 
@@ -106,7 +106,7 @@ export class QueueStarter {
 	}
 
 	/** Starts the next attempt of this queue if it is due by then. */
-	#startDue(lane: Lane, name: QueueName, by: number): Turn {
+	#startDue(lane: Lane, name: QueueName, by: number): StartResult {
 		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(by)) return "nothing";
 		const slot = this.#room.slotFor(lane);
 		if (!slot) return "no_room";
@@ -115,12 +115,15 @@ export class QueueStarter {
 	}
 
 	#take(lane: Lane, name: QueueName, slot: Slot): void {
-		orRelease(slot, () => {
+		try {
 			const retry = lane.queue(name).shift()!;
 			lane.queuedStarted(retry);
 			this.#work.open.begin();
 			this.#wanted.push({ lane, retry, slot });
-		});
+		} catch (error) {
+			slot.release();
+			throw error;
+		}
 	}
 
 	#loadQueue(lane: Lane, name: QueueName): void {

@@ -56,9 +56,9 @@ export class Retirement {
 	handOver(): void {
 		const { context, flights, lease, open } = this.#work;
 		if (flights.size === 0) return;
-		const written = [...flights].filter((flight) => flight.written);
+		const written = [...flights].filter(({ writtenAt }) => writtenAt !== null);
 		for (const flight of flights) {
-			if (flight.written) open.end();
+			if (flight.writtenAt !== null) open.end();
 			else this.#finisher.putBack(flight);
 		}
 		flights.clear();

@@ -1,13 +1,13 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Slot } from "../send/slots.ts";
+import { isSmallBody, type Slot } from "../send/slots.ts";
 import type { ProjectWork } from "./project-work.ts";
 
 /** Which slots: those that all share, or those set aside for what people asked for. */
 export type SlotKind = "shared" | "requested";
 
-/** What came of a lane's turn to start something. */
-export type Turn = "started" | "nothing" | "no_room";
+/** What came of trying to start something. */
+export type StartResult = "started" | "nothing" | "no_room";
 
 /** A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit. */
 export class Room {
@@ -48,6 +48,7 @@ export class Room {
 
 	/** The slot that was reserved, for the event that was read. */
 	takeReserved(lane: Lane, bytes: number): Slot | null {
+		if (this.#reserved.size === 0) return null;
 		const slot = this.#reserved.get(lane);
 		if (!slot) return null;
 		this.#reserved.delete(lane);
@@ -57,6 +58,7 @@ export class Room {
 
 	/** The lane does not read any more. */
 	releaseReserved(lane: Lane): void {
+		if (this.#reserved.size === 0) return;
 		this.#reserved.get(lane)?.release();
 		this.#reserved.delete(lane);
 	}
@@ -111,7 +113,7 @@ class Line {
 	wait(lane: Lane, bytes?: number): void {
 		const { context, projectId } = this.#work;
 		const { settler, slots } = context;
-		const isSmall = bytes !== undefined && bytes <= SENDS.smallBodyBytes;
+		const isSmall = bytes !== undefined && isSmallBody(bytes);
 		this.#starved.add(lane);
 		if (this.#waiting && (this.#small || !isSmall)) return;
 		this.#waiting = true;
@@ -175,14 +177,4 @@ class Line {
 		if (this.#over) return;
 		this.#work.post({ kind: "freed", slots: this.#kind, slot: this.#acquire(this.#bytes) });
 	};
-}
-
-/** Passes the slot on; if that fails, it is free again. */
-export function orRelease(slot: Slot, passOn: () => void): void {
-	try {
-		passOn();
-	} catch (error) {
-		slot.release();
-		throw error;
-	}
 }

@@ -10,7 +10,7 @@ import { Launcher } from "./launcher.ts";
 import type { Message } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 import { QueueStarter } from "./queue-starter.ts";
-import { orRelease, Room, type SlotKind, type Turn } from "./room.ts";
+import { Room, type SlotKind, type StartResult } from "./room.ts";
 
 /** The position of a lane that only passed over events is committed when it is this far ahead of storage. */
 const MAX_LAG = 2_000;
@@ -37,6 +37,8 @@ export class Starter {
 	readonly #waitingToClose = new Set<Lane>();
 	/** Lanes that wait for a shortage of ours to end. */
 	readonly #resting = new Set<Lane>();
+	/** Lanes that were to start something while nothing might be started. */
+	readonly #halted = new Set<Lane>();
 	readonly #onRested = (): void => this.#work.post({ kind: "rested" });
 
 	/** @param allClosed called when nothing is pending for a deleted webhook */
@@ -56,7 +58,11 @@ export class Starter {
 	}
 
 	#start(lane: Lane): void {
-		if (lane.gone || this.#resting.has(lane) || !this.#work.mayStart) return;
+		if (lane.gone || this.#resting.has(lane)) return;
+		if (!this.#work.mayStart) {
+			this.#halted.add(lane);
+			return;
+		}
 		const now = this.#work.context.clock.now();
 		if (lane.active) {
 			if (lane.hasQueued(now)) {
@@ -77,11 +83,11 @@ export class Starter {
 	#takeTurns(lane: Lane): void {
 		for (let idle = 0; idle < CLASSES.length; ) {
 			const name = CLASSES[lane.turn]!;
-			const turn = name === "first" ? this.#startFirst(lane) : this.queued.start(lane, name);
+			const result = name === "first" ? this.#startFirst(lane) : this.queued.start(lane, name);
 			// It keeps its turn: the next slot is for this class.
-			if (turn === "no_room") return;
+			if (result === "no_room") return;
 			lane.turn = (lane.turn + 1) % CLASSES.length;
-			idle = turn === "started" ? 0 : idle + 1;
+			idle = result === "started" ? 0 : idle + 1;
 		}
 	}
 
@@ -89,6 +95,13 @@ export class Starter {
 	rest(lane: Lane, shortage: Shortage): void {
 		this.#resting.add(lane);
 		this.#work.context.shortages.wait(shortage, this.#onRested);
+	}
+
+	/** Lanes may start again. @returns those that were to start something meanwhile */
+	takeHalted(): readonly Lane[] {
+		const halted = [...this.#halted];
+		this.#halted.clear();
+		return halted;
 	}
 
 	/** It is time to try again. */
@@ -114,6 +127,7 @@ export class Starter {
 	forget(lane: Lane): void {
 		lane.alarm?.timer.cancel();
 		this.#resting.delete(lane);
+		this.#halted.delete(lane);
 		this.#room.forget(lane);
 		this.#waitingToClose.delete(lane);
 	}
@@ -126,7 +140,7 @@ export class Starter {
 
 	// ── first attempts ──
 
-	#startFirst(lane: Lane): Turn {
+	#startFirst(lane: Lane): StartResult {
 		const { clock, retentionMs } = this.#work.context;
 		while (lane.mayStartFirst) {
 			const event = lane.peekEvent();
@@ -148,17 +162,20 @@ export class Starter {
 				lane.refusedBytes = bytes;
 				return "no_room";
 			}
-			orRelease(slot, () => {
+			try {
 				lane.takeEvent(event);
 				this.#launcher.send(lane, event, null, slot);
-			});
+			} catch (error) {
+				slot.release();
+				throw error;
+			}
 			return "started";
 		}
 		return "nothing";
 	}
 
 	/** Closes an event whose retention has ended. A few at a time, each with its commit: others have outcomes to commit, too. */
-	#closeFirst(lane: Lane, event: LogEvent): Turn {
+	#closeFirst(lane: Lane, event: LogEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
 			this.#room.wait(lane);
 			return "nothing";

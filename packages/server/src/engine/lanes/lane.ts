@@ -43,6 +43,8 @@ export class Lane {
 	};
 	/** Whose turn it is to start next: an index into the starter's classes. */
 	turn = 0;
+	/** Whether it is to be looked at when the actor's messages are done. */
+	marked = false;
 	/** The webhook is no longer there: nothing starts any more, and what is under way is settled for good. */
 	gone = false;
 	/** Looking for events whose retention has ended, also while paused. */
@@ -294,8 +296,8 @@ export class Lane {
 	get nextDueAt(): number | null {
 		let next: number | null = null;
 		for (const name of QUEUE_NAMES) {
-			const due = this.mayStartQueued(name) ? this.#queues[name].nextDueAt : null;
-			if (due !== null && (next === null || due < next)) next = due;
+			const due = this.#queues[name].nextDueAt;
+			if (due !== null && (next === null || due < next) && this.mayStartQueued(name)) next = due;
 		}
 		return next;
 	}

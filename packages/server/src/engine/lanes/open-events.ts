@@ -8,7 +8,7 @@ import type { Chunk } from "./chunk.ts";
  */
 export class OpenEvents {
 	/** Ascending: what is added is beyond the lane's position. */
-	readonly #seqs: Set<number>;
+	readonly #seqs: number[];
 	/** Those that wait, ascending … */
 	#waiting: number[];
 	/** … and the first of them as they were read. */
@@ -16,13 +16,13 @@ export class OpenEvents {
 
 	/** @param seqs ascending; all of them wait */
 	constructor(seqs: readonly number[]) {
-		this.#seqs = new Set(seqs);
+		this.#seqs = [...seqs];
 		this.#waiting = [...seqs];
 	}
 
 	/** All of them, ascending. */
 	get seqs(): readonly number[] {
-		return this.#seqs.size === 0 ? [] : [...this.#seqs];
+		return this.#seqs.slice();
 	}
 
 	get hasWaiting(): boolean {
@@ -52,7 +52,7 @@ export class OpenEvents {
 	/** In flight from now on: the first that waits, or one that is new, beyond all others. */
 	take(seq: number): void {
 		if (this.#waiting[0] === seq) this.#stopWaiting(seq);
-		else this.#seqs.add(seq);
+		else this.#seqs.push(seq);
 	}
 
 	/** In flight elsewhere, if it is open. */
@@ -62,22 +62,22 @@ export class OpenEvents {
 
 	/** Not in flight any more, and not settled: it waits again, if it is still open. */
 	putBack(seq: number): void {
-		if (!this.#seqs.has(seq)) return;
+		if (!this.#seqs.includes(seq)) return;
 		const at = this.#waiting.findIndex((waiting) => waiting > seq);
 		this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, seq);
 	}
 
 	/** Settled, or not wanted any more. */
 	settle(seq: number): void {
-		if (this.#seqs.delete(seq)) this.#stopWaiting(seq);
+		if (remove(this.#seqs, seq)) this.#stopWaiting(seq);
 	}
 
 	/** Storage holds more as settled than a lane at `position`: what is up to its own position, and not open there. */
 	join(stored: Pick<LaneState, "position" | "open">, position: number): void {
-		for (const seq of this.#seqs) if (seq <= stored.position && !stored.open.includes(seq)) this.settle(seq);
+		for (const seq of [...this.#seqs]) if (seq <= stored.position && !stored.open.includes(seq)) this.settle(seq);
 		for (const seq of stored.open) {
 			if (seq <= position) continue;
-			this.#seqs.add(seq);
+			this.#seqs.push(seq);
 			this.#waiting.push(seq);
 		}
 	}
@@ -87,7 +87,17 @@ export class OpenEvents {
 	}
 
 	#stopWaiting(seq: number): void {
-		const at = this.#waiting.indexOf(seq);
-		if (at >= 0) this.#waiting.splice(at, 1);
+		remove(this.#waiting, seq);
 	}
+}
+
+/** @returns whether it was there */
+function remove(seqs: number[], seq: number): boolean {
+	if (seqs[0] === seq) {
+		seqs.shift();
+		return true;
+	}
+	const at = seqs.indexOf(seq);
+	if (at >= 0) seqs.splice(at, 1);
+	return at >= 0;
 }

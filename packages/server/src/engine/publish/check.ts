@@ -40,7 +40,8 @@ type Fault = Omit<EventFault, "index">;
  */
 export function* faultsOf(drafts: readonly EventDraft[], now: number): Generator<number, EventFault[], void> {
 	const faults: EventFault[] = [];
-	for (const [index, draft] of drafts.entries()) {
+	for (let index = 0; index < drafts.length; index++) {
+		const draft = drafts[index]!;
 		if (index > 0) yield draft.data.length;
 		for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });
 		if (faults.length >= MAX_FAULTS) break;

@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS, REQUESTS } from "../../base/budgets.ts";
 import { IdSource } from "../../base/ids.ts";
 import { type Pause, Turns } from "../../base/turns.ts";
@@ -79,7 +80,10 @@ test("a project that fills its part of the queue is refused alone; the node's en
 	void Promise.all(all).then(() => {
 		over = true;
 	});
-	while (!over) await commitOne();
+	await until("all to be answered", async () => {
+		await commitOne();
+		return over;
+	});
 	expect(publisher.budget.used).toBe(0);
 	expect(kinds.published + kinds.own + kinds.node).toBe(all.length);
 });
@@ -108,7 +112,10 @@ test("publishers of a locked project are told so after a while; another's go on"
 		void free.then(() => {
 			done = true;
 		});
-		while (!done) await commitOne();
+		await until("the other project's event to be appended", async () => {
+			await commitOne();
+			return done;
+		});
 		await commitOne();
 		clock.advance(50);
 		await turn();

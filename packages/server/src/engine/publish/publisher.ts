@@ -13,8 +13,10 @@ import { faultsOf } from "./check.ts";
 const GATHER_MS = 5;
 /** Publishers wait this long for a log that somebody else holds, milliseconds. */
 const LOCK_PATIENCE_MS = 5_000;
-/** What an event costs besides its data, bytes: its envelope and its row. So many tiny events weigh something, too. */
-const ROW_BYTES = 300;
+/** What an event's row costs besides its envelope, bytes: so tiny events have a cost, too. */
+const ROW_BYTES = 200;
+/** What an envelope has around its data, bytes, and somewhat more. */
+const ENVELOPE_BYTES = 200;
 
 /** What is on its way to the log, of each project and of the node. */
 const queueBudget = () =>
@@ -103,27 +105,26 @@ export class Publisher {
 		if (large !== null) return large;
 		const faults = yield* faultsOf(drafts, this.#options.clock.now());
 		if (faults.length > 0) return { kind: "invalid", faults };
-		const bytes = drafts.reduce((sum, { data }) => sum + Buffer.byteLength(data) + ROW_BYTES, 0);
-		const whose = this.budget.takeWhole(projectId, bytes);
+		// Until they are encoded, a character counts as one byte.
+		const about = drafts.reduce((sum, { data }) => sum + data.length + ENVELOPE_BYTES + ROW_BYTES, 0);
+		const whose = this.budget.takeWhole(projectId, about);
 		if (whose !== null) return { kind: "busy", whose };
 		const publishedAt = this.#options.clock.now();
 		const events: NewEvent[] = [];
-		for (const [index, draft] of drafts.entries()) {
-			if (index > 0) yield draft.data.length;
+		for (const draft of drafts) {
+			if (events.length > 0) yield draft.data.length;
 			events.push(this.#encode(projectId, draft, publishedAt));
 		}
+		const bytes = events.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
+		this.budget.hold(projectId, bytes - about);
 		return { request: { projectId, publishedAt, events }, bytes };
 	}
 
 	#tooLarge(drafts: readonly EventDraft[]): Refused | null {
 		const { maxEventBytes } = this.#options;
-		for (const [index, draft] of drafts.entries()) {
-			// A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two).
-			if (draft.data.length * 3 <= maxEventBytes) continue;
-			const bytes = Buffer.byteLength(draft.data);
-			if (bytes > maxEventBytes) return { kind: "too_large", index, bytes, limit: maxEventBytes };
-		}
-		return null;
+		const index = drafts.findIndex(({ data }) => isLarger(data, maxEventBytes));
+		if (index < 0) return null;
+		return { kind: "too_large", index, bytes: Buffer.byteLength(drafts[index]!.data), limit: maxEventBytes };
 	}
 
 	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
@@ -174,13 +175,18 @@ export class Publisher {
 			if (result.kind !== "appended") continue;
 			const events = byProject.get(request.projectId) ?? [];
 			byProject.set(request.projectId, events);
-			for (const [at, { seq, createdAt, repeated }] of result.events.entries()) {
+			result.events.forEach(({ seq, createdAt, repeated }, at) => {
 				const { id, type, body } = request.events[at]!;
 				if (!repeated) events.push({ seq, id, type, createdAt, publishedAt: request.publishedAt, body });
-			}
+			});
 		}
 		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.onAppended(projectId, events);
 	}
+}
+
+/** A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two), so most need no counting. */
+function isLarger(text: string, bytes: number): boolean {
+	return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
 function answerOf(projectId: string, events: readonly NewEvent[], result: AppendResult): PublishResult {

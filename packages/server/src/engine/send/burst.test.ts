@@ -16,10 +16,11 @@ describe("requests of one turn", () => {
 	};
 
 	function add(burst: Burst, log: string[], name: string, bytes: number): void {
-		burst.add(() => {
+		const begin = (): void => {
 			log.push(`${name} ready`);
 			burst.write(connectionOf(log, name), Buffer.alloc(bytes));
-		});
+		};
+		burst.add({ begin });
 	}
 
 	test("are all made ready, then all written, in the order in which they were started", async () => {
@@ -44,7 +45,7 @@ describe("requests of one turn", () => {
 	test("leave in a later turn when they are started while others leave", async () => {
 		const log: string[] = [];
 		const burst = new Burst(unexpected);
-		burst.add(() => add(burst, log, "late", 10));
+		burst.add({ begin: () => add(burst, log, "late", 10) });
 		await turnEnded();
 		expect(log).toEqual([]);
 		await turnEnded();
@@ -64,10 +65,10 @@ describe("requests of one turn", () => {
 		const thrower = (text: string) => () => {
 			throw new Error(text);
 		};
-		burst.add(thrower("start"));
+		burst.add({ begin: thrower("start") });
 		add(burst, log, "a", 10);
-		burst.add(() => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)));
-		burst.add(thrower("another start"));
+		burst.add({ begin: () => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)) });
+		burst.add({ begin: thrower("another start") });
 		add(burst, log, "b", 10);
 		await turnEnded();
 		expect(log).toEqual(["a ready", "b ready", "a written, 10 bytes", "b written, 10 bytes"]);

@@ -5,6 +5,12 @@ export interface BurstTarget {
 	writeNow(request: Buffer): void;
 }
 
+/** What is started when the turn ends. */
+export interface BurstStart {
+	/** May write. */
+	begin(): void;
+}
+
 /**
  * The attempts that were started in one turn of the event loop. They leave together when it ends: first all are made ready
  * and signed, then all are written. Nothing else runs between the two.
@@ -13,7 +19,7 @@ export interface BurstTarget {
  * writing where the processors are few (docs/decisions/0020-requests-leave-in-bursts.md).
  */
 export class Burst {
-	#starts: (() => void)[] = [];
+	#starts: BurstStart[] = [];
 	#prepared: { readonly to: BurstTarget; readonly request: Buffer }[] = [];
 	#preparedBytes = 0;
 	readonly #onFault: (error: unknown) => void;
@@ -24,8 +30,8 @@ export class Burst {
 		this.#onFault = onFault;
 	}
 
-	/** Calls `start` when the turn ends. It may write. */
-	add(start: () => void): void {
+	/** Begins this when the turn ends. */
+	add(start: BurstStart): void {
 		if (this.#starts.push(start) === 1) setImmediate(this.#leave);
 	}
 
@@ -44,7 +50,13 @@ export class Burst {
 		const starts = this.#starts;
 		this.#starts = [];
 		this.#leaving = true;
-		for (const start of starts) this.#try(start);
+		for (const start of starts) {
+			try {
+				start.begin();
+			} catch (error) {
+				this.#onFault(error);
+			}
+		}
 		this.#leaving = false;
 		this.#writePrepared();
 	};
@@ -53,14 +65,12 @@ export class Burst {
 		const prepared = this.#prepared;
 		this.#prepared = [];
 		this.#preparedBytes = 0;
-		for (const { to, request } of prepared) this.#try(() => to.writeNow(request));
-	}
-
-	#try(step: () => void): void {
-		try {
-			step();
-		} catch (error) {
-			this.#onFault(error);
+		for (const { to, request } of prepared) {
+			try {
+				to.writeNow(request);
+			} catch (error) {
+				this.#onFault(error);
+			}
 		}
 	}
 }

@@ -54,6 +54,11 @@ export class Connection implements BurstTarget {
 		return this.#dialing?.resolving === true;
 	}
 
+	/** How long its current use has waited for a turn to connect so far, milliseconds. */
+	get waitedMs(): number {
+		return this.#dialing?.waitedMs ?? 0;
+	}
+
 	/** Whether a request was written to it before. */
 	get isUsed(): boolean {
 		return this.#requests > 0;
@@ -63,8 +68,10 @@ export class Connection implements BurstTarget {
 	use(user: ConnectionUser): void {
 		this.#user = user;
 		this.#read = 0;
-		if (this.#socket !== null) user.ready();
-		else {
+		if (this.#socket !== null) {
+			this.#dialing = null;
+			user.ready();
+		} else {
 			const { hostname, port } = this.place;
 			this.#dialing ??= this.#dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
 		}

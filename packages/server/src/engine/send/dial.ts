@@ -46,6 +46,8 @@ export type Received = (bytes: Buffer) => boolean;
 export interface Dialing {
 	/** Whether the name is still being resolved. */
 	readonly resolving: boolean;
+	/** How long it has waited for its turn so far, milliseconds. */
+	readonly waitedMs: number;
 	/** Gives it up and frees its socket; harmless once it is done. */
 	cancel(): void;
 }
@@ -140,6 +142,9 @@ class Dial implements Dialing {
 	#socket: TLSSocket | null = null;
 	#accepted = false;
 	#timer: Timer | null = null;
+	/** When it began to wait for its turn, and when that came, by the monotonic clock. */
+	#queuedAt: number | null = null;
+	#turnAt: number | null = null;
 	#over = false;
 
 	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received, owner: string) {
@@ -155,7 +160,9 @@ class Dial implements Dialing {
 		try {
 			this.#addresses = await this.#resolve();
 			this.resolving = false;
+			this.#queuedAt = this.#shared.clock.elapsed();
 			await this.#shared.turns.take(this.#owner);
+			this.#turnAt = this.#shared.clock.elapsed();
 			if (this.#over) return;
 			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
 			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
@@ -164,6 +171,10 @@ class Dial implements Dialing {
 			this.#end(asError(error), null);
 		}
 		this.#connectNext();
+	}
+
+	get waitedMs(): number {
+		return this.#queuedAt === null ? 0 : (this.#turnAt ?? this.#shared.clock.elapsed()) - this.#queuedAt;
 	}
 
 	cancel(): void {

@@ -54,6 +54,11 @@ export class Exchange implements ConnectionUser {
 		return this.#request;
 	}
 
+	/** How long it has waited for a turn to connect so far, milliseconds. */
+	get waitedMs(): number {
+		return this.#connection.waitedMs;
+	}
+
 	begin(): void {
 		this.#connection.use(this);
 	}

@@ -1,8 +1,9 @@
 import { RECEIVERS, SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
-import { Burst } from "./burst.ts";
+import { Burst, type BurstStart } from "./burst.ts";
 import type { Connection } from "./connection.ts";
 import { Connections } from "./connections.ts";
+import { Deadlines, type HasDeadline } from "./deadlines.ts";
 import { createDialer, type Dialer } from "./dial.ts";
 import { asError, reasonOf, ShortageFailure, shortageOf } from "./errors.ts";
 import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
@@ -22,7 +23,10 @@ export interface HttpSenderOptions {
 	readonly dialer?: Dialer | undefined;
 	/** The word in the header names and the user agent. */
 	readonly brand: string;
-	/** How long an attempt may take from its start to the receiver's status line, DNS and TLS included, milliseconds. */
+	/**
+	 * How long an attempt may take from its start to the receiver's status line, DNS and TLS included, milliseconds. Its wait
+	 * for a turn to connect doesn't count: that is not the receiver's doing.
+	 */
 	readonly timeoutMs: number;
 	/** PEM with certificate authorities to trust besides the machine's. */
 	readonly extraCa?: string | undefined;
@@ -34,7 +38,11 @@ export interface HttpSenderOptions {
 	onFault(error: unknown): void;
 }
 
-type Settings = HttpSenderOptions & { readonly writer: RequestWriter; readonly shortages: Shortages };
+type Settings = HttpSenderOptions & {
+	readonly writer: RequestWriter;
+	readonly shortages: Shortages;
+	readonly deadlines: Deadlines;
+};
 
 /** The sender over HTTPS. */
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
@@ -45,12 +53,12 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa, shortages });
 	const burst = new Burst(options.onFault);
 	const connections = new Connections(dialer, burst, options.idleConnections ?? SENDS.idleConnections);
-	const settings: Settings = { ...options, shortages, writer: createRequestWriter(brand, clock) };
+	const deadlines = new Deadlines(clock, options.timeoutMs);
+	const settings: Settings = { ...options, shortages, deadlines, writer: createRequestWriter(brand, clock) };
 	return {
 		send: (shipment) =>
 			new Promise((resolve) => {
-				const attempt = new Attempt(shipment, settings, connections, resolve);
-				burst.add(() => attempt.begin());
+				burst.add(new Attempt(shipment, settings, connections, resolve));
 			}),
 		close: async () => connections.close(),
 		get idleConnections() {
@@ -64,20 +72,25 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
  * webhook's URL had changed, and at most once where a kept-alive connection turned out to be closed by the receiver: such
  * a failure says nothing about the receiver, which never saw the request.
  *
- * It ends once, whatever is thrown on the way: by its deadline at the latest.
+ * It ends once, whatever is thrown on the way: by its deadline at the latest. The deadline moves on by as much as it waited
+ * for its turn to connect. That wait is bounded by the sends in flight: each of them needs one turn.
  */
-class Attempt implements ExchangeOwner {
+class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	readonly #shipment: Shipment;
 	readonly #options: Settings;
 	readonly #connections: Connections;
 	readonly #resolve: (outcome: Sent) => void;
 	readonly #startedAt: number;
-	#deadline: Timer | null = null;
 	#grace: Timer | null = null;
 	/** When something of an unfinished response was read last; null while there is none. */
 	#readAt: number | null = null;
 	#exchange: Exchange | null = null;
 	#freshOnly = false;
+	/** For turns to connect, in exchanges before this one. */
+	#waitedBeforeMs = 0;
+	/** How much of its waiting was added to its time. */
+	#extendedMs = 0;
+	#extension: Timer | null = null;
 	#over = false;
 
 	constructor(shipment: Shipment, options: Settings, connections: Connections, resolve: (outcome: Sent) => void) {
@@ -90,7 +103,7 @@ class Attempt implements ExchangeOwner {
 
 	begin(): void {
 		try {
-			this.#deadline = this.#options.clock.setTimeout(this.#cut, this.#options.timeoutMs);
+			this.#options.deadlines.add(this);
 		} catch (error) {
 			this.#fail(error);
 			return;
@@ -100,7 +113,7 @@ class Attempt implements ExchangeOwner {
 
 	awaitsBody(): void {
 		this.#readAt = this.#options.clock.now();
-		this.#grace ??= this.#options.clock.setTimeout(this.#cut, RECEIVERS.bodyMs);
+		this.#grace ??= this.#options.clock.setTimeout(() => this.#cutNow(), RECEIVERS.bodyMs);
 	}
 
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void {
@@ -109,8 +122,9 @@ class Attempt implements ExchangeOwner {
 			if (end.kind === "answered") {
 				const { kind, status, body, truncated, request } = end;
 				// A body that did not end was waited for in vain: that time is not the receiver's response time.
-				const times = this.#times(truncated ? this.#readAt : null);
-				this.#end({ kind, status, body, truncated, ...times, request });
+				const endedAt = this.#endedAt(truncated ? this.#readAt : null);
+				const waitedMs = this.#waitedUntil(endedAt);
+				this.#end({ kind, status, body, truncated, startedAt: this.#startedAt, endedAt, waitedMs, request });
 			} else if (end.kind === "withheld") {
 				this.#end(end);
 			} else if (end.kind === "failed" && !(end.stale && !this.#freshOnly)) {
@@ -124,15 +138,28 @@ class Attempt implements ExchangeOwner {
 		}
 	}
 
-	readonly #cut = (): void => {
+	/** Its time is up, unless some of it was spent waiting for a turn to connect. */
+	cut(): void {
+		const waitedMs = this.#waitedMs;
+		const moreMs = waitedMs - this.#extendedMs;
+		if (moreMs <= 0) {
+			this.#cutNow();
+			return;
+		}
+		this.#extendedMs = waitedMs;
+		this.#extension = this.#options.clock.setTimeout(() => this.cut(), moreMs);
+	}
+
+	#cutNow(): void {
 		try {
 			this.#exchange?.cut();
 		} catch (error) {
 			this.#fail(error);
 		}
-	};
+	}
 
 	#try(): void {
+		this.#waitedBeforeMs = this.#waitedMs;
 		this.#exchange = null;
 		try {
 			const { brand, writer } = this.#options;
@@ -160,7 +187,10 @@ class Attempt implements ExchangeOwner {
 		}
 		const reason = reasonOf(error);
 		const { url = this.#shipment.target.url, request = null } = this.#exchange ?? {};
-		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", ...this.#times(), url, request });
+		const startedAt = this.#startedAt;
+		const endedAt = this.#endedAt();
+		const waitedMs = this.#waitedUntil(endedAt);
+		this.#end({ kind: "unanswered", reason: reason ?? "sender_failed", startedAt, endedAt, waitedMs, url, request });
 		if (reason === null) this.#tell(error);
 	}
 
@@ -176,14 +206,23 @@ class Attempt implements ExchangeOwner {
 		if (this.#over) return;
 		this.#over = true;
 		this.#resolve(outcome);
-		this.#deadline?.cancel();
+		this.#options.deadlines.remove(this);
+		this.#extension?.cancel();
 		this.#grace?.cancel();
 	}
 
+	/** For turns to connect, so far, milliseconds. */
+	get #waitedMs(): number {
+		return this.#waitedBeforeMs + (this.#exchange?.waitedMs ?? 0);
+	}
+
 	/** A clock that was set back meanwhile must not make an attempt end before it began. */
-	#times(endedAt: number | null = null): { startedAt: number; endedAt: number } {
-		const startedAt = this.#startedAt;
-		return { startedAt, endedAt: Math.max(startedAt, endedAt ?? this.#options.clock.now()) };
+	#endedAt(over: number | null = null): number {
+		return Math.max(this.#startedAt, over ?? this.#options.clock.now());
+	}
+
+	#waitedUntil(endedAt: number): number {
+		return Math.min(Math.floor(this.#waitedMs), endedAt - this.#startedAt);
 	}
 }
 

@@ -13,8 +13,14 @@ interface Timed {
 	readonly endedAt: number;
 }
 
+/** An attempt was made. */
+interface Tried extends Timed {
+	/** How much of this time it waited for its turn to connect, whole milliseconds: not the receiver's time. */
+	readonly waitedMs: number;
+}
+
 /** The receiver sent a status line within the time allowed. */
-export interface Answered extends Timed {
+export interface Answered extends Tried {
 	readonly kind: "answered";
 	readonly status: number;
 	/** The first 1,024 bytes of the body at most, as they came, never inflated. */
@@ -25,7 +31,7 @@ export interface Answered extends Timed {
 }
 
 /** It was tried and no status line came. */
-export interface Unanswered extends Timed {
+export interface Unanswered extends Tried {
 	readonly kind: "unanswered";
 	readonly reason: FailureReason;
 	/** Where it was tried. */

@@ -8,7 +8,7 @@ import type { Shipment } from "./sender.ts";
 export interface Destination extends Place {
 	readonly url: string;
 	/** The request line and what of the header lines is the same for all requests to this URL. */
-	readonly head: string;
+	readonly head: Buffer;
 }
 
 /** Signs a shipment with the key and the time of now, and gives the bytes of the whole request. */
@@ -31,7 +31,7 @@ export function createDestination(url: string, brand: string): Destination {
 		// The dot of the root may end a host in a URL, but belongs neither into DNS lookups here nor into certificates.
 		hostname: hostname.replace(/\.$/, "").replace(/^\[(.*)\]$/, "$1"),
 		port: Number(port || 443),
-		head: `${lines.join("\r\n")}\r\n`,
+		head: Buffer.from(`${lines.join("\r\n")}\r\n`, "latin1"),
 	};
 }
 
@@ -45,11 +45,13 @@ export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): R
 		const timestamp = Math.floor(clock.now() / 1_000);
 		const signature = sign(target.key, timestamp, body);
 		const varying = headerLines({ eventType, eventId, timestamp, signature });
-		const text = `${head}${varying}content-length: ${body.length}\r\n\r\n`;
+		const lines = `${varying}content-length: ${body.length}\r\n\r\n`;
 		// One buffer, so that it leaves in one write and one TLS record where it fits.
-		const bytes = Buffer.allocUnsafe(text.length + body.length);
-		bytes.write(text, "latin1");
-		bytes.set(body, text.length);
+		const bodyAt = head.length + lines.length;
+		const bytes = Buffer.allocUnsafe(bodyAt + body.length);
+		bytes.set(head);
+		bytes.write(lines, head.length, "latin1");
+		bytes.set(body, bodyAt);
 		return { bytes, sent: { url, brand, timestamp, signature } };
 	};
 }

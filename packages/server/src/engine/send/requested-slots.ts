@@ -8,8 +8,8 @@ import { SENDS } from "../../base/budgets.ts";
 export class RequestedSlots {
 	readonly budget: Budget;
 	readonly #hasBytes: (bytes: number) => boolean;
-	readonly #line = new Map<string, Waiting>();
-	readonly #full = new Map<string, Waiting>();
+	readonly #line = new Map<string, RequestedWaiter>();
+	readonly #full = new Map<string, RequestedWaiter>();
 
 	/** @param hasBytes whether a body of this size has room now */
 	constructor(limit: number, hasBytes: (bytes: number) => boolean) {
@@ -29,7 +29,7 @@ export class RequestedSlots {
 		this.#line.set(projectId, waiting);
 	}
 
-	wait(projectId: string, waiting: Waiting): void {
+	wait(projectId: string, waiting: RequestedWaiter): void {
 		const isFull = this.budget.heldBy(projectId) >= this.budget.perOwner;
 		(isFull ? this.#full : this.#line).set(projectId, waiting);
 	}
@@ -51,8 +51,8 @@ export class RequestedSlots {
 	}
 }
 
-/** What a project waits for. */
-export interface Waiting {
+/** A project that waits for a slot set aside for requests. */
+export interface RequestedWaiter {
 	readonly bytes: number;
 	readonly callback: () => void;
 }

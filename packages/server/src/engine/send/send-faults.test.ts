@@ -74,7 +74,7 @@ function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer 
 	return {
 		dial(_hostname, _port, done, received) {
 			dial(done, received);
-			return { resolving: false, cancel: () => undefined };
+			return { resolving: false, waitedMs: 0, cancel: () => undefined };
 		},
 	};
 }

@@ -171,6 +171,22 @@ describe("while a shortage lasts", () => {
 		expect(shortages.blocks("ports")).toBe(false);
 	});
 
+	test("the operator is told of each kind once a minute, however often it comes and goes", () => {
+		const clock = new VirtualClock();
+		const told: string[] = [];
+		let second = 0;
+		const shortages = new Shortages(clock, (shortage) => told.push(`${shortage} at ${second}`));
+		for (; second <= 120; second++) {
+			for (let i = 0; i < 10; i++) {
+				shortages.met("memory", true);
+				shortages.passed("memory");
+			}
+			if (second === 30) shortages.met("ports", true);
+			clock.advance(1_000);
+		}
+		expect(told).toEqual(["memory at 0", "ports at 30", "memory at 60", "memory at 120"]);
+	});
+
 	test("a receiver that refuses shows that there are sockets again", async () => {
 		const clock = new VirtualClock();
 		const shortages = new Shortages(clock);

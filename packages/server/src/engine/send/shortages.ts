@@ -29,6 +29,8 @@ const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
 /** Those that wait are woken at these intervals, milliseconds. */
 const TICK_MS = 1_000;
+/** The operator is told of each kind at most this often, milliseconds. */
+const TELL_EVERY_MS = 60_000;
 /** A shortage that no send met for this long has ended: nothing needs what was short. */
 const OVER_AFTER_MS = 3 * LONGEST_DELAY_MS;
 /** This many are woken while a shortage lasts. One of them tries; the others are spares, in case it has nothing to send. */
@@ -43,6 +45,8 @@ interface State {
 	/** By the monotonic clock: when it was met last, and when the next send may try. */
 	metAt: number;
 	tryAt: number;
+	/** By the same clock: when the operator was told last. */
+	toldAt: number;
 }
 
 /**
@@ -61,13 +65,17 @@ interface State {
  */
 export class Shortages {
 	readonly #clock: Clock;
+	readonly #tell: (shortage: Shortage) => void;
 	readonly #states: Readonly<Record<Shortage, State>>;
 	readonly #waiting = new Map<() => void, Shortage>();
 	#timer: Timer | null = null;
 
-	constructor(clock: Clock) {
+	/** @param tell is called when a send meets a shortage, once a minute at most for each kind */
+	constructor(clock: Clock, tell: (shortage: Shortage) => void = () => undefined) {
 		this.#clock = clock;
-		const fine = (): State => ({ total: 0, lasts: false, trying: false, delayMs: 0, metAt: 0, tryAt: 0 });
+		this.#tell = tell;
+		const times = { delayMs: 0, metAt: 0, tryAt: 0, toldAt: Number.NEGATIVE_INFINITY };
+		const fine = (): State => ({ total: 0, lasts: false, trying: false, ...times });
 		this.#states = { descriptors: fine(), memory: fine(), ports: fine(), name_servers: fine() };
 	}
 
@@ -108,6 +116,14 @@ export class Shortages {
 		const now = this.#clock.elapsed();
 		const isNew = !this.lasts(shortage);
 		state.metAt = now;
+		if (now - state.toldAt >= TELL_EVERY_MS) {
+			state.toldAt = now;
+			try {
+				this.#tell(shortage);
+			} catch {
+				// What cannot be logged must not become a fault of its own.
+			}
+		}
 		// Sends that began before the shortage was known do not count as tries.
 		if (!isNew && !state.trying && now < state.tryAt) return;
 		state.delayMs = isNew ? FIRST_DELAY_MS : Math.min(2 * state.delayMs, LONGEST_DELAY_MS);

@@ -99,7 +99,8 @@ class Bytes {
 class Entry implements Slot, FastSend {
 	readonly #table: SlotTable;
 	readonly projectId: string;
-	readonly requested: boolean;
+	/** What its project holds of what all share; null if it was requested. */
+	readonly holding: Holding | null;
 	readonly since: number;
 	/** Where its bytes count. */
 	pot: Bytes;
@@ -109,10 +110,10 @@ class Entry implements Slot, FastSend {
 	fast = false;
 	held = true;
 
-	constructor(table: SlotTable, projectId: string, requested: boolean, pot: Bytes, bytes: number, since: number) {
+	constructor(table: SlotTable, projectId: string, holding: Holding | null, pot: Bytes, bytes: number, since: number) {
 		this.#table = table;
 		this.projectId = projectId;
-		this.requested = requested;
+		this.holding = holding;
 		this.pot = pot;
 		this.bytes = bytes;
 		this.since = since;
@@ -139,7 +140,8 @@ interface Holding {
 
 const NOTHING: Readonly<Holding> = { sends: 0, bytes: 0 };
 
-interface Waiting {
+/** A project that waits for a slot of those that all share. */
+interface SharedWaiter {
 	readonly projectId: string;
 	readonly bytes: number;
 }
@@ -155,7 +157,7 @@ class SlotTable implements Slots {
 	readonly #requested: RequestedSlots;
 	/** One that holds nothing has no entry. Requested sends are not in here. */
 	readonly #holdings = new Map<string, Holding>();
-	readonly #waiting = new Map<() => void, Waiting>();
+	readonly #waiting = new Map<() => void, SharedWaiter>();
 	/** How many of those wait with a small body. */
 	#waitingSmall = 0;
 	#total = 0;
@@ -212,33 +214,36 @@ class SlotTable implements Slots {
 	tryAcquire(projectId: string, bytes = this.#largestBody): Slot | null {
 		if (this.#fast.isFull) this.#fast.removeOld();
 		if (this.#fast.isFull) return null;
-		const holding = this.#holdings.get(projectId);
-		const { sends } = holding ?? NOTHING;
+		let holding = this.#holdings.get(projectId);
+		const { sends, bytes: held } = holding ?? NOTHING;
 		if (!fits(sends, this.#maxTotal - this.#total)) {
 			this.#refusedSends += 1;
 			return null;
 		}
-		const pot = this.#sharedPot(projectId, bytes, sends);
+		const pot = this.#sharedPot(held, bytes, sends);
 		if (pot === null) {
 			this.#shared.refusals += 1;
 			return null;
 		}
-		if (holding) holding.sends += 1;
-		else this.#holdings.set(projectId, { sends: 1, bytes: 0 });
+		if (!holding) {
+			holding = { sends: 0, bytes: 0 };
+			this.#holdings.set(projectId, holding);
+		}
+		holding.sends += 1;
 		this.#total += 1;
 		this.#granted += 1;
-		return this.#begin(projectId, false, pot, bytes);
+		return this.#begin(projectId, holding, pot, bytes);
 	}
 
 	tryAcquireRequested(projectId: string, bytes = this.#largestBody): Slot | null {
 		if (!this.#requested.take(projectId, bytes)) return null;
-		return this.#begin(projectId, true, this.#requestedPot(bytes)!, bytes);
+		return this.#begin(projectId, null, this.#requestedPot(bytes)!, bytes);
 	}
 
 	onFree(projectId: string, callback: () => void, bytes = this.#largestBody): void {
 		this.#stopWaiting(callback, true);
 		this.#waiting.set(callback, { projectId, bytes });
-		if (isSmall(bytes)) this.#waitingSmall += 1;
+		if (isSmallBody(bytes)) this.#waitingSmall += 1;
 		this.#watch();
 	}
 
@@ -254,7 +259,7 @@ class SlotTable implements Slots {
 	resize(entry: Entry, bytes: number): void {
 		const less = entry.bytes - bytes;
 		this.#count(entry, -entry.bytes);
-		if (entry.pot === this.#small && !isSmall(bytes)) entry.pot = this.#shared;
+		if (entry.pot === this.#small && !isSmallBody(bytes)) entry.pot = this.#shared;
 		entry.bytes = bytes;
 		this.#count(entry, bytes);
 		if (less > 0) this.#callWaiting();
@@ -262,10 +267,10 @@ class SlotTable implements Slots {
 
 	tryResize(entry: Entry, bytes = this.#largestBody): boolean {
 		if (bytes > entry.bytes) {
-			const { sends } = this.#holdings.get(entry.projectId) ?? NOTHING;
+			const { holding } = entry;
 			// As if it held nothing yet.
 			this.#count(entry, -entry.bytes);
-			const pot = entry.requested ? this.#requestedPot(bytes) : this.#sharedPot(entry.projectId, bytes, sends - 1);
+			const pot = holding ? this.#sharedPot(holding.bytes, bytes, holding.sends - 1) : this.#requestedPot(bytes);
 			if (pot !== null) entry.pot = pot;
 			this.#count(entry, entry.bytes);
 			if (pot === null) return false;
@@ -277,40 +282,43 @@ class SlotTable implements Slots {
 	release(entry: Entry): void {
 		entry.held = false;
 		this.#count(entry, -entry.bytes);
-		if (entry.requested) this.#requested.give(entry.projectId);
-		else {
+		const { holding, projectId } = entry;
+		if (holding) {
 			this.#total -= 1;
-			const holding = this.#holdings.get(entry.projectId)!;
 			holding.sends -= 1;
-			if (holding.sends === 0) this.#holdings.delete(entry.projectId);
-		}
+			if (holding.sends === 0) this.#holdings.delete(projectId);
+		} else this.#requested.give(projectId);
 		this.#fast.remove(entry);
 		this.#callWaiting();
 	}
 
-	#begin(projectId: string, requested: boolean, pot: Bytes, bytes: number): Entry {
-		const entry = new Entry(this, projectId, requested, pot, bytes, this.#clock.now());
+	#begin(projectId: string, holding: Holding | null, pot: Bytes, bytes: number): Entry {
+		const entry = new Entry(this, projectId, holding, pot, bytes, this.#clock.now());
 		this.#count(entry, bytes);
 		this.#fast.add(entry);
 		return entry;
 	}
 
-	#count({ projectId, requested, pot }: Entry, bytes: number): void {
+	#count({ holding, pot }: Entry, bytes: number): void {
 		pot.used += bytes;
-		if (!requested && pot === this.#shared) this.#holdings.get(projectId)!.bytes += bytes;
+		if (holding && pot === this.#shared) holding.bytes += bytes;
 	}
 
-	/** Where this body has room now. @param sends its project's other sends in flight */
-	#sharedPot(projectId: string, bytes: number, sends: number): Bytes | null {
-		const { bytes: held } = this.#holdings.get(projectId) ?? NOTHING;
+	/**
+	 * Where this body has room now.
+	 *
+	 * @param held bytes that its project holds of what all share
+	 * @param sends its project's other sends in flight
+	 */
+	#sharedPot(held: number, bytes: number, sends: number): Bytes | null {
 		if (fits(held, this.#shared.free)) return this.#shared;
-		return sends === 0 && isSmall(bytes) && this.#small.free > 0 ? this.#small : null;
+		return sends === 0 && isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
 	}
 
 	#requestedPot(bytes: number): Bytes | null {
 		if (this.#requestedBytes.free > 0) return this.#requestedBytes;
 		if (this.#shared.free > 0) return this.#shared;
-		return isSmall(bytes) && this.#small.free > 0 ? this.#small : null;
+		return isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
 	}
 
 	/** Whether anyone may find room. */
@@ -319,9 +327,9 @@ class SlotTable implements Slots {
 		return this.#shared.free > 0 || (this.#waitingSmall > 0 && this.#small.free > 0);
 	}
 
-	#mayTake({ projectId, bytes }: Waiting): boolean {
-		const { sends } = this.#holdings.get(projectId) ?? NOTHING;
-		return fits(sends, this.#maxTotal - this.#total) && this.#sharedPot(projectId, bytes, sends) !== null;
+	#mayTake({ projectId, bytes }: SharedWaiter): boolean {
+		const { sends, bytes: held } = this.#holdings.get(projectId) ?? NOTHING;
+		return fits(sends, this.#maxTotal - this.#total) && this.#sharedPot(held, bytes, sends) !== null;
 	}
 
 	/** Rounds over those that wait, each called once a round, as long as there is room and the last round used some. */
@@ -350,7 +358,7 @@ class SlotTable implements Slots {
 	/** @param keepTurn the callback is about to be registered again, without losing its turn */
 	#stopWaiting(callback: () => void, keepTurn = false): void {
 		const waiting = this.#waiting.get(callback);
-		if (waiting && isSmall(waiting.bytes)) this.#waitingSmall -= 1;
+		if (waiting && isSmallBody(waiting.bytes)) this.#waitingSmall -= 1;
 		if (!keepTurn) this.#waiting.delete(callback);
 	}
 
@@ -368,7 +376,8 @@ class SlotTable implements Slots {
 	}
 }
 
-const isSmall = (bytes: number): boolean => bytes <= SENDS.smallBodyBytes;
+/** Whether the bytes that are set aside for small bodies may be used for it. */
+export const isSmallBody = (bytes: number): boolean => bytes <= SENDS.smallBodyBytes;
 
 /** The dynamic threshold: a project may take more while it holds less than is free. */
 function fits(held: number, free: number): boolean {

@@ -13,6 +13,7 @@ const answered = (status: number): Outcome => ({
 	request: { url: "https://a.example/", brand: "Service", timestamp: 1, signature: "0".repeat(64) },
 	startedAt: 0,
 	endedAt: 1,
+	waitedMs: 0,
 });
 
 test("the table in the documentation is the table in the code", () => {

@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { type Settlement, StorageError, type Verdict } from "../../storage/port.ts";
@@ -60,10 +61,10 @@ async function settle(storage: Storage, projects: readonly string[]): Promise<Re
 	const draining = settler.drain().then(() => {
 		drained = true;
 	});
-	while (!drained) {
-		await new Promise((resolve) => setImmediate(resolve));
-		if (clock.nextAt !== null) clock.advanceTo(clock.nextAt);
-	}
+	await until("the settler to drain", () => {
+		if (!drained && clock.nextAt !== null) clock.advanceTo(clock.nextAt);
+		return drained;
+	});
 	await draining;
 	delete results.first;
 	expect(storage.calls.splice(0, 2)).toEqual(["first", projects.join(" ")]);

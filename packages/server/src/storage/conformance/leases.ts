@@ -86,6 +86,31 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(order.filter((project) => project !== busy)).toEqual([late, later, held]);
 		});
 
+		// Overdue projects took its places for as long as there were any, since its number was behind the last one taken.
+		test("a project with news gets its turn again, however many projects are overdue", async () => {
+			const busy = await world.project();
+			const overdue: string[] = [];
+			for (let n = 1; n <= 12; n++) {
+				const project = await world.project();
+				const { seen } = await world.storage.loadLanes(project);
+				await world.storage.releaseLease(await world.lease(project), START + n, seen);
+				overdue.push(project);
+			}
+			world.clock.time = START + overdue.length;
+			await world.publish(busy, "a");
+			const order: string[] = [];
+			for (let turn = 0; turn < overdue.length; turn++) {
+				const [lease] = await world.storage.acquireLeases(NODE, 1);
+				order.push(lease!.projectId);
+				// More was published meanwhile.
+				if (lease!.projectId === busy) await world.storage.releaseLease(lease!, null, { lastSeq: -1, revision: -1 });
+			}
+			const taken = order.filter((project) => project !== busy);
+			expect(taken).toEqual(overdue.slice(0, taken.length));
+			// At the end of the line of projects with news it takes a turn to begin again.
+			expect(order.length - taken.length).toBeGreaterThanOrEqual(order.length / 4);
+		});
+
 		test("renewing prolongs what still holds and nothing else", async () => {
 			const [kept, lost, given] = [await world.project(), await world.project(), await world.project()];
 			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];

@@ -37,6 +37,35 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.storage.setDeveloperApp(world.id("project"), true)).toBeNull();
 		});
 
+		test("the lane of one webhook is loaded as among all", async () => {
+			const project = await world.project();
+			const [one, closing] = [await world.webhook(project, ["a", "b"]), await world.webhook(project, ["b"])];
+			const other = await world.webhook(await world.project(), ["a"]);
+			await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "b");
+			const retry = {
+				webhookId: closing,
+				seq: event!.seq,
+				queue: "retry",
+				replay: 0,
+				attempt: 2,
+				dueAt: START,
+			} as const;
+			const attempts = [world.attempt(closing, event!, { status: "failed", nextRetryAt: START })];
+			const lanes = [{ webhookId: closing, position: event!.seq, open: [] }];
+			await world.settle(await world.lease(project), { attempts, schedule: [retry], lanes });
+			await world.storage.deleteWebhook(project, closing);
+			const { lanes: all, ...rest } = await world.storage.loadLanes(project);
+			expect(all).toHaveLength(3);
+			for (const id of [one, closing])
+				expect(await world.storage.loadLanes(project, id)).toEqual({
+					lanes: all.filter(({ webhookId }) => webhookId === id),
+					...rest,
+				});
+			for (const id of [other, world.id("webhook")])
+				expect(await world.storage.loadLanes(project, id)).toEqual({ lanes: [], ...rest });
+		});
+
 		test("an API key is found by its hash, listed and deleted within its project alone", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const key = { id: world.id("apiKey"), projectId: project, name: "CI", prefix: "phk_abc", createdAt: START };

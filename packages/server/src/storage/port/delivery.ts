@@ -69,7 +69,10 @@ export type AttemptStatus = "delivered" | "retrying" | "failed";
 
 /** An entry of the delivery log, as it is written. */
 export interface NewAttempt {
-	/** Carries the time of `startedAt`, so that bounds on time are bounds on ids. */
+	/**
+	 * Carries the time when the attempt was taken up, so that bounds on time are bounds on ids. `startedAt` is later by what it
+	 * waited for its turn to connect: nothing, unless very many connections are made at once.
+	 */
 	readonly id: string;
 	readonly webhookId: string;
 	readonly seq: number;
@@ -179,8 +182,10 @@ export interface DeliveryStorage {
 	/**
 	 * The project's lanes, the mark of what they include, and the attempts that are in flight at former holders. Of deleted
 	 * webhooks, those are among the lanes whose pending deliveries are still to be closed.
+	 *
+	 * @param webhookId reads only this webhook's lane; none if it has none
 	 */
-	loadLanes(projectId: string): Promise<{ lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] }>;
+	loadLanes(projectId: string, webhookId?: string): Promise<LoadedLanes>;
 	/** Leaves a deleted webhook out of the lanes from now on, unless something is still pending. */
 	endDeletion(projectId: string, webhookId: string): Promise<void>;
 	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
@@ -229,6 +234,12 @@ export interface DeliveryStorage {
 		limit: number,
 		after?: string,
 	): Promise<{ count: number; next: string | null }>;
+}
+
+export interface LoadedLanes {
+	readonly lanes: readonly LaneState[];
+	readonly seen: AlarmMark;
+	readonly handedOver: readonly HandedOver[];
 }
 
 /** A mark of what a reader had seen when it loaded lanes, so that nothing rung later is missed. */

@@ -1,25 +1,14 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import { PostgresServer } from "../../../../testkit/src/postgres.ts";
-import { World } from "../conformance/world.ts";
-import { openPostgresStorage } from "./index.ts";
-
-const LEASE_TERM_MS = 15_000;
+import { openNode, worldOf } from "./world.fixture.ts";
 
 // An event called repeated isn't handed to the lanes: they would read it later.
 test("an event whose commit is not answered is new to the call that made it, and repeated to the next one", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	await using proxy = await PostgresProxy.start(url);
-	const world = await World.open({
-		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
-		leaseTermMs: LEASE_TERM_MS,
-		open: ({ clock }) =>
-			openPostgresStorage({ url: proxy.url(url), clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
-		reopen: () => Promise.reject(new Error("not here")),
-		dispose: (storage) => storage.close(),
-	});
+	const world = await worldOf((clock) => openNode(proxy.url(url), clock));
 	const project = await world.project();
 	await world.publish(project, "a");
 	let lost = 0;

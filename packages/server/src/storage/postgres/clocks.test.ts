@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { World } from "../conformance/world.ts";
 import type { Storage } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
+import { worldOf } from "./world.fixture.ts";
 
 const LEASE_TERM_MS = 60_000;
 const HOUR = 3_600_000;
@@ -37,14 +37,7 @@ const minutesUntil = (at: number | null, aheadMs: number): number => Math.round(
 test("what one node stores for a time to come is due then for every other, however far its clock is off", async () => {
 	const offsets = [HOUR, -HOUR, 0];
 	const all = await Promise.all(offsets.map(node));
-	const world = await World.open({
-		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
-		leaseTermMs: LEASE_TERM_MS,
-		open: () => Promise.resolve(all[0]!),
-		reopen: () => Promise.reject(new Error("not here")),
-		dispose: () => Promise.resolve(),
-	});
+	const world = await worldOf(async () => all[0]!);
 	const project = await world.project();
 	const webhook = await world.webhook(project, ["a"]);
 	const [event, failed] = await world.publish(project, "a", "a");

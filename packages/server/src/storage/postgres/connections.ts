@@ -20,11 +20,12 @@ import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 
 import { POOLS } from "../../base/budgets.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
+import { BoundedMap } from "../shared/bounded-map.ts";
 import { ClockOffset } from "./clock-offset.ts";
 import { EpochEnded, type EpochMemory } from "./epochs.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
-import { BoundedMap, NameCache } from "./name-cache.ts";
+import { NameCache } from "./name-cache.ts";
 import { KnownDays } from "./partitions.ts";
 import { Probe } from "./probe.ts";
 import { Session } from "./session.ts";

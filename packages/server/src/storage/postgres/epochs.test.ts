@@ -2,6 +2,7 @@
 import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { START, TestClock, World } from "../conformance/world.ts";
 import type { LostTail } from "../port/observer.ts";
 import type { Lease, Storage } from "../port.ts";
@@ -70,7 +71,8 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		await primary.execute(`SELECT pg_switch_wal()`, database);
 		const end = "SELECT pg_current_wal_lsn()::text AS at";
 		const [{ at }] = (await primary.execute(end)) as [{ at: string }];
-		while ((await standby.execute(`SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${at}'`)).length === 0);
+		const replayed = `SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${at}'`;
+		await until("the standby to replay the log", async () => (await standby.execute(replayed)).length > 0);
 
 		await primary.refuseStandbys();
 		await world.publish(cut, "a", "new", "a", "a");
@@ -129,6 +131,9 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		// An epoch that was lost itself may have parted anywhere since its number.
 		expect(await storage.readLogEnd(cut, `${epochBefore.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
 		expect(await storage.readLogEnd(cut, `${storage.epoch.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
+		// As was one that a restored backup is several epochs older than.
+		expect(await storage.readLogEnd(cut, "9.ffffffff")).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd(cut)).toEqual({ lastSeq: 5, kept: null });
 	});
 
 	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
@@ -168,13 +173,13 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		await standby.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
 		const now = storage.epoch;
 		// Connections that were ended may be noticed one by one.
-		let refusal: Error;
-		do
-			refusal = await storage.ping().then(
+		const refusal = await until("the former primary to be refused", async () => {
+			const error = await storage.ping().then(
 				() => new Error("It was served."),
-				(error: Error) => error,
+				(reason: Error) => reason,
 			);
-		while (/terminat/.test(refusal.message));
+			return /terminat/.test(error.message) ? null : error;
+		});
 		expect(refusal).toMatchObject({ code: "lost", message: expect.stringMatching(/was replaced/) });
 		expect((await primary.execute("SELECT count(*)::integer FROM posthorn.epochs", database))[0]).toEqual({ count: 1 });
 		proxy.retarget(standby.url);

@@ -243,10 +243,17 @@ export async function joinEpoch(
 	}
 }
 
-/** The forks of logs that lie behind a reader or writer who comes from the epoch `$1` with the id `$2`. */
+/**
+ * The forks of logs that lie behind a reader or writer who comes from the epoch `$1` with the id `$2`; none behind one who
+ * names no epoch (`$2` is empty). An epoch that isn't here was lost, by a failover or a restore. It may have parted anywhere
+ * since its number, and before the newest epoch: a restored backup may be several epochs older than what was lost.
+ */
 export const FORKS_SINCE = `
 	SELECT f.* FROM posthorn.log_forks f
-	WHERE f.epoch > $1::bigint - CASE WHEN EXISTS (SELECT FROM posthorn.epochs e WHERE e.no = $1::bigint AND e.id = $2::text) THEN 0 ELSE 1 END`;
+	WHERE f.epoch > CASE
+		WHEN $2::text = '' OR EXISTS (SELECT FROM posthorn.epochs e WHERE e.no = $1::bigint AND e.id = $2::text) THEN $1::bigint
+		ELSE least($1::bigint, (SELECT max(e.no) FROM posthorn.epochs e)) - 1
+	END`;
 
 /** Of several forks behind a node the lowest tells where what it knows ends. Projects that are missing whole kept nothing. */
 const RECORD_LOST = `

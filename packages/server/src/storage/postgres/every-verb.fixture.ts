@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { START, World } from "../conformance/world.ts";
+import { START, type World } from "../conformance/world.ts";
 import type { AttemptFilter, Storage } from "../port.ts";
 import { runAccountVerbs } from "./every-account-verb.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
+import { worldOf } from "./world.fixture.ts";
 
 const HOUR = 3_600_000;
 const PAGE = { limit: 10, maxBytes: 100_000 };
@@ -16,15 +17,9 @@ export async function runEveryVerb(
 	{ sweeps }: { readonly sweeps: boolean },
 ): Promise<{ readonly called: ReadonlySet<string> }> {
 	const called = new Set<string>();
-	const world = await World.open({
-		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
-		leaseTermMs: 1_000,
-		open: async ({ clock }) =>
-			noting(called, await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true })),
-		reopen: () => Promise.reject(new Error("not here")),
-		dispose: (storage) => storage.close(),
-	});
+	const world = await worldOf(async (clock) =>
+		noting(called, await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true })),
+	);
 	const project = await world.project();
 	await runAccountVerbs(world, project);
 	const webhook = await world.webhook(project, ["a", "b"]);
@@ -78,6 +73,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 		lanes: [{ webhookId: webhook, position: 3, open: [2] }],
 	});
 	await storage.loadLanes(project);
+	await storage.loadLanes(project, webhook);
 	await storage.endDeletion(project, webhook);
 	await storage.readRetries(project, webhook, "retry", 10);
 	await storage.readRetries(project, webhook, "replay", 10, { dueAt: 1, seq: 1 });

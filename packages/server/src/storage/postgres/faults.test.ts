@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { World } from "../conformance/world.ts";
+import type { World } from "../conformance/world.ts";
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
-
-const LEASE_TERM_MS = 15_000;
+import { LEASE_TERM_MS, openNode, worldOf } from "./world.fixture.ts";
 
 /** Everything here pulls plugs, so the server is one of its own, whose commits reach the disk. */
 describe("a database that goes away", { timeout: 60_000 }, () => {
@@ -15,14 +14,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 	beforeEach(async () => {
 		server = await PostgresServer.start({ own: true, fsync: true });
 		url = await server.createDatabase();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: ({ clock }) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: (storage) => storage.close(),
-		});
+		world = await worldOf((clock) => openNode(url, clock));
 	}, START_TIMEOUT_MS);
 	afterEach(async () => {
 		await world.dispose();

@@ -2,6 +2,7 @@ import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unusedPort } from "../../../../testkit/src/ports.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { openPostgresStorage } from "./index.ts";
 
 const clock = { now: () => Date.now() };
@@ -71,7 +72,9 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 		expect(await unanswered).toBe("lost");
 		await primary.kill();
 		await standby.promote();
-		while ((await storage.ping().catch((error: { code: string }) => error.code)) === "lost");
+		await until("the standby to be found", async () => {
+			return (await storage.ping().catch((error: { code: string }) => error.code)) !== "lost";
+		});
 		await storage.close();
 	});
 });

@@ -1,4 +1,4 @@
-import type { AlarmMark, HandedOver, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import { closingLane } from "../shared/closing-lane.ts";
 import { findProject, findWebhook } from "./find.ts";
@@ -8,30 +8,39 @@ import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
-const LANES = sql(`
+const lanes = (which: string) => `
 	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
-	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
-const CLOSING = sql(`
-	SELECT w.id, w.url FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.closing ORDER BY w.deleted_at`);
-const SUBSCRIPTIONS = sql(`
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL${which} ORDER BY w.id`;
+const closing = (which: string) => `
+	SELECT w.id, w.url FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.closing${which} ORDER BY w.deleted_at`;
+const subscriptions = (which: string) => `
 	SELECT s.webhook_no, t.name, s.from_seq
 	FROM posthorn.subscriptions s JOIN posthorn.event_types t ON t.code = s.type
-	WHERE s.project_no = $1`);
+	WHERE s.project_no = $1${which}`;
+const ALL = { lanes: sql(lanes("")), closing: sql(closing("")), subscriptions: sql(subscriptions("")) };
+const ONE = {
+	lanes: sql(lanes(" AND w.no = $2")),
+	closing: sql(closing(" AND w.no = $2")),
+	subscriptions: sql(subscriptions(" AND s.webhook_no = $2")),
+};
 
 /** From one state of the database, so that the mark tells what the lanes include. */
 export async function loadLanes(
 	c: Session,
 	time: LeaseTime,
 	projectId: string,
-): Promise<{ lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] }> {
+	webhookId?: string,
+): Promise<LoadedLanes> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
+	const statements = webhookId === undefined ? ALL : ONE;
+	const which = webhookId === undefined ? [project] : [project, await findWebhook(c, project, webhookId)];
 	const [mark, rows, closing, wanted, handedOver] = await Promise.all([
 		c.row<{ last_seq: number; revision: number }>(MARK, project),
-		c.rows(LANES, project),
-		c.rows<{ id: string; url: string }>(CLOSING, project),
-		c.rows<{ webhook_no: number; name: string; from_seq: number }>(SUBSCRIPTIONS, project),
+		c.rows(statements.lanes, ...which),
+		c.rows<{ id: string; url: string }>(statements.closing, ...which),
+		c.rows<{ webhook_no: number; name: string; from_seq: number }>(statements.subscriptions, ...which),
 		readHandedOver(c, time, project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);

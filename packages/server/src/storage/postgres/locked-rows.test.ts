@@ -1,11 +1,12 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { World } from "../conformance/world.ts";
+import { until } from "../../../../testkit/src/until.ts";
+import type { World } from "../conformance/world.ts";
 import type { AppendRequest, Lease, LogEvent } from "../port.ts";
-import { openPostgresStorage, type PostgresStorage } from "./index.ts";
+import type { PostgresStorage } from "./index.ts";
+import { openNode, worldOf } from "./world.fixture.ts";
 
-const LEASE_TERM_MS = 15_000;
 const NODE = "node_a";
 /** How often the others do everything while the rows stay held. */
 const ROUNDS = 20;
@@ -35,17 +36,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		url = await server.createDatabase();
 		other = new Client({ connectionString: url });
 		await other.connect();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: async ({ clock }) => {
-				storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true });
-				return storage;
-			},
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: (each) => each.close(),
-		});
+		world = await worldOf(async (clock) => (storage = await openNode(url, clock)));
 	});
 	afterEach(async () => {
 		await other.end();
@@ -140,11 +131,11 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			),
 		);
 		let most = 0;
-		while (left > 0) {
+		await until("all leases to be released", () => {
 			const { busy, waiting } = storage.pools.waiting;
 			most = Math.max(most, busy + waiting);
-			await new Promise((resolve) => setImmediate(resolve));
-		}
+			return left === 0;
+		});
 		expect(most).toBeGreaterThan(0);
 		expect(most).toBeLessThanOrEqual(16);
 		const errors = (await results).map((result) => (result.status === "rejected" ? result.reason.code : null));
@@ -191,7 +182,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		const watcher = new Client({ connectionString: url });
 		await watcher.connect();
 		const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-		while ((await watcher.query(waits)).rowCount === 0);
+		await until("a session to wait for a lock", async () => (await watcher.query(waits)).rowCount !== 0);
 		await watcher.end();
 	}
 });

@@ -1,23 +1,16 @@
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { hashOf, makeAccount } from "../conformance/accounts.ts";
-import { START, World } from "../conformance/world.ts";
+import { START } from "../conformance/world.ts";
 import { openPostgresStorage } from "./index.ts";
-
-const LEASE_TERM_MS = 15_000;
+import { LEASE_TERM_MS, openNode, worldOf } from "./world.fixture.ts";
 
 test("of two owners who step down at the same time, at two nodes, one stays", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
-	const world = await World.open({
-		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
-		leaseTermMs: LEASE_TERM_MS,
-		open: ({ clock }) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
-		reopen: () => Promise.reject(new Error("not here")),
-		dispose: (storage) => storage.close(),
-	});
+	const world = await worldOf((clock) => openNode(url, clock));
 	const node = await openPostgresStorage({ url, clock: world.clock, leaseTermMs: LEASE_TERM_MS });
 	const project = await world.project();
 	const owners = [await makeAccount(world, "ada@example.com"), await makeAccount(world, "grace@example.com")];
@@ -35,7 +28,7 @@ test("of two owners who step down at the same time, at two nodes, one stays", as
 	await other.query("SELECT FROM posthorn.memberships FOR UPDATE");
 	const changes = [world.storage, node].map((storage, i) => storage.setRole(project, owners[i]!.id, "viewer"));
 	const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-	while ((await server.execute(waiting, url)).length !== 2);
+	await until("both to wait for a lock", async () => (await server.execute(waiting, url)).length === 2);
 	await other.query("COMMIT");
 	expect((await Promise.all(changes)).sort()).toEqual(["changed", "last_owner"]);
 	const roles = await Promise.all(owners.map(({ id }) => node.getRole(project, id)));

@@ -1,12 +1,14 @@
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { lowestSuffixAt } from "../../base/ids.ts";
-import { START, World } from "../conformance/world.ts";
+import { START, type World } from "../conformance/world.ts";
 import type { Storage } from "../port.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
 import { MIGRATION_LOCK } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
+import { worldOf } from "./world.fixture.ts";
 
 const LEASE_TERM_MS = 60_000;
 const HOUR = 3_600_000;
@@ -36,16 +38,7 @@ describe("many nodes on one database", () => {
 	}
 
 	/** The suite's verbs on one of the nodes. */
-	function worldOn(storage: Storage): Promise<World> {
-		return World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: () => Promise.resolve(storage),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: () => Promise.resolve(),
-		});
-	}
+	const worldOn = (storage: Storage): Promise<World> => worldOf(async () => storage);
 
 	test("nodes that start together bring the database up to date once", async () => {
 		const opened = await Promise.all(Array.from({ length: 6 }, () => node()));
@@ -64,7 +57,7 @@ describe("many nodes on one database", () => {
 		await add("new.a");
 		const published = world.publish(project, "new.b", "new.a");
 		const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-		while ((await server.execute(waits, url)).length === 0);
+		await until("the node to wait for a lock", async () => (await server.execute(waits, url)).length > 0);
 		// A deadlock, where the node had added this one before it waited for the other.
 		await add("new.b");
 		await other.query("COMMIT");
@@ -81,7 +74,7 @@ describe("many nodes on one database", () => {
 		const waiters = `
 			SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
 			WHERE locktype = 'advisory' AND NOT granted AND datname = '${new URL(url).pathname.slice(1)}'`;
-		while ((await server.execute(waiters)).length < waiting.length);
+		await until("both to wait for the lock", async () => (await server.execute(waiters)).length === waiting.length);
 		await migrating.query(`
 			CREATE SCHEMA posthorn;
 			CREATE TABLE posthorn.schema_versions AS SELECT generate_series(1, ${MIGRATIONS.length}) AS version;
@@ -135,11 +128,12 @@ describe("many nodes on one database", () => {
 			await world.publish(project, "a");
 		}
 		const taken: string[] = [];
-		while (taken.length < projects.length) {
+		await until("all projects to be taken", async () => {
 			const some = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 3)));
 			const named = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 1, projects)));
 			taken.push(...[...some, ...named].flat().map(({ projectId }) => projectId));
-		}
+			return taken.length >= projects.length;
+		});
 		expect(taken.sort()).toEqual(projects.sort());
 	});
 

@@ -5,14 +5,13 @@ import { findPgbouncer, Pgbouncer } from "../../../../testkit/src/pgbouncer.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { type PoolOptions, PostgresPool } from "../../../../testkit/src/postgres-pool.ts";
 import { systemClock } from "../../base/clock.ts";
-import { World } from "../conformance/world.ts";
 import { StorageError } from "../port.ts";
 import { SESSION_SETTINGS } from "./connection.ts";
 import { examinePostgres } from "./examine.ts";
 import { openPostgresStorage } from "./index.ts";
 import { checkSessions } from "./sessions-check.ts";
+import { LEASE_TERM_MS, worldOf } from "./world.fixture.ts";
 
-const LEASE_TERM_MS = 15_000;
 const SHARED = {
 	code: "unusable",
 	message: expect.stringMatching(/another session .* point POSTHORN_DATABASE_URL at/),
@@ -53,14 +52,7 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 	/** Two nodes do by way of the pool what nodes do, and one hears what the other commits. */
 	async function expectToWork(at: string): Promise<void> {
 		const [storage, other] = [await open(at), await open(at)];
-		const world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: () => Promise.resolve(storage),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: (each) => each.close(),
-		});
+		const world = await worldOf(async () => storage);
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const heard = new Promise<readonly string[]>((resolve) => other.neighbours.subscribe(resolve));

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { PROJECT_WRITES } from "../../base/budgets.ts";
-import { START, World } from "../conformance/world.ts";
-import { openPostgresStorage, type PostgresStorage } from "./index.ts";
+import { START, type World } from "../conformance/world.ts";
+import type { PostgresStorage } from "./index.ts";
+import { openNode, worldOf } from "./world.fixture.ts";
 
-const LEASE_TERM_MS = 15_000;
 const WRITES = 100;
 
 // Four changes of one project, whose rows a transaction of its own held, kept every other project's calls waiting.
@@ -22,17 +23,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		url = await server.createDatabase();
 		other = new Client({ connectionString: url });
 		await other.connect();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: async ({ clock }) => {
-				storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true });
-				return storage;
-			},
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: (each) => each.close(),
-		});
+		world = await worldOf(async (clock) => (storage = await openNode(url, clock)));
 	}, START_TIMEOUT_MS);
 	afterAll(async () => {
 		await other.end();
@@ -44,7 +35,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 	async function lockWaited(): Promise<void> {
 		const waits =
 			"SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database() LIMIT 1";
-		while ((await other.query(waits)).rowCount === 0);
+		await until("a session to wait for a lock", async () => (await other.query(waits)).rowCount !== 0);
 	}
 
 	async function invite(projectId: string): Promise<Uint8Array> {

@@ -4,8 +4,6 @@ import { StorageError } from "../port.ts";
 import { isLocked, LOCKED } from "./errors.ts";
 
 const BUSY = "Too many changes of this project wait for the database.";
-/** Projects remembered as locked; beyond that, the oldest is forgotten. */
-const MAX_LOCKED = 1_000;
 
 /** `apart`: on a connection of the pool `waiting`, where it waits for rows as long as a session may. */
 type Write<T> = (apart: boolean) => Promise<T>;
@@ -31,6 +29,7 @@ interface Project {
  * vain, those queued behind it are refused with it.
  */
 export class ProjectWrites {
+	// What may wait is counted here, so these queues refuse nothing.
 	readonly #queue = new FairQueue({ ...PROJECT_WRITES, waiting: Number.POSITIVE_INFINITY });
 	readonly #apart = new FairQueue({ perOwner: 1, running: PROJECT_WRITES.apart, waiting: Number.POSITIVE_INFINITY });
 	/** Those with writes. */
@@ -48,10 +47,8 @@ export class ProjectWrites {
 		this.#projects.set(projectId, project);
 		const { round } = project;
 		try {
-			const written = await this.#queue.run(projectId, () => this.#tryBriefly(projectId, round, write));
-			return written === null || written === "locked"
-				? await this.#writeApart(projectId, project, round, write)
-				: written.value;
+			const written = await this.#queue.run(projectId, () => this.#tryBriefly(projectId, round, write))!;
+			return written === "locked" ? await this.#writeApart(projectId, project, round, write) : written.value;
 		} finally {
 			project.pending -= 1;
 			if (project.pending === 0) this.#projects.delete(projectId);
@@ -66,7 +63,7 @@ export class ProjectWrites {
 		} catch (error) {
 			if (!isLocked(error)) throw error;
 			this.#locked.add(projectId);
-			if (this.#locked.size > MAX_LOCKED) this.#locked.delete(this.#locked.values().next().value!);
+			if (this.#locked.size > PROJECT_WRITES.lockedRemembered) this.#locked.delete(this.#locked.values().next().value!);
 			return "locked";
 		}
 	}
@@ -80,7 +77,7 @@ export class ProjectWrites {
 		}
 		project.apart += 1;
 		try {
-			return (await this.#apart.run(projectId, () => this.#waitForRows(projectId, project, round, write))) as T;
+			return await this.#apart.run(projectId, () => this.#waitForRows(projectId, project, round, write))!;
 		} finally {
 			project.apart -= 1;
 			if (project.apart === 0) this.#projectsApart -= 1;

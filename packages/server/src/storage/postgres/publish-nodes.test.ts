@@ -1,11 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, Posthorn, type Receiver, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	Posthorn,
+	type Receiver,
+	settingsOfNodes,
+	startReceiver,
+	unusedPort,
+	writeCaFile,
+} from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../../../testkit/src/until.ts";
 
 /** Within this all arrives also on a machine that is busy with other tests, milliseconds. */
 const PATIENCE = { timeoutMs: 60_000 };
@@ -28,11 +36,7 @@ beforeEach(async () => {
 	const authority = await createAuthority();
 	settings = {
 		POSTHORN_DATABASE_URL: url,
-		POSTHORN_SEAL_KEY: randomBytes(32).toString("base64"),
-		POSTHORN_OPERATOR_KEY: randomBytes(24).toString("hex"),
-		POSTHORN_EGRESS_ALLOW: "127.0.0.0/8,::1/128",
-		POSTHORN_EGRESS_CA_FILE: writeCaFile(authority, folder),
-		POSTHORN_LOG_LEVEL: "warn",
+		...settingsOfNodes(writeCaFile(authority, folder)),
 		POSTHORN_RETRY_DELAYS: "0.2",
 	};
 	receiver = await startReceiver({ authority });
@@ -131,7 +135,7 @@ test("events that were published while no node ran are delivered, and can be rep
 	const [webhook] = (await call("GET", at("/webhooks"))).data as { id: string }[];
 	const delivery = at(`/webhooks/${webhook!.id}/deliveries/${id}`);
 	// The receiver has answered before the outcome is stored.
-	while ((await call("GET", delivery)).state !== "delivered");
+	await until("the delivery to be stored", async () => (await call("GET", delivery)).state === "delivered");
 	await call("POST", `${delivery}/replay`);
 	await receiver.count(2, PATIENCE);
 	expect(arrived()).toEqual([id, id]);

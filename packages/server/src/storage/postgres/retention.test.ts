@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { START, World } from "../conformance/world.ts";
+import { START, type World } from "../conformance/world.ts";
 import type { Storage } from "../port.ts";
-import { openPostgresStorage } from "./index.ts";
+import { openNode, worldOf } from "./world.fixture.ts";
 
 const DAY = 86_400_000;
 /** So many that their table is swept in several windows. */
@@ -18,24 +18,14 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 	let other: Storage;
 	let project: string;
 
-	const open = (clock: { now(): number }) =>
-		openPostgresStorage({ url, clock, leaseTermMs: 15_000, leasesByClock: true });
-
 	beforeAll(async () => {
 		server = await PostgresServer.start();
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: 15_000,
-			open: ({ clock }) => open(clock),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: (storage) => storage.close(),
-		});
-		other = await open(world.clock);
+		world = await worldOf((clock) => openNode(url, clock));
+		other = await openNode(url, world.clock);
 		project = await world.project();
 		await world.webhook(project, ["a"]);
 		await world.publish(project, "a");

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { World } from "../conformance/world.ts";
-import { openPostgresStorage, type PostgresStorage } from "./index.ts";
-
-const LEASE_TERM_MS = 15_000;
+import type { World } from "../conformance/world.ts";
+import type { PostgresStorage } from "./index.ts";
+import { LEASE_TERM_MS, openNode, worldOf } from "./world.fixture.ts";
 
 describe("what nodes share", () => {
 	let server: PostgresServer;
@@ -17,14 +16,7 @@ describe("what nodes share", () => {
 	afterAll(() => server.stop());
 	beforeEach(async () => {
 		url = await server.createDatabase();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: LEASE_TERM_MS,
-			open: ({ clock }) => node(clock),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: () => Promise.resolve(),
-		});
+		world = await worldOf(node);
 	});
 	afterEach(async () => {
 		await closeNodes();
@@ -32,7 +24,7 @@ describe("what nodes share", () => {
 	});
 
 	async function node(clock: { now(): number }): Promise<PostgresStorage> {
-		const storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true });
+		const storage = await openNode(url, clock);
 		nodes.push(storage);
 		return storage;
 	}

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { START, World } from "../conformance/world.ts";
-import type { Storage } from "../port.ts";
-import { openPostgresStorage } from "./index.ts";
+import { START, type World } from "../conformance/world.ts";
+import { openNode, worldOf } from "./world.fixture.ts";
 
-const LEASE_TERM_MS = 15_000;
 const HOUR = 3_600_000;
 
 let server: PostgresServer;
@@ -14,15 +12,7 @@ let world: World;
 beforeAll(async () => {
 	server = await PostgresServer.start();
 	url = await server.createDatabase();
-	world = await World.open({
-		name: "PostgreSQL",
-		capabilities: { manyNodes: true },
-		leaseTermMs: LEASE_TERM_MS,
-		open: ({ clock }): Promise<Storage> =>
-			openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
-		reopen: () => Promise.reject(new Error("Nothing is opened again here.")),
-		dispose: (storage) => storage.close(),
-	});
+	world = await worldOf((clock) => openNode(url, clock));
 }, START_TIMEOUT_MS);
 afterAll(async () => {
 	await world.dispose();

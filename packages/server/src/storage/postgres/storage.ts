@@ -227,11 +227,9 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 		}, "engine");
 	}
 
-	loadLanes(
-		projectId: string,
-	): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark; handedOver: port.HandedOver[] }> {
+	loadLanes(projectId: string, webhookId?: string): Promise<port.LoadedLanes> {
 		const time = this.#time();
-		return this.readTogether((c) => loadLanes(c, time, projectId), "engine");
+		return this.readTogether((c) => loadLanes(c, time, projectId, webhookId), "engine");
 	}
 
 	endDeletion(projectId: string, webhookId: string): Promise<void> {

@@ -3,8 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { PostgresProxy } from "../../../../testkit/src/postgres-proxy.ts";
-import { World } from "../conformance/world.ts";
+import { until } from "../../../../testkit/src/until.ts";
+import type { World } from "../conformance/world.ts";
 import { openPostgresStorage, type PostgresStorage } from "./index.ts";
+import { worldOf } from "./world.fixture.ts";
 
 describe("hearing of other nodes", { timeout: 30_000 }, () => {
 	let server: PostgresServer;
@@ -21,14 +23,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		url = await server.createDatabase();
 		const publisher = await node();
 		holder = await node();
-		world = await World.open({
-			name: "PostgreSQL",
-			capabilities: { manyNodes: true },
-			leaseTermMs: 60_000,
-			open: () => Promise.resolve(publisher),
-			reopen: () => Promise.reject(new Error("not here")),
-			dispose: () => Promise.resolve(),
-		});
+		world = await worldOf(async () => publisher);
 	});
 	afterEach(async () => {
 		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
@@ -190,7 +185,7 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 		proxy = await PostgresProxy.start(url);
 		storage = await openPostgresStorage({ url: proxy.url(url), clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		storage.neighbours.subscribe(() => {});
-		while ((await listening(server)).length === 0);
+		await until("the node to listen", async () => (await listening(server)).length > 0);
 	}, START_TIMEOUT_MS);
 	afterEach(async () => {
 		await proxy.close();
@@ -207,7 +202,7 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 			proxy.heal();
 			const before = proxy.accepted;
 			// One is made each second.
-			while (proxy.accepted < before + 4) await standby.execute("SELECT 1");
+			await until("four more connections", () => proxy.accepted >= before + 4);
 			expect((await connections(standby)).length).toBeLessThanOrEqual(1);
 		} finally {
 			proxy.cut("broken");
@@ -232,7 +227,7 @@ test("closing ends, though the network is gone without a word", { timeout: START
 	try {
 		const storage = await openPostgresStorage({ url: via.href, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		storage.neighbours.subscribe(() => {});
-		while ((await listening(server)).length === 0);
+		await until("the node to listen", async () => (await listening(server)).length > 0);
 		for (const socket of sockets) socket.unpipe().pause();
 		await storage.close();
 	} finally {

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Pages of the log that are worth moving (8 MB), and how often that is looked at, milliseconds. */
-const PAGES = 1_000;
+/** Pages of the log that are worth moving (8 MB). */
+export const PAGES = 1_000;
+/** How often that is looked at, milliseconds. */
 const EVERY_MS = 50;
 /** After an error, such as a full disk, it is tried again this much later, milliseconds. */
 const REST_MS = 5_000;
@@ -19,6 +20,8 @@ interface WalState {
  * @returns what ends it
  */
 export function checkpointBeside(db: DatabaseSync): () => void {
+	// SQLite before 3.51 takes NOOP for PASSIVE and would move pages at each look. The Node that comes with this project has a
+	// later one.
 	const state = db.prepare("PRAGMA wal_checkpoint(NOOP)");
 	const look = (): void => {
 		let waitMs = EVERY_MS;

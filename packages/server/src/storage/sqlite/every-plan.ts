@@ -74,6 +74,7 @@ function runEveryOperation(c: Connection): void {
 	READS.readBacklogs(c, "p", webhooks);
 	READS.readGauges(c, 0);
 	READS.loadLanes(c, "p");
+	READS.loadLanes(c, "p", "w");
 	WRITES.endDeletion(c, "p", "w");
 	READS.readRetries(c, "p", "w", "retry", 10, { dueAt: 1, seq: 1 });
 	READS.readLog(c, "p", 0, { maxEvents: 10, maxBytes: 1000 });

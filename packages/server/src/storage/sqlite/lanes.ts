@@ -1,22 +1,20 @@
-import type { AlarmMark, HandedOver, LaneState, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
+import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../port.ts";
 import { QUEUE_CODE } from "../shared/attempt-codes.ts";
 import { closingLane } from "../shared/closing-lane.ts";
 import type { Connection } from "./connection.ts";
 import { readHandedOver } from "./handover.ts";
 import { decodeOpen } from "./open-events.ts";
 
-export function loadLanes(
-	c: Connection,
-	projectId: string,
-): { lanes: LaneState[]; seen: AlarmMark; handedOver: HandedOver[] } {
+export function loadLanes(c: Connection, projectId: string, webhookId?: string): LoadedLanes {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
 	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
+	const which = webhookId === undefined ? [project.no as number] : [project.no as number, webhookId];
 	const rows = c
 		.sql(`
 			SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
 			FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
-			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
-		.all(project.no as number);
+			WHERE w.project_no = ? AND w.deleted_at IS NULL${webhookId === undefined ? "" : " AND w.id = ?"} ORDER BY w.id`)
+		.all(...which);
 	const lanes = rows.map(
 		(row): LaneState => ({
 			webhookId: row.id as string,
@@ -32,8 +30,12 @@ export function loadLanes(
 	);
 	const lastSeq = project.last_seq as number;
 	const closing = c
-		.sql("SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id")
-		.all(project.no as number)
+		.sql(
+			webhookId === undefined
+				? "SELECT id, url FROM webhooks INDEXED BY webhooks_closing WHERE project_no = ? AND closing = 1 ORDER BY id"
+				: "SELECT id, url FROM webhooks WHERE project_no = ? AND id = ? AND closing = 1",
+		)
+		.all(...which)
 		.map((row) => closingLane(row.id as string, row.url as string, lastSeq));
 	const seen = { lastSeq, revision: project.revision as number };
 	return { lanes: [...lanes, ...closing], seen, handedOver: readHandedOver(c, project.no as number) };

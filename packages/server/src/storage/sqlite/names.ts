@@ -1,7 +1,5 @@
+import { BoundedMap } from "../shared/bounded-map.ts";
 import type { Statements } from "./statements.ts";
-
-/** Names kept in memory for each kind; the oldest is dropped beyond that and looked up again. */
-const MAX_NAMES = 20_000;
 
 /**
  * Which number stands for which name. A number is never given to another name, so what was found once stays true; only
@@ -9,11 +7,11 @@ const MAX_NAMES = 20_000;
  */
 export class Names {
 	readonly #sql: Statements;
-	readonly #projects = new Map<string, number>();
-	readonly #webhooks = new Map<string, { no: number; projectNo: number }>();
-	readonly #webhookIds = new Map<number, string>();
-	readonly #types = new Map<string, number>();
-	readonly #typeNames = new Map<number, string>();
+	readonly #projects = new BoundedMap<string, number>();
+	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>();
+	readonly #webhookIds = new BoundedMap<number, string>();
+	readonly #types = new BoundedMap<string, number>();
+	readonly #typeNames = new BoundedMap<number, string>();
 
 	constructor(sql: Statements) {
 		this.#sql = sql;
@@ -88,10 +86,6 @@ export class Names {
 }
 
 function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
-	if (map.size >= MAX_NAMES) {
-		const [oldest] = map.keys();
-		if (oldest !== undefined) map.delete(oldest);
-	}
 	map.set(key, value);
 	return value;
 }

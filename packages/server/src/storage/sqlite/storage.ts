@@ -186,10 +186,8 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.read("nextAlarm", this.clock.now());
 	}
 
-	loadLanes(
-		projectId: string,
-	): Promise<{ lanes: port.LaneState[]; seen: port.AlarmMark; handedOver: port.HandedOver[] }> {
-		return this.read("loadLanes", projectId);
+	loadLanes(projectId: string, webhookId?: string): Promise<port.LoadedLanes> {
+		return this.read("loadLanes", projectId, webhookId);
 	}
 
 	endDeletion(projectId: string, webhookId: string): Promise<void> {

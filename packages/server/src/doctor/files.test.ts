@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { SENDS } from "../base/budgets.ts";
+import { divideDescriptors } from "../base/descriptors.ts";
+import { examineFiles } from "./files.ts";
+
+const ENOUGH = 18_560;
+
+test("the limit on open files is worth a look as soon as it costs receivers anything", () => {
+	const ofReceivers = (limit: number): number => divideDescriptors(limit).sends + divideDescriptors(limit).idle;
+	expect(ofReceivers(ENOUGH)).toBe(SENDS.inFlight + SENDS.idleConnections);
+	expect(ofReceivers(ENOUGH - 2)).toBeLessThan(SENDS.inFlight + SENDS.idleConnections);
+	for (const limit of [ENOUGH, Number.POSITIVE_INFINITY]) expect(examineFiles(limit, "linux").state).toBe("ok");
+	for (const limit of [300, ENOUGH - 2]) {
+		const { state, text } = examineFiles(limit, "linux");
+		expect(state).toBe("warning");
+		expect(text).toMatch(/requests to receivers .* ulimit -n to 18,560 or more/);
+	}
+	expect(examineFiles(300, "linux").text).toContain(
+		"300 at most, which allows 100 requests to receivers and 113 clients",
+	);
+	const page = readFileSync(new URL("../../../../docs/operations/monitoring.md", import.meta.url), "utf8");
+	expect(page).toContain(`A limit of ${ENOUGH.toLocaleString("en-US")} or more allows`);
+});
+
+test("a limit that is assumed is no advice to raise it", () => {
+	expect(examineFiles(1_024, "darwin")).toMatchObject({
+		state: "ok",
+		text: expect.stringMatching(/^Taken to be 1,024/),
+	});
+});

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import type { ActorContext } from "./context.ts";
+import type { Flight } from "./flight.ts";
+import { Handover } from "./handover.ts";
+
+test("an attempt that waited before it was written stays handed over until its deadline", () => {
+	const clock = new VirtualClock();
+	const context = { clock, attemptTimeoutMs: 15_000 } as unknown as ActorContext;
+	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
+	clock.advance(60_000);
+	const flight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: clock.elapsed() } as unknown as Flight;
+	clock.advance(500);
+	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [flight]);
+	// Five seconds more are for the commit.
+	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
+});

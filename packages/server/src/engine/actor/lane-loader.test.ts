@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { LoadedLanes, Storage } from "../../storage/port.ts";
+import { LaneLoader } from "./lane-loader.ts";
+import type { Message } from "./messages.ts";
+
+/** Lanes that are read when the test says so. */
+class Reads {
+	readonly asked: { readonly webhookId: string | null; readonly answer: (revision: number) => void }[] = [];
+	readonly applied: number[] = [];
+	readonly loader: LaneLoader;
+
+	constructor() {
+		const loadLanes = (_: string, webhookId: string | null = null): Promise<LoadedLanes> =>
+			new Promise((resolve) => {
+				const answer = (revision: number): void =>
+					resolve({ lanes: [], seen: { lastSeq: 0, revision }, handedOver: [] });
+				this.asked.push({ webhookId, answer });
+			});
+		const post = (message: Message): void => {
+			if (message.kind !== "loaded") return;
+			this.applied.push(message.loaded.seen.revision);
+			message.done();
+		};
+		const context = { storage: { loadLanes } as unknown as Storage };
+		this.loader = new LaneLoader({ projectId: "proj_1", context, post } as never, () => 10);
+	}
+}
+
+test("a change of one webhook reads its lane", async () => {
+	const reads = new Reads();
+	const loaded = reads.loader.load({ webhookId: "wh_1", since: 10 });
+	reads.asked[0]!.answer(11);
+	await loaded;
+	expect(reads.asked.map(({ webhookId }) => webhookId)).toEqual(["wh_1"]);
+	expect(reads.applied).toEqual([11]);
+});
+
+// Applied before it, the newer lane had the whole older read dropped, with what it told of attempts in flight elsewhere.
+test("while all lanes are read, a change of one webhook has them all read again", async () => {
+	const reads = new Reads();
+	const all = reads.loader.load(null);
+	await Promise.resolve();
+	const one = reads.loader.load({ webhookId: "wh_1", since: 10 });
+	reads.asked[0]!.answer(10);
+	await all;
+	reads.asked[1]!.answer(11);
+	await one;
+	expect(reads.asked.map(({ webhookId }) => webhookId)).toEqual([null, null]);
+	expect(reads.applied).toEqual([10, 11]);
+});

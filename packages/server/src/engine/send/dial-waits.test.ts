@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import { createDialer } from "./dial.ts";
+import { createGuard } from "./guard.ts";
+import { shipment } from "./receiver.fixture.ts";
+import { made, Rig, text } from "./rig.fixture.ts";
+import { Shortages } from "./shortages.ts";
+
+const rig = new Rig();
+
+const TIMEOUT_MS = 10_000;
+/** Connections that begin before: enough for many turns of the event loop. */
+const AHEAD = 500;
+
+/** Sends one event behind a line of connections. The deadline would pass while it waits for its turn to connect. */
+async function sendBehindLine(clock: VirtualClock) {
+	let left = AHEAD;
+	/** Ends those ahead as soon as their turn comes. */
+	class Line extends Shortages {
+		override blocks(): boolean {
+			return left-- > 0;
+		}
+	}
+	const resolved = Promise.withResolvers<void>();
+	const dialer = createDialer({
+		guard: createGuard({ allow: ["127.0.0.0/8"] }),
+		resolver: {
+			lookup: async () => {
+				queueMicrotask(resolved.resolve);
+				return ["127.0.0.1"];
+			},
+		},
+		clock,
+		extraCa: rig.authority.cert,
+		shortages: new Line(clock),
+	});
+	const { target } = shipment("");
+	for (let n = 0; n < AHEAD; n++)
+		dialer.dial(
+			"127.0.0.1",
+			443,
+			() => undefined,
+			() => true,
+			target.projectId,
+		);
+	const sender = rig.makeSender({ clock, dialer, timeoutMs: TIMEOUT_MS });
+	const sending = sender.send(shipment(rig.receiver.url()));
+	await resolved.promise;
+	await new Promise<void>((resolve) => void setImmediate(resolve));
+	expect(left, "connections ahead").toBeGreaterThan(0);
+	clock.advance(TIMEOUT_MS);
+	return sending;
+}
+
+// The receiver was blamed for it, and eight such attempts dead-lettered a delivery that was never sent.
+test("waiting for a turn to connect takes nothing of an attempt's time", async () => {
+	const outcome = made(await sendBehindLine(new VirtualClock()));
+	expect(text(outcome)).toBe("ok");
+	expect([outcome.endedAt - outcome.startedAt, outcome.waitedMs]).toEqual([TIMEOUT_MS, TIMEOUT_MS]);
+});
+
+test("once its turn has come an attempt ends after its whole time, and no later", async () => {
+	const clock = new VirtualClock();
+	rig.receiver.answer = () => undefined;
+	const arrived = once(rig.receiver, "request");
+	const sending = sendBehindLine(clock);
+	await Promise.race([arrived, sending]);
+	clock.advance(TIMEOUT_MS);
+	const outcome = made(await sending);
+	expect(text(outcome)).toBe("timeout");
+	expect([outcome.endedAt - outcome.startedAt, outcome.waitedMs]).toEqual([2 * TIMEOUT_MS, TIMEOUT_MS]);
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import type { Storage } from "../src/storage/port.ts";
+import type { StartRig } from "./engine-rig.ts";
+
+/** Counts what is read of lanes. */
+class Loads {
+	all = 0;
+	lanes = 0;
+
+	readonly wrap = (storage: Storage): Storage => {
+		const count = async (projectId: string, webhookId?: string) => {
+			if (webhookId === undefined) this.all += 1;
+			const loaded = await storage.loadLanes(projectId, webhookId);
+			this.lanes += loaded.lanes.length;
+			return loaded;
+		};
+		return new Proxy(storage, {
+			get(target, key) {
+				if (key === "loadLanes") return count;
+				const value = Reflect.get(target, key);
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+	};
+
+	reset(): void {
+		this.all = 0;
+		this.lanes = 0;
+	}
+}
+
+const urlOf = (name: string): string => `https://${name}.example/`;
+
+/** What is read of a project's lanes when its webhooks change. */
+export function describeLoads(start: StartRig): void {
+	describe("loads of lanes", () => {
+		// Each webhook that was created had all others read again: 5,000 of them took minutes.
+		test("each change of a webhook reads one lane, however many the project has", async () => {
+			const loads = new Loads();
+			await using rig = await start(loads.wrap);
+			await rig.webhook("first");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			loads.reset();
+			for (let n = 0; n < 30; n++) await rig.webhook(`hook${n}`);
+			expect(loads).toMatchObject({ all: 0, lanes: 30 });
+			await rig.publish(1);
+			await rig.settledCount(32);
+		});
+
+		test("changes that were stored when lanes are read share the read", async () => {
+			const loads = new Loads();
+			await using rig = await start(loads.wrap);
+			const { id } = await rig.webhook("shared");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			loads.reset();
+			let left = 20;
+			const stored = Promise.withResolvers<void>();
+			const change = async (): Promise<void> => {
+				await rig.storage.updateWebhook(rig.projectId, id, { description: "changed" });
+				if (--left === 0) stored.resolve();
+				await stored.promise;
+			};
+			await Promise.all(Array.from({ length: left }, () => rig.change(change)));
+			expect(loads.all).toBeGreaterThan(0);
+			expect(loads.all).toBeLessThanOrEqual(3);
+		});
+
+		test("what others changed at the same time is in force, too", async () => {
+			await using rig = await start();
+			const [one, other] = [await rig.webhook("one"), await rig.webhook("other")];
+			await rig.publish(1);
+			await rig.settledCount(2);
+			const move = (id: string, name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
+			await rig.change(async () => {
+				await move(one.id, "one-moved");
+				await move(other.id, "other-moved");
+			}, one.id);
+			await rig.publish(1);
+			await rig.settledCount(4);
+			await rig.change(async () => {
+				await move(one.id, "one-again");
+				// Has the lanes read before the other one changes.
+				await rig.engine.change(rig.projectId, () => Promise.resolve());
+				await move(other.id, "other-again");
+			}, one.id);
+			await rig.publish(1);
+			await rig.settledCount(6);
+			const sent = rig.sender.sent.slice(2).map(({ url }) => url);
+			expect(sent.slice(0, 2).toSorted()).toEqual([urlOf("one-moved"), urlOf("other-moved")]);
+			expect(sent.slice(2).toSorted()).toEqual([urlOf("one-again"), urlOf("other-again")]);
+		});
+
+		test("while one webhook changes, the events of others wait, and go out afterwards", async () => {
+			await using rig = await start();
+			const [one, other] = [await rig.webhook("one"), await rig.webhook("other")];
+			await rig.publish(1);
+			await rig.settledCount(2);
+			const [waiting] = await rig.change(async () => {
+				await rig.storage.updateWebhook(rig.projectId, one.id, { url: urlOf("moved") });
+				const published = await rig.publish(1);
+				await new Promise((resolve) => setImmediate(resolve));
+				expect(rig.sender.sent).toHaveLength(2);
+				return published;
+			}, one.id);
+			await rig.settledCount(4);
+			expect(rig.sender.to(other.url)).toContain(waiting);
+			expect(rig.sender.to(urlOf("moved"))).toEqual([waiting]);
+		});
+
+		test("a webhook that is deleted gets nothing more, and one that is created gets what comes next", async () => {
+			await using rig = await start();
+			const [kept, deleted] = [await rig.webhook("kept"), await rig.webhook("deleted")];
+			await rig.publish(1);
+			await rig.settledCount(2);
+			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, deleted.id), deleted.id);
+			const created = await rig.webhook("created");
+			await rig.publish(1);
+			await rig.settledCount(4);
+			expect([kept, deleted, created].map(({ url }) => rig.sender.to(url).length)).toEqual([2, 1, 1]);
+		});
+	});
+}
