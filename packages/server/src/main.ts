@@ -125,6 +125,7 @@ async function build(
 		storage,
 		sender,
 		clock,
+		disk: clock,
 		ids,
 		seal,
 		logger,
@@ -164,7 +165,7 @@ async function build(
 	let operatorKeyHash = await findOperatorKey(storage, config.operatorKey);
 	const apiKeys = new ApiKeys({ storage, operatorKeyHash: () => operatorKeyHash, clock, ids, logger });
 	undo.push(() => apiKeys.close());
-	const accounts = startAccounts({ storage, clock, ids, logger });
+	const accounts = startAccounts({ storage, clock, disk: clock, ids, logger });
 	undo.push(() => accounts.close());
 	let publicUrl = config.publicUrl ?? "";
 	const api = await createApi({

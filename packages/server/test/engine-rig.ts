@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
-import type { Clock } from "../src/base/clock.ts";
+import { type Clock, systemClock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
@@ -152,6 +152,7 @@ export class EngineRig {
 			storage: this.storage,
 			sender: this.sender,
 			clock: this.clock,
+			disk: systemClock,
 			ids: this.ids,
 			seal: this.seal,
 			logger: silentLogger,

@@ -1,6 +1,7 @@
 /** Two engines on one PostgreSQL and one virtual clock. */
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { startEngine } from "../src/engine/index.ts";
 import type { FailureReason } from "../src/engine/send/outcome.ts";
@@ -46,6 +47,7 @@ class Neighbour {
 			storage,
 			sender: this.sender,
 			clock: rig.clock,
+			disk: systemClock,
 			ids: rig.ids,
 			seal: rig.seal,
 			logger: silentLogger,

@@ -38,6 +38,7 @@ export class SharingNode {
 				return 500;
 			}),
 			clock: systemClock,
+			disk: systemClock,
 			ids: this.#ids,
 			seal,
 			logger: silentLogger,

@@ -40,6 +40,11 @@ export class VirtualClock {
 		return { cancel: () => void this.#timers.delete(timer) };
 	}
 
+	/** Runs by itself, too. */
+	setImmediate(run: () => void): void {
+		setImmediate(run);
+	}
+
 	/** When the next timer fires, or null when none waits. */
 	get nextAt(): number | null {
 		return this.#next()?.at ?? null;

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/logger.ts";
 import { openTestStorage, type TestStorage } from "./accounts.fixture.ts";
 import { SESSION_MS } from "./sessions.ts";
@@ -30,7 +31,7 @@ beforeEach(async () => {
 		},
 	});
 	const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
-	accounts = startAccounts({ ...rig, storage, logger });
+	accounts = startAccounts({ ...rig, disk: systemClock, storage, logger });
 });
 afterEach(async () => {
 	await accounts.close();

@@ -13,6 +13,8 @@ import { AccountSweep } from "./sweep.ts";
 export interface AccountsOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Clock;
+	/** What waiting for the database goes by: the machine's time, even where `clock` is another. */
+	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
 }

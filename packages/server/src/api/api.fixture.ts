@@ -129,6 +129,7 @@ export class TestApi {
 			storage,
 			sender,
 			clock,
+			disk: clock,
 			ids,
 			seal,
 			logger,
@@ -154,7 +155,7 @@ export class TestApi {
 		const own = { storage, engine, clock, ids, logger };
 		const { basketIdleMs = DAY_MS } = options;
 		const store = startStore({ ...own, maxEventBytes: config.maxEventBytes, basketIdleMs });
-		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock });
+		const accounts = startAccounts({ ...own, clock: options.peopleClock ?? clock, disk: clock });
 		const parts: ApiParts = {
 			...own,
 			...accounts,

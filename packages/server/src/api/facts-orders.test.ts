@@ -13,7 +13,7 @@ const CONFIG = { maxEventBytes: 262_144, maxBatchBytes: REQUESTS.batchBytes } as
 // All orders of a batch were once checked and encoded in one turn of the event loop.
 test("orders of a batch are prepared in slices", async () => {
 	const loop: (() => void)[] = [];
-	const turns = new Turns(REQUESTS.turnMs, { elapsed: () => 0 }, (run) => loop.push(run));
+	const turns = new Turns(REQUESTS.turnMs, { elapsed: () => 0, setImmediate: (run) => loop.push(run) });
 	const inSlice: number[] = [0];
 	const orders = {
 		prepare(): PreparedOrder {

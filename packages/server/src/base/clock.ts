@@ -6,6 +6,8 @@ export interface Clock {
 	elapsed(): number;
 	/** Calls `fn` once, no earlier than `ms` milliseconds from now. Never keeps the process alive. */
 	setTimeout(fn: () => void, ms: number): Timer;
+	/** Calls `fn` once, as soon as this turn of the event loop is done. */
+	setImmediate(fn: () => void): void;
 }
 
 /** A moment, by both of a clock's hands. */
@@ -45,4 +47,5 @@ export const systemClock: Clock = {
 		handle.unref();
 		return { cancel: () => clearTimeout(handle) };
 	},
+	setImmediate: (fn) => void setImmediate(fn),
 };

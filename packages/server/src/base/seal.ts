@@ -11,16 +11,21 @@ export const SEAL_KEY_BYTES = 32;
  */
 export class Seal {
 	readonly #key: Buffer;
+	readonly #random: (bytes: number) => Buffer;
 
-	/** @param key 32 bytes; throws a RangeError otherwise */
-	constructor(key: Uint8Array) {
+	/**
+	 * @param key 32 bytes; throws a RangeError otherwise
+	 * @param random makes nonces, which must never repeat under one key
+	 */
+	constructor(key: Uint8Array, random: (bytes: number) => Buffer = randomBytes) {
 		if (key.length !== SEAL_KEY_BYTES)
 			throw new RangeError(`A seal key has ${SEAL_KEY_BYTES} bytes, not ${key.length}.`);
 		this.#key = Buffer.from(key);
+		this.#random = random;
 	}
 
 	seal(plain: Uint8Array, context: string): Buffer {
-		const nonce = randomBytes(NONCE_BYTES);
+		const nonce = this.#random(NONCE_BYTES);
 		const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(context));
 		const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
 		return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);

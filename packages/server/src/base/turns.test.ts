@@ -22,7 +22,7 @@ const TURN_MS = 5;
 async function run(sliceMs: number, jobs: readonly (readonly [owner: string, slices: number])[]): Promise<string[][]> {
 	const loop = eventLoop();
 	let now = 0;
-	const turns = new Turns(TURN_MS, { elapsed: () => now }, loop.later);
+	const turns = new Turns(TURN_MS, { elapsed: () => now, setImmediate: loop.later });
 	let ran: string[] = [];
 	const work = async ([owner, slices]: readonly [string, number]): Promise<void> => {
 		for (let slice = 1; slice <= slices; slice++) {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Asks whether to wait before so many bytes are worked on: null if not. */
 export type Pause = (bytes: number) => Promise<void> | null;
@@ -27,25 +27,18 @@ export class Turns {
 	/** By owner, those who wait; the owner that comes next is first. */
 	readonly #waiting = new Map<string, (() => void)[]>();
 	readonly #turnMs: number;
-	readonly #clock: Pick<Clock, "elapsed">;
-	readonly #later: (run: () => void) => void;
+	readonly #clock: Pick<Clock, "elapsed" | "setImmediate">;
 	/** Slices that may still run in the next turn of the loop, or in this one. */
 	#due = 0;
 	#begun: number | null = null;
 
 	/**
 	 * @param turnMs how long slices run in a turn of the event loop: the one that reaches it is the last
-	 * @param later calls back once in the next turn of the event loop, and does what promises wait for before it calls the
-	 *   next one back
+	 * @param clock its `setImmediate` lets promises settle before it makes the next call
 	 */
-	constructor(
-		turnMs: number,
-		clock: Pick<Clock, "elapsed"> = systemClock,
-		later: (run: () => void) => void = setImmediate,
-	) {
+	constructor(turnMs: number, clock: Pick<Clock, "elapsed" | "setImmediate">) {
 		this.#turnMs = turnMs;
 		this.#clock = clock;
-		this.#later = later;
 	}
 
 	/** Slices that wait. */
@@ -86,7 +79,7 @@ export class Turns {
 		if (this.#due > 0) return;
 		this.#due = SLICES;
 		this.#begun = null;
-		for (let n = 0; n < SLICES; n++) this.#later(() => this.#runSlice());
+		for (let n = 0; n < SLICES; n++) this.#clock.setImmediate(() => this.#runSlice());
 	}
 
 	#runSlice(): void {

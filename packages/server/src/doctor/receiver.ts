@@ -1,4 +1,4 @@
-import type { TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/index.ts";
 import { createDialer } from "../engine/send/dial.ts";
@@ -43,7 +43,7 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 	const dialing = dialer.dial(
 		hostOf(url),
 		Number(url.port || 443),
-		(error, socket) => (socket === null ? reject(error) : resolve(socket)),
+		(error, socket) => (socket instanceof TLSSocket ? resolve(socket) : reject(error)),
 		() => true,
 		"doctor",
 	);

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, encodeEnvelope, eventTypeEntry } from "@posthorn/protocol";
 import { SENDS } from "../base/budgets.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
@@ -25,8 +25,8 @@ export interface EngineOptions {
 	readonly storage: Storage;
 	readonly sender: Sender;
 	readonly clock: Clock;
-	/** What waiting for rows that others hold in the database goes by: the machine's time, unless given. */
-	readonly disk?: Clock | undefined;
+	/** What waiting for the database goes by: the machine's time, even where `clock` is another. */
+	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly seal: Seal;
 	readonly logger: Logger;
@@ -74,8 +74,8 @@ export interface RunningEngine extends Engine {
 
 /** Puts the parts together, in the order in which data flows: publish → lanes → send → settle. */
 export function startEngine(options: EngineOptions): RunningEngine {
-	const { storage, sender, clock, disk = systemClock, ids, seal, logger, observer } = options;
-	const settler = new Settler(storage, clock, logger, disk);
+	const { storage, sender, clock, disk, ids, seal, logger, observer } = options;
+	const settler = new Settler(storage, clock, disk, logger);
 	const unsettled = new Unsettled();
 	const sends = options.sendsInFlight ?? SENDS.inFlight;
 	const requestedInFlight = Math.min(SENDS.requestedInFlight, Math.floor(sends / 8));
@@ -123,7 +123,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		maxEventBytes: options.maxEventBytes,
 		onAppended: appended,
 	});
-	const sweeper = new RetentionSweeper(storage, clock, logger, options.logRetentionMs, (projectIds) =>
+	const sweeper = new RetentionSweeper(storage, clock, disk, logger, options.logRetentionMs, (projectIds) =>
 		directory.sweep(projectIds),
 	);
 	directory.start();

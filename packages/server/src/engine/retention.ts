@@ -16,6 +16,7 @@ const BETWEEN_STEPS_MS = 50;
 export class RetentionSweeper {
 	readonly #storage: RetentionStorage;
 	readonly #clock: Clock;
+	readonly #disk: Clock;
 	readonly #logger: Logger;
 	readonly #retentionMs: number;
 	readonly #onUnattempted: (projectIds: readonly string[]) => void;
@@ -23,15 +24,18 @@ export class RetentionSweeper {
 	#pass: Promise<void> | null = null;
 	#stopped = false;
 
+	/** @param disk what pauses between steps go by: the machine's time */
 	constructor(
 		storage: RetentionStorage,
 		clock: Clock,
+		disk: Clock,
 		logger: Logger,
 		retentionMs: number,
 		onUnattempted: (projectIds: readonly string[]) => void,
 	) {
 		this.#storage = storage;
 		this.#clock = clock;
+		this.#disk = disk;
 		this.#logger = logger;
 		this.#retentionMs = retentionMs;
 		this.#onUnattempted = onUnattempted;
@@ -75,8 +79,7 @@ export class RetentionSweeper {
 			deleted += done.deleted;
 			if (done.unattempted.length > 0) this.#onUnattempted(done.unattempted);
 			from = done.next;
-			// The machine's time, not the domain's: a pause for the others.
-			if (from !== null) await new Promise((resolve) => setTimeout(resolve, BETWEEN_STEPS_MS));
+			if (from !== null) await new Promise<void>((resolve) => this.#disk.setTimeout(resolve, BETWEEN_STEPS_MS));
 		}
 		return deleted;
 	}

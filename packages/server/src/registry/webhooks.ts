@@ -54,6 +54,8 @@ export interface WebhooksOptions {
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
 	readonly limits: WebhookLimits;
+	/** Draws the bytes of signing secrets: the machine's, unless given. */
+	readonly random?: (bytes: number) => Uint8Array;
 }
 
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
@@ -72,9 +74,9 @@ export class Webhooks {
 	async create(projectId: string, input: NewWebhookInput): Promise<CreateWebhookResult> {
 		const faults = this.faults(input);
 		if (faults.length > 0) return { kind: "invalid", faults };
-		const { storage, engine, seal, clock, ids, limits } = this.#options;
+		const { storage, engine, seal, clock, ids, limits, random } = this.#options;
 		const id = ids.next("webhook");
-		const secret = createSecret();
+		const secret = createSecret(random);
 		const webhook = {
 			id,
 			projectId,
@@ -139,8 +141,8 @@ export class Webhooks {
 
 	/** A new secret, shown this once; the old one signs nothing from then on. Null when there is no such webhook. */
 	async rotateSecret(projectId: string, webhookId: string): Promise<string | null> {
-		const { engine, seal, storage } = this.#options;
-		const secret = createSecret();
+		const { engine, seal, storage, random } = this.#options;
+		const secret = createSecret(random);
 		const sealedDigest = seal.seal(secretDigest(secret), webhookId);
 		const rotated = await engine.change(
 			projectId,

@@ -16,6 +16,7 @@ test("a suspended lease opens when its timer fires, even if the clock is a momen
 			fire = callback;
 			return { cancel: () => undefined };
 		},
+		setImmediate,
 	};
 	const lease = new HeldLease({ clock, leaseTermMs: TERM_MS }, LEASE, { now: 0, elapsed: 0 });
 	now = TERM_MS;

@@ -185,10 +185,14 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** A taker on a node that does nothing else, except what these parts do. */
 function takerOf(
 	storage: Partial<Storage>,
-	{ clock = new VirtualClock(), disk, ...options }: Partial<Pick<TakerContext, "clock" | "disk"> & LeaseTakerOptions>,
+	{
+		clock = new VirtualClock(),
+		disk = clock,
+		...options
+	}: Partial<Pick<TakerContext, "clock" | "disk"> & LeaseTakerOptions>,
 ): LeaseTaker {
 	return new LeaseTaker(
-		{ storage: storage as Storage, clock, ...(disk && { disk }), logger: silentLogger, leaseTermMs: 10_000 },
+		{ storage: storage as Storage, clock, disk, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			holder: "node",
 			roster: new Roster(),

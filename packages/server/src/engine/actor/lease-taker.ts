@@ -9,7 +9,7 @@
  * turn. So of N projects that always have work, a node with L places serves each that it has heard of within
  * 2 · ⌈N / L⌉ turns, of a quantum and a poll each, and every other within 4 · ⌈N / L⌉.
  */
-import { LONGEST_WAIT_MS, type Moment, momentOf, systemClock, type Timer } from "../../base/clock.ts";
+import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 import type { Roster } from "./roster.ts";
@@ -27,8 +27,7 @@ const LOCKED_MAX_MS = 1_000;
 /** After storage failed, it is asked again after this long. */
 const RETRY_MS = 1_000;
 
-export type TakerContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs"> &
-	Partial<Pick<ActorContext, "disk">>;
+export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "logger" | "leaseTermMs">;
 
 export interface LeaseTakerOptions {
 	readonly holder: string;
@@ -299,7 +298,7 @@ export class LeaseTaker {
 	/** Somebody else holds the lease's row, mostly for a moment: nobody is known to work the project. */
 	#tryAgain(projectId: string, heldBefore: boolean): void {
 		if (this.#roster.closing) return;
-		const { disk = systemClock } = this.#context;
+		const { disk } = this.#context;
 		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (this.#locked.get(projectId)?.waitMs ?? LOCKED_MS / 2));
 		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
 		waiting.timer = disk.setTimeout(() => {

@@ -131,7 +131,7 @@ test.each([
 ])("a batch of %s events is prepared in slices, between which others publish", async (_, events, bytes) => {
 	const { publisher, batches } = setUp();
 	const loop: (() => void)[] = [];
-	const turns = new Turns(REQUESTS.turnMs, { elapsed: () => 0 }, (run) => loop.push(run));
+	const turns = new Turns(REQUESTS.turnMs, { elapsed: () => 0, setImmediate: (run) => loop.push(run) });
 	const slice = turns.slices("batch", REQUESTS.sliceBytes, REQUESTS.pieceBytes);
 	let slices = 0;
 	const pause: Pause = (bytes) => {

@@ -1,7 +1,7 @@
 import { encodeEnvelope } from "@posthorn/protocol";
 import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
@@ -31,7 +31,7 @@ export interface PublisherOptions {
 	readonly storage: Pick<LogStorage, "appendEvents">;
 	readonly clock: Clock;
 	/** What waiting for the database goes by: the machine's time, unless given. */
-	readonly disk?: Clock | undefined;
+	readonly disk: Clock;
 	readonly ids: IdSource;
 	/** The largest `data`, bytes. */
 	readonly maxEventBytes: number;
@@ -67,7 +67,7 @@ export class Publisher {
 	constructor(options: PublisherOptions) {
 		this.#options = options;
 		this.#commits = new GroupCommit({
-			clock: options.disk ?? systemClock,
+			clock: options.disk,
 			ownerOf: ({ request }) => request.projectId,
 			commit: (batch, apart) => this.#commit(batch, apart),
 			weigh: (item) => item.bytes,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../base/clock.ts";
 import { Burst, type BurstTarget } from "./burst.ts";
 import { shipment } from "./receiver.fixture.ts";
 import { Rig, text } from "./rig.fixture.ts";
@@ -25,7 +26,7 @@ describe("requests of one turn", () => {
 
 	test("are all made ready, then all written, in the order in which they were started", async () => {
 		const log: string[] = [];
-		const burst = new Burst(unexpected);
+		const burst = new Burst(systemClock, unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 10);
 		expect(log).toEqual([]);
 		await turnEnded();
@@ -35,7 +36,7 @@ describe("requests of one turn", () => {
 
 	test("are written before all are ready where they are large", async () => {
 		const log: string[] = [];
-		const burst = new Burst(unexpected);
+		const burst = new Burst(systemClock, unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 600_000);
 		await turnEnded();
 		const written = (name: string) => `${name} written, 600000 bytes`;
@@ -44,7 +45,7 @@ describe("requests of one turn", () => {
 
 	test("leave in a later turn when they are started while others leave", async () => {
 		const log: string[] = [];
-		const burst = new Burst(unexpected);
+		const burst = new Burst(systemClock, unexpected);
 		burst.add({ begin: () => add(burst, log, "late", 10) });
 		await turnEnded();
 		expect(log).toEqual([]);
@@ -54,14 +55,14 @@ describe("requests of one turn", () => {
 
 	test("are written at once on a connection that took longer", () => {
 		const log: string[] = [];
-		new Burst(unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
+		new Burst(systemClock, unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
 		expect(log).toEqual(["a written, 10 bytes"]);
 	});
 
 	test("leave although others throw, and what was thrown is told", async () => {
 		const log: string[] = [];
 		const faults: unknown[] = [];
-		const burst = new Burst((error) => faults.push(error));
+		const burst = new Burst(systemClock, (error) => faults.push(error));
 		const thrower = (text: string) => () => {
 			throw new Error(text);
 		};

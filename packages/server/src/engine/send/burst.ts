@@ -1,4 +1,5 @@
 import { SENDS } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
 
 /** Where a request is written to. */
 export interface BurstTarget {
@@ -22,17 +23,19 @@ export class Burst {
 	#starts: BurstStart[] = [];
 	#prepared: { readonly to: BurstTarget; readonly request: Buffer }[] = [];
 	#preparedBytes = 0;
+	readonly #clock: Pick<Clock, "setImmediate">;
 	readonly #onFault: (error: unknown) => void;
 	#leaving = false;
 
 	/** @param onFault told what a start or a write threw: neither should, and no other suffers from it */
-	constructor(onFault: (error: unknown) => void) {
+	constructor(clock: Pick<Clock, "setImmediate">, onFault: (error: unknown) => void) {
+		this.#clock = clock;
 		this.#onFault = onFault;
 	}
 
 	/** Begins this when the turn ends. */
 	add(start: BurstStart): void {
-		if (this.#starts.push(start) === 1) setImmediate(this.#leave);
+		if (this.#starts.push(start) === 1) this.#clock.setImmediate(this.#leave);
 	}
 
 	/** Writes a request at the end of the burst under way, or immediately where there is none. */

@@ -1,8 +1,9 @@
-import type { TLSSocket } from "node:tls";
 import { RECEIVERS } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Burst, BurstTarget } from "./burst.ts";
 import type { Dialer, Dialing } from "./dial.ts";
 import { asError, SendFailure } from "./errors.ts";
+import type { Socket } from "./socket.ts";
 
 /** How long a connection is kept without a request, milliseconds. Receivers that hint at less are heard (Keep-Alive). */
 const IDLE_MS = 4_000;
@@ -20,11 +21,10 @@ const IDLE_MARGIN_MS = 1_000;
 export class Connection implements BurstTarget {
 	readonly place: Place;
 	readonly #owner: string;
-	readonly #dialer: Dialer;
-	readonly #burst: Burst;
+	readonly #parts: ConnectionParts;
 	readonly #onClose: (connection: Connection) => void;
 	#dialing: Dialing | null = null;
-	#socket: TLSSocket | null = null;
+	#socket: Socket | null = null;
 	#user: ConnectionUser | null = null;
 	#requests = 0;
 	/** Bytes read since it was taken for an exchange, or since it last paused. */
@@ -36,11 +36,10 @@ export class Connection implements BurstTarget {
 	 * @param owner the project that it is made for; others may use it later
 	 * @param onClose Called once, when it has closed while nobody used it.
 	 */
-	constructor(place: Place, owner: string, dialer: Dialer, burst: Burst, onClose: (connection: Connection) => void) {
+	constructor(place: Place, owner: string, parts: ConnectionParts, onClose: (connection: Connection) => void) {
 		this.place = place;
 		this.#owner = owner;
-		this.#dialer = dialer;
-		this.#burst = burst;
+		this.#parts = parts;
 		this.#onClose = onClose;
 	}
 
@@ -73,13 +72,13 @@ export class Connection implements BurstTarget {
 			user.ready();
 		} else {
 			const { hostname, port } = this.place;
-			this.#dialing ??= this.#dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
+			this.#dialing ??= this.#parts.dialer.dial(hostname, port, this.#dialed, this.#received, this.#owner);
 		}
 	}
 
 	write(request: Buffer): void {
 		this.#requests++;
-		this.#burst.write(this, request);
+		this.#parts.burst.write(this, request);
 	}
 
 	/** Called by the burst. */
@@ -114,7 +113,7 @@ export class Connection implements BurstTarget {
 		}
 	}
 
-	readonly #dialed = (error: Error | null, socket: TLSSocket | null): void => {
+	readonly #dialed = (error: Error | null, socket: Socket | null): void => {
 		if (socket === null) {
 			this.#fail(error ?? new SendFailure("connection_reset", "no connection came about"));
 			return;
@@ -149,7 +148,7 @@ export class Connection implements BurstTarget {
 		this.#read += Math.max(bytes.length, RECEIVERS.leastBytesPerRead);
 		if (this.#read < RECEIVERS.readBytesPerTurn) return true;
 		this.#read = 0;
-		setImmediate(this.#readOn);
+		this.#parts.clock.setImmediate(this.#readOn);
 		return false;
 	};
 
@@ -177,6 +176,13 @@ export class Connection implements BurstTarget {
 		this.destroy();
 		this.#onClose(this);
 	}
+}
+
+/** What all connections of a sender share. */
+export interface ConnectionParts {
+	readonly dialer: Dialer;
+	readonly burst: Burst;
+	readonly clock: Pick<Clock, "setImmediate">;
 }
 
 /** Where a connection leads. */

@@ -1,7 +1,5 @@
 import { RECEIVERS } from "../../base/budgets.ts";
-import type { Burst } from "./burst.ts";
-import { Connection, type Place } from "./connection.ts";
-import type { Dialer } from "./dial.ts";
+import { Connection, type ConnectionParts, type Place } from "./connection.ts";
 
 /**
  * The connections to receivers that are kept alive between requests. Those in use belong to their users and are only
@@ -9,8 +7,7 @@ import type { Dialer } from "./dial.ts";
  * others become old and are closed.
  */
 export class Connections {
-	readonly #dialer: Dialer;
-	readonly #burst: Burst;
+	readonly #parts: ConnectionParts;
 	readonly #maxIdle: number;
 	/** Stacks of idle connections; an origin without any has no entry. */
 	readonly #idle = new Map<string, Connection[]>();
@@ -18,9 +15,8 @@ export class Connections {
 	#closed = false;
 
 	/** @param maxIdle idle connections kept in all; released ones beyond that are closed */
-	constructor(dialer: Dialer, burst: Burst, maxIdle: number) {
-		this.#dialer = dialer;
-		this.#burst = burst;
+	constructor(parts: ConnectionParts, maxIdle: number) {
+		this.#parts = parts;
 		this.#maxIdle = maxIdle;
 	}
 
@@ -45,7 +41,7 @@ export class Connections {
 
 	/** A new connection, whatever is idle. */
 	open(place: Place, projectId: string): Connection {
-		return new Connection(place, projectId, this.#dialer, this.#burst, this.#forget);
+		return new Connection(place, projectId, this.#parts, this.#forget);
 	}
 
 	/** Gives a connection back after an exchange: one that is still open waits for the next. */

@@ -1,13 +1,5 @@
-import { isIP, type TcpNetConnectOpts } from "node:net";
-import {
-	type ConnectionOptions,
-	checkServerIdentity,
-	connect as connectTls,
-	createSecureContext,
-	getCACertificates,
-	type SecureContext,
-	type TLSSocket,
-} from "node:tls";
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
 import { RECEIVERS, SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { Turns } from "../../base/turns.ts";
@@ -16,6 +8,7 @@ import type { Guard } from "./guard.ts";
 import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
+import { type Connect, type ConnectOptions, createConnect, type Socket } from "./socket.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
@@ -33,7 +26,7 @@ export interface Dialer {
 	dial(hostname: string, port: number, done: Dialed, received: Received, owner: string): Dialing;
 }
 
-export type Dialed = (error: Error | null, socket: TLSSocket | null) => void;
+export type Dialed = (error: Error | null, socket: Socket | null) => void;
 
 /**
  * Takes what came. The bytes are overwritten by what comes next, on any connection: keep copies only.
@@ -58,6 +51,8 @@ export interface DialerOptions {
 	readonly clock: Clock;
 	/** PEM with certificate authorities to trust besides the machine's. */
 	readonly extraCa?: string | undefined;
+	/** Makes the sockets; over the machine's network, unless given. */
+	readonly connect?: Connect | undefined;
 	/** Told when connections can be made; asked before one is. */
 	readonly shortages?: Shortages | undefined;
 	/** The machine's network interfaces unless given. */
@@ -82,12 +77,9 @@ const STOOD_STILL_MS = 250;
 /** As much as a TLS record holds: what a receiver sent in one piece is mostly read in one. */
 const READ_BYTES = 16_384;
 
-/** `tls.connect` hands these on to `net.connect`; its types do not say so. */
-type TcpOptions = Pick<TcpNetConnectOpts, "onread">;
-
 /** What all connections of a dialer share. */
 interface Shared extends DialerOptions {
-	readonly secureContext: SecureContext;
+	readonly connect: Connect;
 	readonly sessions: TlsSessions;
 	/** One for all: what was read is taken before anything else is read. */
 	readonly buffer: Buffer;
@@ -95,12 +87,9 @@ interface Shared extends DialerOptions {
 }
 
 export function createDialer(options: DialerOptions): Dialer {
-	const ca = [...getCACertificates("default")];
-	if (options.extraCa !== undefined) ca.push(options.extraCa);
 	const shared: Shared = {
 		...options,
-		// Made once: reading some 150 authorities anew for each connection would cost milliseconds.
-		secureContext: createSecureContext({ ca, minVersion: "TLSv1.2" }),
+		connect: options.connect ?? createConnect(options.extraCa),
 		sessions: new TlsSessions(options.clock),
 		buffer: Buffer.allocUnsafeSlow(READ_BYTES),
 		turns: new Turns(SENDS.dialMsPerTurn, options.clock),
@@ -139,7 +128,7 @@ class Dial implements Dialing {
 	readonly #errors: Error[] = [];
 	/** Errors of addresses whose family this machine has no address of: they count only where there are no others. */
 	readonly #unreachable: Error[] = [];
-	#socket: TLSSocket | null = null;
+	#socket: Socket | null = null;
 	#accepted = false;
 	#timer: Timer | null = null;
 	/** When it began to wait for its turn, and when that came, by the monotonic clock. */
@@ -209,18 +198,17 @@ class Dial implements Dialing {
 	}
 
 	#connect(address: string): void {
-		const { secureContext, sessions, buffer } = this.#shared;
+		const { connect, sessions, buffer } = this.#shared;
 		const place = `${this.#hostname}:${this.#port}`;
 		const known = sessions.find(place);
 		let validTo = known?.validTo ?? 0;
-		const options: ConnectionOptions & TcpOptions = {
+		const options: ConnectOptions = {
 			host: address,
 			port: this.#port,
 			// Names are indicated to the server and compared with its certificate; addresses are compared only (RFC 6066, 3).
 			servername: isIP(this.#hostname) === 0 ? this.#hostname : "",
 			onread: { buffer, callback: (length) => this.#received(buffer.subarray(0, length)) },
 			ALPNProtocols: ["http/1.1"],
-			secureContext,
 			// Said outright, since NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
 			rejectUnauthorized: true,
 			// Not called where a session is resumed: its certificate was checked when the session was made.
@@ -229,12 +217,12 @@ class Dial implements Dialing {
 				return checkServerIdentity(hostname, certificate);
 			},
 		};
-		const socket = connectTls(options);
+		const socket = connect(options);
 		this.#socket = socket;
 		socket.on("error", (error) => this.#failed(socket, error));
 		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
 		socket.setNoDelay(true);
-		// Not among the options: if it is refused, `tls.connect` throws and leaves a socket behind that nobody listens to.
+		// Not among the options: if it is refused, `connect` throws and leaves a socket behind that nobody listens to.
 		if (known !== undefined && !setSession(socket, known.session)) sessions.drop(place);
 		let received = 0;
 		socket.on("session", (session: Buffer) => {
@@ -251,7 +239,7 @@ class Dial implements Dialing {
 		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
 	}
 
-	#limitTime(socket: TLSSocket): void {
+	#limitTime(socket: Socket): void {
 		const { clock } = this.#shared;
 		const since = clock.elapsed();
 		this.#timer = clock.setTimeout(() => {
@@ -260,7 +248,7 @@ class Dial implements Dialing {
 		}, NEXT_ADDRESS_AFTER_MS);
 	}
 
-	#failed(socket: TLSSocket, error: Error): void {
+	#failed(socket: Socket, error: Error): void {
 		if (this.#over || socket !== this.#socket) return;
 		if (this.#accepted) {
 			this.#shared.sessions.drop(`${this.#hostname}:${this.#port}`);
@@ -289,7 +277,7 @@ class Dial implements Dialing {
 		return WITHOUT_FAMILY.has(code) && !hasLocalAddressFor(this.#address, this.#shared.interfaces);
 	}
 
-	#end(error: Error | null, socket: TLSSocket | null): void {
+	#end(error: Error | null, socket: Socket | null): void {
 		if (this.#over) return;
 		this.#over = true;
 		this.#timer?.cancel();
@@ -298,10 +286,9 @@ class Dial implements Dialing {
 	}
 }
 
-function setSession(socket: TLSSocket, session: Buffer): boolean {
+function setSession(socket: Socket, session: Buffer): boolean {
 	try {
-		// Node documents the option that calls it, and not the method.
-		(socket as TLSSocket & { setSession(session: Buffer): void }).setSession(session);
+		socket.setSession(session);
 		return true;
 	} catch {
 		return false;

@@ -51,8 +51,8 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const timeoutMs = timeoutWithin(options.timeoutMs);
 	const resolver = options.resolver ?? createResolver({ guard, clock, timeoutMs, shortages });
 	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa, shortages });
-	const burst = new Burst(options.onFault);
-	const connections = new Connections(dialer, burst, options.idleConnections ?? SENDS.idleConnections);
+	const burst = new Burst(clock, options.onFault);
+	const connections = new Connections({ dialer, burst, clock }, options.idleConnections ?? SENDS.idleConnections);
 	const deadlines = new Deadlines(clock, options.timeoutMs);
 	const settings: Settings = { ...options, shortages, deadlines, writer: createRequestWriter(brand, clock) };
 	return {

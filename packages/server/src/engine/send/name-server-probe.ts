@@ -1,24 +1,8 @@
-import { promises as dns } from "node:dns";
 import type { Clock } from "../../base/clock.ts";
+import { isUnanswered, type NameServers } from "./name-servers.ts";
 
 /** How long the result of an unanswered probe is valid, milliseconds. */
 const SILENCE_HOLDS_MS = 1_000;
-
-/** Codes of c-ares that say that no server answered; every other code is an answer. */
-const UNANSWERED = new Set([
-	"ETIMEOUT",
-	"ECONNREFUSED",
-	"EOF",
-	"EFILE",
-	"ENOMEM",
-	"ECANCELLED",
-	"EDESTRUCTION",
-	"ENOTINITIALIZED",
-]);
-
-export function isUnanswered(error: Error): boolean {
-	return "code" in error && typeof error.code === "string" && UNANSWERED.has(error.code);
-}
 
 /**
  * Tells a name whose own servers are silent from name servers of this machine that are. The former is the receiver's
@@ -29,15 +13,13 @@ export function isUnanswered(error: Error): boolean {
  */
 export class NameServerProbe {
 	readonly #clock: Pick<Clock, "elapsed">;
-	readonly #timeoutMs: number;
-	readonly #servers: () => readonly string[];
+	readonly #servers: NameServers;
 	#answeredAt = Number.NEGATIVE_INFINITY;
 	#silentAt = Number.NEGATIVE_INFINITY;
 	#probing: Promise<boolean> | null = null;
 
-	constructor(clock: Pick<Clock, "elapsed">, timeoutMs: number, servers: () => readonly string[]) {
+	constructor(clock: Pick<Clock, "elapsed">, servers: NameServers) {
 		this.#clock = clock;
-		this.#timeoutMs = timeoutMs;
 		this.#servers = servers;
 	}
 
@@ -58,7 +40,7 @@ export class NameServerProbe {
 
 	async #probe(): Promise<boolean> {
 		try {
-			await Promise.any(this.#servers().map((server) => this.#ask(server)));
+			await Promise.any(this.#servers.getServers().map((server) => this.#ask(server)));
 			this.answered();
 			return true;
 		} catch {
@@ -69,10 +51,8 @@ export class NameServerProbe {
 
 	/** Rejects if it does not answer. */
 	async #ask(server: string): Promise<void> {
-		const resolver = new dns.Resolver({ timeout: this.#timeoutMs, tries: 1 });
-		resolver.setServers([server]);
 		try {
-			await resolver.resolveNs(".");
+			await this.#servers.resolveRoot(server);
 		} catch (error) {
 			if (!(error instanceof Error) || isUnanswered(error)) throw error;
 		}

@@ -1,10 +1,10 @@
-import { promises as dns } from "node:dns";
 import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SendFailure, ShortageFailure } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import { HostsFile } from "./hosts-file.ts";
-import { isUnanswered, NameServerProbe } from "./name-server-probe.ts";
+import { NameServerProbe } from "./name-server-probe.ts";
+import { isUnanswered, MachineNameServers, type NameServers } from "./name-servers.ts";
 import type { Shortages } from "./shortages.ts";
 
 /**
@@ -33,8 +33,12 @@ export interface ResolverOptions {
 	readonly clock: Clock;
 	/** Name servers as `address` or `address:port`; those of the machine (resolv.conf) unless given. */
 	readonly servers?: readonly string[];
+	/** Asked for addresses, instead of `servers`. */
+	readonly nameServers?: NameServers | undefined;
 	/** Path of the hosts file. */
 	readonly hostsFile?: string;
+	/** Names that this machine knows itself: those of `hostsFile` unless given. */
+	readonly hosts?: Pick<HostsFile, "addresses"> | undefined;
 	/** How long a name server may take to answer the first time of {@link TRIES}, milliseconds. */
 	readonly timeoutMs?: number;
 	/** Told when no name server answers, and when one does again. */
@@ -63,10 +67,9 @@ type Answer = { readonly addresses: readonly string[]; readonly error: Error | n
 
 export function createResolver(options: ResolverOptions): Resolver {
 	const { guard, clock, shortages, timeoutMs = TIMEOUT_MS } = options;
-	const hosts = new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
-	const servers = new dns.Resolver({ timeout: timeoutMs, tries: TRIES });
-	if (options.servers !== undefined) servers.setServers([...options.servers]);
-	const probe = new NameServerProbe(clock, timeoutMs, () => servers.getServers());
+	const hosts = options.hosts ?? new HostsFile(options.hostsFile ?? "/etc/hosts", clock);
+	const servers = options.nameServers ?? new MachineNameServers(timeoutMs, TRIES, options.servers);
+	const probe = new NameServerProbe(clock, servers);
 	const underWay = new Map<string, Promise<readonly string[]>>();
 
 	async function resolve(hostname: string): Promise<readonly string[]> {
@@ -121,7 +124,10 @@ export function createResolver(options: ResolverOptions): Resolver {
 	};
 }
 
-async function localAddresses(hostname: string, hosts: HostsFile): Promise<readonly string[] | undefined> {
+async function localAddresses(
+	hostname: string,
+	hosts: Pick<HostsFile, "addresses">,
+): Promise<readonly string[] | undefined> {
 	if (hostname === "localhost" || hostname.endsWith(".localhost")) return ["127.0.0.1", "::1"];
 	return hosts.addresses(hostname);
 }

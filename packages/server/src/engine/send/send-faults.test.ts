@@ -7,6 +7,7 @@ import { AnswerReader } from "./answer-reader.ts";
 import type { Dialed, Dialer, Received } from "./dial.ts";
 import { answered, shipment } from "./receiver.fixture.ts";
 import { made, Rig, text } from "./rig.fixture.ts";
+import type { Socket } from "./socket.ts";
 
 /**
  * Sockets, timers and name servers call the sender, and nothing catches what it throws back at them: the process would
@@ -96,7 +97,7 @@ describe("whatever throws, an attempt has an outcome, and the next one is not af
 					const dialer = faultyDialer((done, received) => {
 						setImmediate(() => {
 							const socket = new FaultySocket(new Set(methods));
-							done(null, socket as unknown as TLSSocket);
+							done(null, socket as unknown as Socket);
 							for (const each of events) {
 								if (each === "response") received(RESPONSE);
 								else if (each === "half") received(RESPONSE.subarray(0, 20));
@@ -133,7 +134,7 @@ describe("whatever throws, an attempt has an outcome, and the next one is not af
 	});
 
 	test("a timer cannot be set", async () => {
-		const sender = rig.makeSender({ clock: { now: () => 0, elapsed: () => 0, setTimeout: boom } });
+		const sender = rig.makeSender({ clock: { now: () => 0, elapsed: () => 0, setTimeout: boom, setImmediate } });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
 		expect(rig.faults).toEqual([BOOM]);
 	});
@@ -198,7 +199,7 @@ describe("a receiver that floods its connection", () => {
 		const { promise: dialed, resolve: onDialed } = Promise.withResolvers<Received>();
 		const socket = Object.assign(new FaultySocket(new Set()), { resume: () => turns.push(turns.length) });
 		const dialer = faultyDialer((done, received) => {
-			done(null, socket as unknown as TLSSocket);
+			done(null, socket as unknown as Socket);
 			onDialed(received);
 		});
 		const sending = rig.makeSender({ dialer }).send(shipment("https://flood.example/"));

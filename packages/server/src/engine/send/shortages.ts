@@ -64,14 +64,14 @@ interface State {
  *                                 trying
  */
 export class Shortages {
-	readonly #clock: Clock;
+	readonly #clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly #tell: (shortage: Shortage) => void;
 	readonly #states: Readonly<Record<Shortage, State>>;
 	readonly #waiting = new Map<() => void, Shortage>();
 	#timer: Timer | null = null;
 
 	/** @param tell is called when a send meets a shortage, once a minute at most for each kind */
-	constructor(clock: Clock, tell: (shortage: Shortage) => void = () => undefined) {
+	constructor(clock: Pick<Clock, "elapsed" | "setTimeout">, tell: (shortage: Shortage) => void = () => undefined) {
 		this.#clock = clock;
 		this.#tell = tell;
 		const times = { delayMs: 0, metAt: 0, tryAt: 0, toldAt: Number.NEGATIVE_INFINITY };

@@ -62,7 +62,7 @@ export interface Slot {
 }
 
 export interface SlotsOptions {
-	readonly clock: Clock;
+	readonly clock: Pick<Clock, "now" | "setTimeout">;
 	readonly fastInFlight?: number;
 	readonly fastForMs?: number;
 	/** Without those set aside. */
@@ -147,7 +147,7 @@ interface SharedWaiter {
 }
 
 class SlotTable implements Slots {
-	readonly #clock: Clock;
+	readonly #clock: Pick<Clock, "now" | "setTimeout">;
 	readonly #fast: FastSends;
 	readonly #maxTotal: number;
 	readonly #largestBody: number;

@@ -2,6 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS } from "../../base/budgets.ts";
+import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { type Settlement, StorageError, type Verdict } from "../../storage/port.ts";
 import { type SettleResult, Settler } from "./settler.ts";
@@ -43,7 +44,7 @@ class Storage {
 /** Hands these projects' outcomes in as one batch. Resolves with what became of each, going through outages by the clock. */
 async function settle(storage: Storage, projects: readonly string[]): Promise<Record<string, SettleResult>> {
 	const clock = new VirtualClock();
-	const settler = new Settler(storage, clock, silentLogger);
+	const settler = new Settler(storage, clock, systemClock, silentLogger);
 	const results: Record<string, SettleResult> = {};
 	// What comes while the first one is committed goes together.
 	for (const projectId of ["first", ...projects])
@@ -114,7 +115,7 @@ class HeldStorage {
 function held() {
 	const clock = new VirtualClock();
 	const storage = new HeldStorage();
-	const settler = new Settler(storage, clock, silentLogger, clock);
+	const settler = new Settler(storage, clock, clock, silentLogger);
 	return {
 		storage,
 		settler,

@@ -1,6 +1,6 @@
 import { Budget } from "../../base/budget.ts";
 import { COMMITS } from "../../base/budgets.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { Logger } from "../../base/logger.ts";
 import {
@@ -67,7 +67,7 @@ export class Settler {
 	readonly #locked = new Map<string, number>();
 	readonly #roomWaiters = new Map<string, (() => void)[]>();
 
-	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, logger: Logger, disk: Clock = systemClock) {
+	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, disk: Clock, logger: Logger) {
 		this.#storage = storage;
 		this.#clock = clock;
 		this.#logger = logger;

@@ -34,6 +34,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		publisher = new Publisher({
 			storage,
 			clock: systemClock,
+			disk: systemClock,
 			ids,
 			maxEventBytes: MAX_EVENT_BYTES,
 			onAppended: () => undefined,
