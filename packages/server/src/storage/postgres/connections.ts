@@ -16,7 +16,7 @@
  * tells whether the server still answers (probe.ts).
  */
 import { setTimeout as wait } from "node:timers/promises";
-import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from "pg";
+import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
 import { POOLS } from "../../base/budgets.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
@@ -66,6 +66,7 @@ export class Connections {
 	onDistrusted: () => void = () => undefined;
 	readonly #hosts: Hosts;
 	readonly #observer: DatabaseObserver;
+	readonly #verified = new WeakSet<PoolClient>();
 	readonly #distrusted = new WeakSet<PoolClient>();
 	readonly #pools: Readonly<Record<PoolName, Pool>>;
 	readonly #open = new Set<PoolClient>();
@@ -83,9 +84,8 @@ export class Connections {
 			() => ({ ...config, connectionString: hosts.current }),
 			() => this.#cut(),
 		);
-		const verify: PoolConfig["verify"] = (client, done) => void this.#verify(client).then(() => done(), done);
 		const open = (name: PoolName) => {
-			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true, verify });
+			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true });
 			pool.on("connect", (client) => {
 				this.#open.add(client);
 				observer.connected?.(name);
@@ -190,14 +190,22 @@ export class Connections {
 		clearTimeout(late);
 	}
 
-	async #verify(client: ClientBase): Promise<void> {
-		await this.#hosts.check(client);
+	/**
+	 * Checks a connection before its first use. The pool's own `verify` would lose one whose caller stops waiting meanwhile:
+	 * it would stay in use for good, by nobody.
+	 */
+	async #verify(client: PoolClient): Promise<PoolClient> {
+		if (this.#verified.has(client)) return client;
 		try {
+			await this.#hosts.check(client);
 			await this.epochs.check(client);
 		} catch (error) {
 			if (error instanceof EpochEnded) this.#end();
+			client.release(error as Error);
 			throw error;
 		}
+		this.#verified.add(client);
+		return client;
 	}
 
 	#end(): void {
@@ -251,9 +259,9 @@ export class Connections {
 		for (;;) {
 			if (this.#ended) throw new StorageError("lost", ENDED);
 			const client = await this.#hosts
-				.connect((url) => {
+				.connect(async (url) => {
 					pool.options.connectionString = url;
-					return pool.connect();
+					return this.#verify(await pool.connect());
 				})
 				.catch((error: unknown) => {
 					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : error;
