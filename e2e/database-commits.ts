@@ -14,7 +14,7 @@ const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pa
 const ROUNDS = 4;
 
 export function testCommits(server: () => PostgresServer): void {
-	test("a connection that breaks during a commit, of events or of outcomes: each is there once", async ({ expect }) => {
+	test("a connection that breaks during a commit, of events or of outcomes: each is there once", async () => {
 		const database = await server().createDatabase();
 		await using proxy = await PostgresProxy.start(database);
 		await using site = await Site.open({
@@ -38,7 +38,7 @@ export function testCommits(server: () => PostgresServer): void {
 		await traffic.stop();
 		// Nobody else took over and no request was made twice: the delivery log knows each of them.
 		await checkDeliveries(site, traffic, { exact: true });
-		expect(await site.stop(site.nodes[0]!)).toBe(0);
+		await site.stop(site.nodes[0]!);
 	});
 
 	test("slow commits: less goes through, nothing is refused, and every lease stays where it is", async ({ expect }) => {

@@ -25,7 +25,7 @@ export function testFailover(): void {
 				await primary.execute("SELECT pg_reload_conf()");
 			},
 		],
-	] as const)("failover: %s", async ([, end], { expect }) => {
+	] as const)("failover: %s", async ([, end]) => {
 		await using primary = await PostgresServer.start({ own: true, fsync: true });
 		// Before there is a standby: one that is there already hears of it later.
 		const database = await primary.createDatabase();
@@ -52,6 +52,6 @@ export function testFailover(): void {
 		// Both hear of each other by way of the new primary, too.
 		const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
 		while ((await standby.execute(listening)).length < site.nodes.length);
-		for (const node of [...site.nodes]) expect(await site.stop(node)).toBe(0);
+		for (const node of [...site.nodes]) await site.stop(node);
 	});
 }

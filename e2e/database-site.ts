@@ -145,10 +145,10 @@ export class Site {
 		this.nodes.push(await SiteNode.start(settings, options));
 	}
 
-	/** Stops a node in good order; it is not called any more. @returns its exit code */
-	async stop(node: SiteNode): Promise<number | null> {
+	/** Asks a node to stop; it is not called any more. Rejects with its last log lines unless it ends with this exit code. */
+	async stop(node: SiteNode, code = 0): Promise<void> {
 		this.nodes.splice(this.nodes.indexOf(node), 1);
-		return await node.service.stop();
+		await node.service.stopWith(code);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

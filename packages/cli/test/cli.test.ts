@@ -79,7 +79,7 @@ test("the first start that succeeds prints the operator's key, once", async () =
 	let service = await Posthorn.start({ settings, cwd });
 	await service.hasPrinted(BANNER_END);
 	const key = /pho_[\w-]+/.exec(service.output)![0];
-	expect(await service.stop("SIGTERM")).toBe(0);
+	await service.stopWith(0);
 	service = await Posthorn.start({ settings, cwd });
 	await service.hasPrinted(BANNER_END);
 	expect(service.output).not.toContain("pho_");
@@ -168,7 +168,7 @@ test.each(["sqlite-writer", "sqlite-reader"])("ends with 1 and says why when the
 	const port = String(await unusedPort());
 	const again = await Posthorn.start({ settings: { POSTHORN_PORT: port, POSTHORN_OPERATOR_KEY: KEY }, cwd });
 	expect((await fetch(`${again.url}/v1/projects/${id}`, { headers })).status).toBe(200);
-	expect(await again.stop()).toBe(0);
+	await again.stopWith(0);
 });
 
 test("a file that is no database is left alone, with a clear line", async () => {

@@ -32,7 +32,7 @@ describe("on SQLite", () => {
 		expectHealthy(report);
 		expect(report.lines.Database!.text).toMatch(/posthorn\.db, [\d.]+ GB free/);
 		expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-		expect(await service.stop()).toBe(0);
+		await service.stopWith(0);
 		expectHealthy(await doctor(settings, cwd));
 	});
 
@@ -153,7 +153,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 		const node = await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(await unusedPort()) } });
 		expectHealthy(await doctor(settings));
-		expect(await node.stop()).toBe(0);
+		await node.stopWith(0);
 		const other = { ...settings, POSTHORN_SEAL_KEY: Buffer.alloc(32, 8).toString("base64") };
 		await expectFault(await doctor(other), "Seal key", /not the one .* Put the right one back/);
 	});

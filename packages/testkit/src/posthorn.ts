@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
-/** Output kept to tell why a service did not start, characters. */
+/** Output kept to tell why a service did not start, or stop in order, characters. */
 const KEEP_OUTPUT = 16_384;
 
 export interface PosthornOptions {
@@ -98,6 +98,12 @@ export class Posthorn {
 	async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
 		this.process.kill(signal);
 		return (await this.#exited).code;
+	}
+
+	/** Asks it to stop. Rejects with the end of what it printed unless it ends with this exit code. */
+	async stopWith(code: number, signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<void> {
+		const was = await this.stop(signal);
+		if (was !== code) throw new Error(`posthorn serve ended with exit code ${was}, not ${code}:\n${this.output}`);
 	}
 
 	async #isReady(): Promise<boolean> {
