@@ -9,7 +9,7 @@
 import type { ClientBase } from "pg";
 import type { Claim } from "../port/neighbours.ts";
 import { toStoredId } from "../shared/attempt-codes.ts";
-import { storedGeneration } from "./generations.ts";
+import { storedGeneration } from "../shared/generations.ts";
 import { numberArray, textArray } from "./literals.ts";
 
 const KEPT = `

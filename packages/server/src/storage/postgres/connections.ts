@@ -21,7 +21,7 @@ import { POOLS } from "../../base/budgets.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
-import { ClockOffset } from "./clock-offset.ts";
+import { ClockOffset } from "../shared/clock-offset.ts";
 import { EpochEnded, type EpochMemory } from "./epochs.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";

@@ -2,10 +2,10 @@ import type { PoolConfig } from "pg";
 import type { EpochKeeper } from "../port/neighbours.ts";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
+import { storedGeneration, toGeneration } from "../shared/generations.ts";
 import { Connections, type PoolName } from "./connections.ts";
 import { type Epoch, EpochMemory, type Joining, joinEpoch } from "./epochs.ts";
 import { storageError } from "./errors.ts";
-import { storedGeneration, toGeneration } from "./generations.ts";
 import type { Hosts } from "./hosts.ts";
 
 /** For so long a database that had no room for something counts as full, milliseconds. */

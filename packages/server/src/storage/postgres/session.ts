@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResult } from "pg";
-import { ClockOffset } from "./clock-offset.ts";
-import { storedGeneration, toGeneration } from "./generations.ts";
+import { ClockOffset } from "../shared/clock-offset.ts";
+import { storedGeneration, toGeneration } from "../shared/generations.ts";
 import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./name-cache.ts";
 import type { Statement } from "./sql.ts";
