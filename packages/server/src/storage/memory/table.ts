@@ -1,0 +1,132 @@
+/**
+ * Tables of rows that are never changed, only replaced, and a journal of what was replaced: so a transaction that fails
+ * is undone, and the state goes back to a snapshot, by putting the former rows back in reverse order.
+ */
+import type { Index } from "./ordered.ts";
+
+/** Rows by a key that is hashed. */
+export class HashIndex<Row, Key> implements Index<Row> {
+	readonly #rows = new Map<Key, Row>();
+	readonly #keyOf: (row: Row) => Key;
+
+	constructor(keyOf: (row: Row) => Key) {
+		this.#keyOf = keyOf;
+	}
+
+	get(key: Key): Row | undefined {
+		return this.#rows.get(key);
+	}
+
+	add(row: Row): void {
+		const key = this.#keyOf(row);
+		if (this.#rows.has(key)) throw new Error(`A row was added twice: ${key}.`);
+		this.#rows.set(key, row);
+	}
+
+	remove(row: Row): void {
+		this.#rows.delete(this.#keyOf(row));
+	}
+
+	replace(former: Row, row: Row): void {
+		if (this.#keyOf(former) !== this.#keyOf(row)) this.remove(former);
+		this.#rows.set(this.#keyOf(row), row);
+	}
+}
+
+export class Table<Row, Key, Indexes extends Readonly<Record<string, Index<Row>>>> {
+	readonly by: Indexes;
+	readonly #journal: Journal;
+	readonly #keyOf: (row: Row) => Key;
+	readonly #rows = new Map<Key, Row>();
+	readonly #indexes: readonly Index<Row>[];
+
+	constructor(journal: Journal, keyOf: (row: Row) => Key, by: Indexes) {
+		this.#journal = journal;
+		this.#keyOf = keyOf;
+		this.by = by;
+		this.#indexes = Object.values(by);
+	}
+
+	get size(): number {
+		return this.#rows.size;
+	}
+
+	get(key: Key): Row | undefined {
+		return this.#rows.get(key);
+	}
+
+	/** In no particular order. */
+	values(): IterableIterator<Row> {
+		return this.#rows.values();
+	}
+
+	/** Adds a row, or replaces the one of the same key. */
+	put(row: Row): void {
+		const key = this.#keyOf(row);
+		const former = this.#rows.get(key);
+		this.#write(key, former, row);
+		this.#journal.record(this, key, former);
+	}
+
+	/** False when there is no such row. */
+	delete(key: Key): boolean {
+		const former = this.#rows.get(key);
+		if (former === undefined) return false;
+		this.#write(key, former, undefined);
+		this.#journal.record(this, key, former);
+		return true;
+	}
+
+	/** Makes a row what it was, without a note in the journal. */
+	undo(key: Key, former: Row | undefined): void {
+		this.#write(key, this.#rows.get(key), former);
+	}
+
+	#write(key: Key, former: Row | undefined, row: Row | undefined): void {
+		if (row === undefined) this.#rows.delete(key);
+		else this.#rows.set(key, row);
+		for (const index of this.#indexes) {
+			if (former === undefined) {
+				if (row !== undefined) index.add(row);
+			} else if (row === undefined) index.remove(former);
+			else index.replace(former, row);
+		}
+	}
+}
+
+interface Undoable {
+	undo(key: unknown, former: unknown): void;
+}
+
+/** What was replaced, the oldest first: as far back as the oldest snapshot that is held. */
+export class Journal {
+	/** Three for each change: the table, the key, the former row. */
+	#entries: unknown[] = [];
+	/** How many were dropped at the beginning. */
+	#dropped = 0;
+
+	/** How far it goes: a place to return to. */
+	get end(): number {
+		return this.#dropped + this.#entries.length;
+	}
+
+	record(table: object, key: unknown, former: unknown): void {
+		this.#entries.push(table, key, former);
+	}
+
+	/** Makes the state what it was there. */
+	undoTo(end: number): void {
+		while (this.end > end) {
+			const former = this.#entries.pop();
+			const key = this.#entries.pop();
+			(this.#entries.pop() as Undoable).undo(key, former);
+		}
+	}
+
+	/** Drops what came before this place: nobody returns there. */
+	dropBefore(place: number): void {
+		if (place === this.end) this.#entries = [];
+		else this.#entries.splice(0, place - this.#dropped);
+		this.#dropped = place;
+	}
+}

@@ -1,0 +1,164 @@
+import { compareText, OrderedSet } from "./ordered.ts";
+import type {
+	AccountRow,
+	ApiKeyRow,
+	AttemptRow,
+	AuditRow,
+	EpochRow,
+	EventRow,
+	ForkRow,
+	HandedOverRow,
+	InvitationRow,
+	LaneRow,
+	LeaseRow,
+	LinkRow,
+	LogRow,
+	MembershipRow,
+	ProjectRow,
+	RetryRow,
+	SessionRow,
+	StatRow,
+	WebhookRow,
+} from "./rows.ts";
+import { HashIndex, type Journal, Table } from "./table.ts";
+import { basketTables, factTables } from "./tables-facts.ts";
+
+export const deliveryKey = (webhookNo: number, seq: number): string => `${webhookNo}/${seq}`;
+export const eventKey = (projectNo: number, id: string): string => `${projectNo}/${id}`;
+export const membershipKey = (projectNo: number, accountId: string): string => `${projectNo}/${accountId}`;
+
+type EventPlace = Pick<EventRow, "projectNo" | "seq">;
+type DeliveryPlace = Pick<AttemptRow, "projectNo" | "seq" | "webhookNo" | "replay" | "attempt">;
+type DuePlace = Pick<RetryRow, "webhookNo" | "queue" | "dueAt" | "seq">;
+type StatPlace = Omit<StatRow, "n">;
+
+const byNo = (a: { readonly no: number }, b: { readonly no: number }): number => a.no - b.no;
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => compareText(a.id, b.id);
+const inProject = (a: { readonly projectNo: number; readonly id: string }, b: typeof a): number =>
+	a.projectNo - b.projectNo || compareText(a.id, b.id);
+
+/** All that a database holds. */
+export function makeTables(journal: Journal) {
+	return {
+		settings: new Table(journal, ({ name }: { readonly name: string; readonly value: string }) => name, {}),
+		projects: new Table(journal, ({ no }: ProjectRow) => no, {
+			id: new OrderedSet<ProjectRow, { readonly id: string }>(byId),
+		}),
+		logs: new Table(journal, ({ projectNo }: LogRow) => projectNo, {}),
+		leases: new Table(journal, ({ projectNo }: LeaseRow) => projectNo, {
+			news: new OrderedSet<LeaseRow, { readonly projectNo: number }>(
+				(a, b) => a.projectNo - b.projectNo,
+				({ wakeAt }) => wakeAt === 0,
+			),
+			alarm: new OrderedSet<LeaseRow, Pick<LeaseRow, "projectNo" | "wakeAt">>(
+				(a, b) => a.wakeAt! - b.wakeAt! || a.projectNo - b.projectNo,
+				({ wakeAt }) => wakeAt !== null,
+			),
+			end: new OrderedSet<LeaseRow, Pick<LeaseRow, "projectNo" | "until">>(
+				(a, b) => a.until! - b.until! || a.projectNo - b.projectNo,
+				({ until }) => until !== null,
+			),
+		}),
+		handedOver: new Table(journal, ({ webhookNo, seq }: HandedOverRow) => deliveryKey(webhookNo, seq), {
+			project: new OrderedSet<HandedOverRow, Pick<HandedOverRow, "projectNo" | "webhookNo" | "seq">>(
+				(a, b) => a.projectNo - b.projectNo || a.webhookNo - b.webhookNo || a.seq - b.seq,
+			),
+		}),
+		nodes: new Table(journal, ({ holder }: { readonly holder: string; readonly seenAt: number }) => holder, {}),
+		epochs: new Table(journal, ({ no }: EpochRow) => no, {}),
+		forks: new Table(journal, ({ projectNo, epoch }: ForkRow) => `${projectNo}/${epoch}`, {}),
+
+		webhooks: new Table(journal, ({ no }: WebhookRow) => no, {
+			id: new HashIndex(({ id }: WebhookRow) => id),
+			live: new OrderedSet<WebhookRow, Pick<WebhookRow, "projectNo" | "id">>(
+				inProject,
+				({ deletedAt }) => deletedAt === null,
+			),
+			closing: new OrderedSet<WebhookRow, Pick<WebhookRow, "projectNo" | "id">>(inProject, ({ closing }) => closing),
+			deleted: new OrderedSet<WebhookRow, Pick<WebhookRow, "deletedAt" | "no">>(
+				(a, b) => a.deletedAt! - b.deletedAt! || a.no - b.no,
+				({ deletedAt }) => deletedAt !== null,
+			),
+		}),
+		lanes: new Table(journal, ({ webhookNo }: LaneRow) => webhookNo, {}),
+		events: new Table(journal, ({ no }: EventRow) => no, {
+			no: new OrderedSet<EventRow, { readonly no: number }>(byNo),
+			id: new HashIndex(({ projectNo, id }: EventRow) => eventKey(projectNo, id)),
+			seq: new OrderedSet<EventRow, EventPlace>((a, b) => a.projectNo - b.projectNo || a.seq - b.seq),
+			type: new OrderedSet<EventRow, EventPlace & Pick<EventRow, "type">>(
+				(a, b) => a.projectNo - b.projectNo || compareText(a.type, b.type) || a.seq - b.seq,
+				({ seq }) => seq > 0,
+			),
+		}),
+		retries: new Table(journal, ({ webhookNo, seq }: RetryRow) => deliveryKey(webhookNo, seq), {
+			due: new OrderedSet<RetryRow, DuePlace>(
+				(a, b) => a.webhookNo - b.webhookNo || a.queue - b.queue || a.dueAt - b.dueAt || a.seq - b.seq,
+			),
+			event: new OrderedSet<RetryRow, Pick<RetryRow, "projectNo" | "seq" | "webhookNo">>(
+				(a, b) => a.projectNo - b.projectNo || a.seq - b.seq || a.webhookNo - b.webhookNo,
+			),
+		}),
+		attempts: new Table(journal, ({ no }: AttemptRow) => no, {
+			no: new OrderedSet<AttemptRow, { readonly no: number }>(byNo),
+			delivery: new OrderedSet<AttemptRow, DeliveryPlace>(
+				(a, b) =>
+					a.projectNo - b.projectNo ||
+					a.seq - b.seq ||
+					a.webhookNo - b.webhookNo ||
+					a.replay - b.replay ||
+					a.attempt - b.attempt,
+			),
+			project: new OrderedSet<AttemptRow, Pick<AttemptRow, "projectNo" | "status" | "id">>(
+				(a, b) => a.projectNo - b.projectNo || a.status - b.status || compareText(a.id, b.id),
+			),
+			webhook: new OrderedSet<AttemptRow, Pick<AttemptRow, "webhookNo" | "status" | "id">>(
+				(a, b) => a.webhookNo - b.webhookNo || a.status - b.status || compareText(a.id, b.id),
+			),
+		}),
+		stats: new Table(
+			journal,
+			({ scope, grain, at, status, responseClass }: StatRow) => `${scope}/${grain}/${at}/${status}/${responseClass}`,
+			{
+				place: new OrderedSet<StatRow, StatPlace>(
+					(a, b) =>
+						a.scope - b.scope ||
+						a.grain - b.grain ||
+						a.at - b.at ||
+						a.status - b.status ||
+						a.responseClass - b.responseClass,
+				),
+			},
+		),
+
+		apiKeys: new Table(journal, ({ id }: ApiKeyRow) => id, {
+			hash: new HashIndex(({ hash }: ApiKeyRow) => hash),
+			project: new OrderedSet<ApiKeyRow, Pick<ApiKeyRow, "projectNo" | "id">>(inProject),
+		}),
+		accounts: new Table(journal, ({ account }: AccountRow) => account.id, {
+			email: new HashIndex(({ normalEmail }: AccountRow) => normalEmail),
+		}),
+		sessions: new Table(journal, ({ session }: SessionRow) => session.id, {
+			token: new HashIndex(({ tokenHash }: SessionRow) => tokenHash),
+		}),
+		links: new Table(journal, ({ tokenHash }: LinkRow) => tokenHash, {}),
+		memberships: new Table(journal, ({ projectNo, accountId }: MembershipRow) => membershipKey(projectNo, accountId), {
+			project: new OrderedSet<MembershipRow, Pick<MembershipRow, "projectNo" | "accountId">>(
+				(a, b) => a.projectNo - b.projectNo || compareText(a.accountId, b.accountId),
+			),
+			account: new OrderedSet<MembershipRow, Pick<MembershipRow, "projectNo" | "accountId">>(
+				(a, b) => compareText(a.accountId, b.accountId) || a.projectNo - b.projectNo,
+			),
+		}),
+		invitations: new Table(journal, ({ invitation }: InvitationRow) => invitation.id, {
+			token: new HashIndex(({ tokenHash }: InvitationRow) => tokenHash),
+		}),
+		audit: new Table(journal, ({ no }: AuditRow) => no, {
+			no: new OrderedSet<AuditRow, { readonly no: number }>(byNo),
+			project: new OrderedSet<AuditRow, Pick<AuditRow, "projectNo" | "id">>(inProject),
+		}),
+		...factTables(journal),
+		...basketTables(journal),
+	};
+}
+
+export type Tables = ReturnType<typeof makeTables>;
