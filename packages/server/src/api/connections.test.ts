@@ -70,6 +70,26 @@ test("closes what is slow, malformed or half open, though the client does not", 
 	expect(api.app.server.listening).toBe(true);
 });
 
+// The service stopped only after an attempt's timeout and a grace, with leases not released, and exit code 1.
+test("closing waits for no client that is slow to send a request or to read its response", async () => {
+	await start({ parts: () => ({ connectionLimits: { endMs: 100 } }) });
+	const post = "POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
+	const texts = [
+		"",
+		"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ",
+		`${post}Authorization: Bearer ${OPERATOR_KEY}\r\n\r\n{`,
+	];
+	for (const text of texts) await open(text);
+	// More than the buffers between the two hold.
+	const deaf = await open(GET("/docs/reference.js").repeat(CONNECTIONS.requestsInWork));
+	deaf.pause();
+	await acceptedAll(4);
+	const hasCome = () => texts.every((text, i) => accepted[i]!.bytesRead === text.length);
+	await vi.waitUntil(() => hasCome() && accepted[3]!.writableLength > 0, { timeout: 30_000 });
+	await api.app.close();
+	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
+});
+
 test("a body that is refused is not read, and its connection is closed after the answer", async () => {
 	await start({});
 	const head =

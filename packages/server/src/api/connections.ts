@@ -20,6 +20,8 @@ export interface ConnectionLimits {
 	readonly headerMs: number;
 	/** The same for a whole request. */
 	readonly requestMs: number;
+	/** How long a client may take to send a request or to read a response while the API closes, milliseconds. */
+	readonly endMs: number;
 }
 
 export interface ConnectionsOptions extends Partial<ConnectionLimits> {
@@ -79,6 +81,7 @@ export class Connections {
 			checkMs: CONNECTIONS.checkMs,
 			headerMs: REQUESTS.headerMs,
 			requestMs: REQUESTS.requestMs,
+			endMs: CONNECTIONS.endMs,
 			...options,
 		};
 		this.budget = new Budget({ name: "api_connections", limit: this.#limits.connections });
@@ -104,6 +107,18 @@ export class Connections {
 				expecting.set(request, response);
 				admit(request, response);
 			});
+	}
+
+	/**
+	 * The API closes: whoever is slow from now on loses the connection. Node only closes connections on which nothing has
+	 * come, and looks for slow clients no more.
+	 */
+	end(): void {
+		this.#options.clock.setTimeout(() => {
+			for (const connection of this.#open.values())
+				if (isIdle(connection) || isUnread(connection)) connection.socket.destroy();
+			if (this.#open.size > 0) this.end();
+		}, this.#limits.endMs);
 	}
 
 	/** Has a request worked on as soon as its connection may. */

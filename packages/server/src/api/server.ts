@@ -65,6 +65,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	app.addHook("preClose", async () => {
 		closing = true;
 		parts.changes.close();
+		connections.end();
 	});
 	let openApi: string | undefined;
 	const routes: Route[] = apiRoutes(parts, () => {

@@ -163,6 +163,8 @@ export const CONNECTIONS = {
 	proxyIdleMs: 75_000,
 	/** A client that is refused has this long to read why before the connection is gone, milliseconds. */
 	lingerMs: 500,
+	/** While the API closes: how long a client may take to send its request or to read its response, milliseconds. */
+	endMs: 3_000,
 } as const;
 
 /** What a receiver may make this node do. */
