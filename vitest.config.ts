@@ -3,7 +3,13 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
 	test: {
-		include: ["packages/*/{src,test}/**/*.test.ts", "e2e/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
+		include: [
+			"packages/*/{src,test}/**/*.test.ts",
+			"e2e/**/*.test.ts",
+			"examples/**/*.test.ts",
+			"bench/**/*.test.ts",
+			"simulation/**/*.test.ts",
+		],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
 		setupFiles: ["./vitest.setup.ts"],

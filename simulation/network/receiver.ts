@@ -1,0 +1,87 @@
+import { answer, type Behaviour } from "./behaviour.ts";
+import type { ReceiverConnection } from "./receiver-connection.ts";
+import type { Draw, SeenRequest } from "./types.ts";
+
+/** What becomes of a connection that a node begins. Times are milliseconds. */
+export type Acceptance =
+	/** `sessions`: so many TLS sessions are handed out, one unless given. */
+	| { readonly kind: "accept"; readonly acceptMs?: number; readonly handshakeMs?: number; readonly sessions?: number }
+	/** Nobody listens. */
+	| { readonly kind: "refuse" }
+	/** Someone on the way says so: EHOSTUNREACH unless given. */
+	| { readonly kind: "unreachable"; readonly code?: string }
+	/** Nothing comes back, not even an acknowledgement. */
+	| { readonly kind: "silent" }
+	/** It is accepted, and then: nothing, a reset, an orderly end, */
+	| { readonly kind: "mute" | "reset" | "close"; readonly acceptMs?: number }
+	/** or the TLS handshake fails with this code, such as CERT_HAS_EXPIRED. */
+	| { readonly kind: "tls"; readonly code: string; readonly acceptMs?: number };
+
+/** How long a receiver keeps connections. */
+export interface KeepAlive {
+	/** Without a request, milliseconds. */
+	readonly idleMs: number;
+	/** After so many requests it closes, without a word before. */
+	readonly requests: number;
+}
+
+export const ACCEPTED: Acceptance = { kind: "accept" };
+const OK = answer(200, { body: "ok" });
+
+/**
+ * A server that webhooks are delivered to. What it does is asked anew for each connection and each request, so all of it
+ * may change at any time. Draws come from streams that are named after the receiver and `keyOf`, so that what happens to
+ * one request does not depend on others.
+ */
+export class Receiver {
+	readonly name: string;
+	/** Names and addresses in its certificate. */
+	certificateNames: readonly string[];
+	accept: (address: string, draw: Draw) => Acceptance = () => ACCEPTED;
+	/** @param nth how many requests with this key came before */
+	behave: (request: SeenRequest, draw: Draw, nth: number) => Behaviour = () => OK;
+	/** What a request's stream of random numbers is named after, besides how many came before with the same key. */
+	keyOf: (request: SeenRequest) => string = ({ path }) => path;
+	keepAlive: KeepAlive = { idleMs: 5_000, requests: Number.POSITIVE_INFINITY };
+	/** Whole requests that it got. */
+	requests = 0;
+	readonly #connections = new Set<ReceiverConnection>();
+	readonly #counts = new Map<string, number>();
+
+	constructor(name: string, certificateNames: readonly string[] = [name]) {
+		this.name = name;
+		this.certificateNames = certificateNames;
+	}
+
+	/** Connections that are open at its end. */
+	get connections(): number {
+		return this.#connections.size;
+	}
+
+	/** Closes every connection, whatever is under way on it. */
+	closeAll(how: "end" | "reset" = "reset"): void {
+		for (const connection of [...this.#connections]) connection.close(how);
+	}
+
+	/** Closes the connections that have no request just now. */
+	closeIdle(how: "end" | "reset" = "end"): void {
+		for (const connection of [...this.#connections]) if (connection.isIdle) connection.close(how);
+	}
+
+	// ── for the network ──
+
+	opened(connection: ReceiverConnection): void {
+		this.#connections.add(connection);
+	}
+
+	closed(connection: ReceiverConnection): void {
+		this.#connections.delete(connection);
+	}
+
+	/** How many requests with this key came before; counts this one. */
+	countOf(key: string): number {
+		const count = this.#counts.get(key) ?? 0;
+		this.#counts.set(key, count + 1);
+		return count;
+	}
+}
