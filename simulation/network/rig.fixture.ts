@@ -64,22 +64,17 @@ export class TestTime implements Time {
 	/** Lets everything happen up to this time. */
 	async runTo(ms: number): Promise<void> {
 		await turn();
-		while (this.#due.length > 0 && this.#due[0]!.at <= ms) {
-			this.#next();
-			await turn();
-		}
+		while (this.#next(ms)) await turn();
 		this.#now = Math.max(this.#now, ms);
 	}
 
-	#next(): boolean {
-		for (;;) {
-			const due = this.#due.shift();
-			if (due === undefined) return false;
-			if (due.isCancelled) continue;
-			this.#now = due.at;
-			due.run();
-			return true;
-		}
+	#next(until = Number.POSITIVE_INFINITY): boolean {
+		while (this.#due[0]?.isCancelled) this.#due.shift();
+		if (this.#due.length === 0 || this.#due[0]!.at > until) return false;
+		const { at, run } = this.#due.shift()!;
+		this.#now = at;
+		run();
+		return true;
 	}
 }
 
