@@ -9,6 +9,7 @@ export default defineConfig({
 			"examples/**/*.test.ts",
 			"bench/**/*.test.ts",
 			"simulation/**/*.test.ts",
+			"mutations/**/*.test.ts",
 		],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,

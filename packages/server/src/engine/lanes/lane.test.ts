@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { LaneProgress, LaneState, LogEvent, Retry } from "../../storage/port.ts";
 import { Chunk } from "./chunk.ts";
 import { Lane } from "./lane.ts";
+import { ANY_READ } from "./log-reader.ts";
 
 const TYPES = ["a", "b"];
 
@@ -273,4 +274,60 @@ test("what the owner left out is closed up to the last event of then, and nothin
 		return lane.closingReason(retry, eventOf(seq, "a"));
 	};
 	expect([reason(6), reason(7), reason(8), reason(7, 1)]).toEqual(["skipped", "skipped", null, null]);
+});
+
+const retryOf = (about: Partial<Retry>): Retry => {
+	return { webhookId: "wh_1", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 0, ...about };
+};
+
+const laneOf = (about: Partial<LaneState>): Lane => new Lane("proj_1", stateOf(about), KEY, TYPES.length);
+
+test("a type begins with the event after the one that was the last when it was subscribed to", () => {
+	const log = range(1, 4).map((seq) => eventOf(seq, "a"));
+	const lane = laneOf({ subscriptions: new Map([["a", 2]]) });
+	expect([start(lane, log, 128), start(lane, log, 128), start(lane, log, 128)]).toEqual([3, 4, null]);
+});
+
+test("what a former holder has in flight is not sent, but when that holder is gone", () => {
+	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
+	const lane = laneOf({ maxInFlight: 2, position: 2, open: [1, 2] });
+	const attempt = { webhookId: "wh_1", seq: 1, replay: 0, queue: null, until: 1_000 };
+	const retry = { webhookId: "wh_1", seq: 7, replay: 1, queue: "replay", until: 1_000 } as const;
+	lane.inFlightElsewhere([attempt, retry]);
+	expect(lane.isUnderWay(retryOf({ seq: 7, replay: 1 }))).toBe(true);
+	expect([start(lane, log, 128), start(lane, log, 128)]).toEqual([2, null]);
+	lane.firstEnded(2);
+	lane.inFlightElsewhere([]);
+	expect(lane.isUnderWay(retryOf({ seq: 7, replay: 1 }))).toBe(false);
+	expect([start(lane, log, 128), start(lane, log, 128)]).toEqual([1, 3]);
+});
+
+test("the commit of a series leaves the next one of its delivery under way", () => {
+	const lane = laneOf({});
+	const [before, next] = [retryOf({ replay: 0 }), retryOf({ replay: 1 })];
+	lane.queuedStarted(before);
+	lane.queuedEnded(before);
+	lane.queuedStarted(next);
+	lane.queuedCommitted(before);
+	expect(lane.isUnderWay(next)).toBe(true);
+});
+
+test("a lane is due when the first of its queues is", () => {
+	const lane = laneOf({});
+	for (const name of ["retry", "replay", "requested"] as const) {
+		const queue = lane.queue(name);
+		queue.endLoad([], queue.beginLoad(0), () => false);
+	}
+	lane.queue("retry").add(retryOf({ seq: 1, dueAt: 300 }));
+	lane.queue("replay").add(retryOf({ seq: 2, dueAt: 100 }));
+	expect(lane.nextDueAt).toBe(100);
+});
+
+test("a lane that found too many reads under way is looked at again when any of them ends", () => {
+	const lane = laneOf({});
+	lane.awaits = ANY_READ;
+	expect(lane.windowRead("another", null)).toBe(true);
+	expect(lane.awaits).toBeNull();
+	lane.awaits = "its own";
+	expect(lane.windowRead("another", null)).toBe(false);
 });

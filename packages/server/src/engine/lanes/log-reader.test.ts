@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
 import type { Chunk } from "./chunk.ts";
 import { LogReader } from "./log-reader.ts";
@@ -135,4 +136,21 @@ test("a read that ends once the project is gone leaves nothing in memory", async
 	read.resolve(events(1, 2, 3));
 	await new Promise((resolve) => setImmediate(resolve));
 	expect([budget.kept.size, budget.used]).toEqual([0, 0]);
+});
+
+test("a project reads few windows at a time, and lanes that want the same one share it", () => {
+	const asked: number[] = [];
+	const slow = {
+		readLog: (_projectId: string, after: number) => {
+			asked.push(after);
+			return new Promise<LogEvent[]>(() => {});
+		},
+	};
+	const log = new LogReader(slow, "prj_1", 100, new WindowBudget(), () => {});
+	const keys = Array.from({ length: WINDOWS.readsPerProject + 1 }, (_, position) =>
+		log.request({ position, ...ALL_TYPES }),
+	);
+	expect(keys.at(-1)).toBeNull();
+	expect(log.request({ position: 0, ...ALL_TYPES })).toBe(keys[0]);
+	expect(asked).toEqual(Array.from({ length: WINDOWS.readsPerProject }, (_, position) => position));
 });

@@ -149,3 +149,11 @@ test("what others stored while the queue was read is read as well", () => {
 	expect(queue.wantsLoad(0)).toBe(true);
 	expect(queue.nextDueAt).toBe(Number.NEGATIVE_INFINITY);
 });
+
+test("a read that failed is made again", () => {
+	const queue = new RetryQueue();
+	queue.beginLoad(0);
+	expect(queue.wantsLoad(0)).toBe(false);
+	queue.abandonLoad();
+	expect(queue.wantsLoad(0)).toBe(true);
+});

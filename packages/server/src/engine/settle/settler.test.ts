@@ -197,3 +197,54 @@ test("a node that stops gives up outcomes whose rows stay held, tells so once fo
 	expect([told, isDrained]).toEqual([["a0 stale", "a1 stale", "a2 stale"], true]);
 	expect(settler.budget.used).toBe(0);
 });
+
+test("of a delivery and of a lane that move several times in one commit the last word counts", async () => {
+	const settlements: Settlement[] = [];
+	const storage = {
+		settle: async (batch: readonly Settlement[]) => {
+			settlements.push(...batch);
+			return batch.map(() => "settled" as const);
+		},
+	};
+	const settler = new Settler(storage, new VirtualClock(), silentLogger);
+	const lease = { projectId: "a", generation: 1 };
+	const nothing = { lease, attempt: null, schedule: null, unschedule: null, lane: null, done: () => undefined };
+	const place = (seq: number) => ({ webhookId: "wh", seq });
+	const retry = (seq: number) => ({ ...place(seq), queue: "retry", replay: 0, attempt: 2, dueAt: 1 }) as const;
+	const progress = (position: number) => ({ webhookId: "wh", position, open: [] });
+	// What comes while the first one is committed goes together.
+	settler.add({ ...nothing, lane: progress(1) });
+	settler.add({ ...nothing, schedule: retry(1), lane: progress(2) });
+	settler.add({ ...nothing, unschedule: place(1), lane: progress(3) });
+	settler.add({ ...nothing, unschedule: place(2) });
+	settler.add({ ...nothing, schedule: retry(2) });
+	await settler.drain();
+	expect(settlements.slice(1)).toMatchObject([{ schedule: [retry(2)], unschedule: [place(1)], lanes: [progress(3)] }]);
+});
+
+test("outcomes that waited for storage are settled under the generation that their lease has by then", async () => {
+	// A failover gives a lease another generation; outcomes under the old one would be refused.
+	const clock = new VirtualClock();
+	const generations: number[] = [];
+	const lease = { projectId: "a", generation: 1 };
+	const storage = {
+		settle: async ([settlement]: readonly Settlement[]) => {
+			generations.push(settlement!.generation);
+			if (generations.length > 1) return ["settled" as const];
+			lease.generation = 2;
+			throw new StorageError("lost", "The connection was reset.");
+		},
+	};
+	const settler = new Settler(storage, clock, silentLogger);
+	settler.add({ ...outcomeOf("a"), lease });
+	let isDrained = false;
+	const draining = settler.drain().then(() => {
+		isDrained = true;
+	});
+	await until("the settler to drain", () => {
+		if (!isDrained && clock.nextAt !== null) clock.advanceTo(clock.nextAt);
+		return isDrained;
+	});
+	await draining;
+	expect(generations).toEqual([1, 2]);
+});

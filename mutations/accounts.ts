@@ -1,0 +1,207 @@
+import { of } from "./mutation.ts";
+import { inAccounts, inApi } from "./tests.ts";
+
+/** People, their sessions and roles, and API keys. */
+export const ACCOUNTS = [
+	...of("server/src/accounts/people.ts", inAccounts("people"), [
+		{
+			name: "people-right-counts-as-wrong",
+			find: "forAccount.forget(name);\n\t\t\tif (address !== null) fromAddress.takeBack(address);",
+			replace: "forAccount.forget(name);",
+			only: "any number may sign in",
+			why: "A hundred people who sign in from one office lock it out.",
+		},
+		{
+			name: "people-tries-at-once",
+			find: "forAccount.failed(name);\n\t\tif (address !== null) fromAddress.failed(address);\n\t\ttry {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) return null;",
+			replace:
+				"try {\n\t\t\tconst answer = await work();\n\t\t\tif (answer === null) {\n\t\t\t\tforAccount.failed(name);\n\t\t\t\tif (address !== null) fromAddress.failed(address);\n\t\t\t\treturn null;\n\t\t\t}",
+			only: "tries at once",
+			why: "Who guesses passwords sends a thousand at once, and is counted when they are done.",
+		},
+		{
+			name: "people-busy-counts-as-wrong",
+			find: "\t\t\tforAccount.takeBack(name);\n",
+			replace: "",
+			only: "could not be made",
+			why: "While the machine is busy people are locked out of their accounts.",
+		},
+		{
+			name: "people-forgotten-forever",
+			find: "const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;",
+			replace: "const forgotten = session.byLink;",
+			tests: inApi("sessions"),
+			why: "Whoever finds a browser open a month after a sign-in by link sets a new password.",
+		},
+		{
+			name: "people-everyone-is-operator",
+			find: "const account = this.#account(person, false);",
+			replace: "const account = this.#account(person, true);",
+			tests: [...inApi("invitations"), ...inApi("roles")],
+			why: "Everybody who is invited becomes the operator.",
+		},
+		{
+			name: "people-case-of-address",
+			find: "const name = normalEmail(email);",
+			replace: "const name = email;",
+			only: "compared without regard",
+			why: "Who writes an address in capitals cannot sign in.",
+		},
+	]),
+	...of("server/src/accounts/throttle.ts", inAccounts("throttle"), [
+		{
+			name: "throttle-one-more",
+			find: "if (!window || window.failures < this.#max) return null;",
+			replace: "if (!window || window.failures <= this.#max) return null;",
+			why: "One more guess is free than is said.",
+		},
+		{
+			name: "throttle-prolonged",
+			find: "if (window) window.failures += 1;",
+			replace:
+				"if (window) {\n\t\t\twindow.failures += 1;\n\t\t\twindow.endsAt = this.#clock.now() + this.#windowMs;\n\t\t}",
+			why: "Somebody who guesses at an account keeps its owner out for as long as he likes.",
+		},
+		{
+			name: "throttle-past-its-end",
+			find: "if (window && window.endsAt > this.#clock.now()) return window;",
+			replace: "if (window && window.endsAt >= this.#clock.now()) return window;",
+			why: "Who comes again when he was told to is refused.",
+		},
+		{
+			name: "throttle-unbounded",
+			find: "this.#windows.delete(this.#windows.keys().next().value ?? name);",
+			replace: "this.#windows.size;",
+			why: "Guesses at a million names fill the memory.",
+		},
+	]),
+	...of("server/src/accounts/sessions.ts", inApi("sessions"), [
+		{
+			name: "sessions-not-prolonged",
+			find: "if (now - session.lastSeenAt >= TOUCH_EVERY_MS) await",
+			replace: "if (now - session.lastSeenAt < 0) await",
+			why: "People are signed out a month after they signed in, however often they come.",
+		},
+	]),
+	...of("server/src/accounts/api-keys.ts", inAccounts("api-keys"), [
+		{
+			name: "api-keys-deleted-lives-on",
+			find: "if (deleted) this.#cache.drop(keyId);",
+			replace: "",
+			only: "deleted key ends at once|deleted while it is looked up",
+			why: "A key that leaked is good for seconds after it was deleted.",
+		},
+		{
+			name: "api-keys-use-not-noted",
+			find: "this.#uses.note(found.id);",
+			replace: "",
+			only: "use is told",
+			why: "A key in use is shown as never used, and deleted.",
+		},
+		{
+			name: "api-keys-cached-last-use",
+			find: "lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt",
+			replace: "lastUsedAt: key.lastUsedAt ?? this.#uses.of(key.id) ?? null",
+			only: "use is told|got by its id",
+			why: "The last use of a key is shown a minute late.",
+		},
+	]),
+	...of("server/src/accounts/key-cache.ts", inAccounts("key-cache"), [
+		{
+			name: "key-cache-forever",
+			find: "if (foundAt + ttl > this.#clock.now()) return key;",
+			replace: "if (ttl > 0) return key;",
+			why: "A key that was deleted on another node is good there for ever.",
+		},
+		{
+			name: "key-cache-keeps-deleted",
+			find: "if (revision !== this.#revision || this",
+			replace: "if (this",
+			why: "A key that is deleted while it is looked up is good for five seconds more.",
+		},
+		{
+			name: "key-cache-hint-of-same-moment",
+			find: "?? Number.NEGATIVE_INFINITY) >= at;",
+			replace: "?? Number.NEGATIVE_INFINITY) > at;",
+			why: "A hint in the millisecond of the lookup is taken for older than it.",
+		},
+		{
+			name: "key-cache-hint-for-all",
+			find: "this.#isHintedSince(key.projectId, foundAt) ? HINTED_TTL_MS : TTL_MS",
+			replace: "this.#hintedAt.size > 0 ? HINTED_TTL_MS : TTL_MS",
+			why: "One busy project has the keys of all looked up four times a second.",
+		},
+		{
+			name: "key-cache-from-answer",
+			find: "{ key, foundAt: at }",
+			replace: "{ key, foundAt: this.#clock.now() }",
+			why: "A key whose lookup took long is trusted for longer than five seconds.",
+		},
+	]),
+	...of("server/src/accounts/last-uses.ts", inAccounts("last-uses"), [
+		{
+			name: "last-uses-lost-at-end",
+			find: "this.#closed = true;\n\t\tthis.#write();",
+			replace: "this.#closed = true;",
+			tests: inAccounts("api-keys"),
+			only: "use is told",
+			why: "The last uses before a restart are never written.",
+		},
+		{
+			name: "last-uses-first-of-a-minute",
+			find: "this.#waiting.set(keyId, clock.now());",
+			replace: "if (!this.#waiting.has(keyId)) this.#waiting.set(keyId, clock.now());",
+			why: "A key's last use is shown as the first one of its minute.",
+		},
+	]),
+	...of("server/src/accounts/members.ts", inApi("roles"), [
+		{
+			name: "members-role-above-itself",
+			find: "ROLES.indexOf(role) >= ROLES.indexOf(needed)",
+			replace: "ROLES.indexOf(role) > ROLES.indexOf(needed)",
+			why: "Owners may not do what takes an owner.",
+		},
+		{
+			name: "members-operator-is-stranger",
+			find: 'return account.operator ? "owner" : this',
+			replace: "return this",
+			why: "The operator cannot get at a project that has lost its members.",
+		},
+	]),
+	...of("server/src/accounts/password.ts", inAccounts("password"), [
+		{
+			name: "password-decoy-is-right",
+			find: "timingSafeEqual(derived, expected) && hash !== null",
+			replace: "timingSafeEqual(derived, expected)",
+			only: "without a hash",
+			why: "Whoever learns the decoy's password signs in to accounts that do not exist.",
+		},
+		{
+			name: "password-as-typed",
+			find: 'Buffer.from(password.normalize("NFC"))',
+			replace: "Buffer.from(password)",
+			only: "however a keyboard",
+			why: "A password set on one keyboard is wrong on another.",
+		},
+		{
+			name: "password-no-queue",
+			find: "else if (this.#waiting.length >= SIGN_IN.hashesWaiting) throw new PasswordsBusy();",
+			replace: "",
+			why: "A flood of sign-ins makes everyone wait for minutes.",
+		},
+	]),
+	...of("server/src/accounts/guesses.ts", inApi("admission"), [
+		{
+			name: "guesses-known-wait",
+			find: "this.#known.has(hash) ? find() : this.#inTurn(network, find)",
+			replace: "this.#inTurn(network, find)",
+			why: "Who guesses keys from an office keeps those out who have one.",
+		},
+		{
+			name: "guesses-not-counted",
+			find: "this.#wrong.failed(network);",
+			replace: "",
+			why: "Keys may be guessed without end.",
+		},
+	]),
+];

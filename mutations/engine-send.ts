@@ -1,0 +1,191 @@
+import { of } from "./mutation.ts";
+import { inEngine } from "./tests.ts";
+
+/** How requests leave, to whom, and how many at once. */
+export const ENGINE_SEND = [
+	...of("server/src/engine/send/http-sender.ts", inEngine("send/http-sender"), [
+		{
+			name: "sender-patient-with-bodies",
+			find: "RECEIVERS.bodyMs);",
+			replace: "60 * RECEIVERS.bodyMs);",
+			tests: inEngine("send/answers"),
+			only: "grace of a second",
+			why: "A receiver that answers and then drips holds its lane for a minute.",
+		},
+		{
+			name: "sender-deadline-begins-again",
+			find: "\t\tthis.#waitedBeforeMs = this.#waitedMs;\n",
+			replace: "\t\tthis.#options.deadlines.add(this);\n\t\tthis.#waitedBeforeMs = this.#waitedMs;\n",
+			only: "the deadline is the attempt",
+			why: "Each change of the URL gives an attempt its whole time again.",
+		},
+		{
+			name: "sender-replaces-without-end",
+			find: "!(end.stale && !this.#freshOnly)",
+			replace: "!end.stale",
+			tests: inEngine("send/connections"),
+			only: "replaced",
+			why: "A receiver that closes every connection gets requests in a loop.",
+		},
+		{
+			name: "sender-blames-wait-for-body",
+			find: "this.#endedAt(truncated ? this.#readAt : null)",
+			replace: "this.#endedAt()",
+			tests: inEngine("send/answers"),
+			only: "grace of a second",
+			why: "The time for which a body was waited in vain is shown as the receiver's.",
+		},
+		{
+			name: "sender-wait-counts",
+			find: "const moreMs = waitedMs - this.#extendedMs;",
+			replace: "const moreMs = 0 * (waitedMs - this.#extendedMs);",
+			tests: inEngine("send/dial-waits"),
+			why: "On a busy node attempts time out before their turn to connect has come.",
+		},
+	]),
+	...of("server/src/engine/send/exchange.ts", inEngine("send/http-sender"), [
+		{
+			name: "exchange-sends-when-withheld",
+			find: "if (target.withheld || !this.#shipment.mayLeave()) {",
+			replace: "if (!this.#shipment.mayLeave()) {",
+			tests: ["server/test/engine-sqlite.test.ts", ...inEngine("send/burst")],
+			only: "withholding|paused in the same turn",
+			why: "After a pause was answered a request leaves that waited to connect.",
+		},
+		{
+			name: "exchange-sends-without-lease",
+			find: "if (target.withheld || !this.#shipment.mayLeave()) {",
+			replace: "if (target.withheld) {",
+			only: "once the lease is lost",
+			why: "A request leaves after the lease has passed on, and another node makes it, too.",
+		},
+		{
+			name: "exchange-old-url",
+			find: "} else if (target.url !== this.#destination.url) {",
+			replace: "} else if (target.url === null) {",
+			only: "after a change of URL",
+			why: "After a change of the URL was answered a request goes to the old one.",
+		},
+		{
+			name: "exchange-answered-attempt-again",
+			find: "const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);",
+			replace: "const stale = this.#reused && isConnectionClosed(error);",
+			tests: inEngine("send/connections"),
+			only: "broke off within the answer",
+			why: "A receiver that broke off within its answer gets the request twice, as one attempt.",
+		},
+		{
+			name: "exchange-malformed-body-fails",
+			find: "#endMalformed(): void {\n\t\tif (this.#answer.status !== 0) this.#endAnswered(false);\n\t\telse",
+			replace: "#endMalformed(): void {\n\t\t",
+			tests: inEngine("send/answers"),
+			why: "An event that was accepted is sent again because its answer's body was malformed.",
+		},
+	]),
+	...of("server/src/engine/send/guard.ts", inEngine("send/guard"), [
+		{
+			name: "guard-mapped-addresses",
+			find: "return allowed.some((range) => holds(range, embedded));",
+			replace: "return permits(embedded.toString());",
+			why: "Public IPv4 addresses in another spelling pass a check that reads them otherwise.",
+		},
+		{
+			name: "guard-ipv6-outside-global",
+			find: "if (!holds(globalIpv6, address)) return false;",
+			replace: "",
+			why: "Private networks can be reached by their IPv6 addresses.",
+		},
+		{
+			name: "guard-names-below-localhost",
+			find: ' || host.endsWith(".localhost")',
+			replace: "",
+			why: "A webhook is registered for a name of this machine.",
+		},
+		{
+			name: "guard-root-dot",
+			find: 'return host.endsWith(".") ? host.slice(0, -1) : host;',
+			replace: "return host;",
+			why: "“localhost.” passes where “localhost” is refused.",
+		},
+	]),
+	...of("server/src/engine/send/slots.ts", inEngine("send/slots"), [
+		{
+			name: "slots-no-room-left",
+			find: "return held < free;",
+			replace: "return held <= free;",
+			why: "A greedy project takes what should stay free for the next one.",
+		},
+		{
+			name: "slots-released-twice",
+			find: "if (this.held) this.#table.release(this);",
+			replace: "this.#table.release(this);",
+			why: "A slot that is released twice lets more requests in flight than there may be.",
+		},
+		{
+			name: "slots-small-pot-for-all",
+			find: "return sends === 0 && isSmallBody(bytes) && this.#small.free > 0",
+			replace: "return isSmallBody(bytes) && this.#small.free > 0",
+			why: "One project takes the bytes that are set aside for the small events of all.",
+		},
+		{
+			name: "slots-freed-bytes-not-told",
+			find: "if (less > 0) this.#callWaiting();",
+			replace: "",
+			why: "Projects wait for bytes that have been free for a while.",
+		},
+		{
+			name: "slots-no-watch",
+			find: "\t\t\tthis.#calling = false;\n\t\t\tthis.#watch();",
+			replace: "\t\t\tthis.#calling = false;",
+			why: "With hanging receivers in all fast slots nothing else is sent until one of them ends.",
+		},
+	]),
+	...of("server/src/engine/send/fast-sends.ts", inEngine("send/slots"), [
+		{
+			name: "fast-sends-of-the-future",
+			find: "Math.abs(now - this.#oldest.since)",
+			replace: "now - this.#oldest.since",
+			why: "After the clock was set back by a day nothing is sent for as long.",
+		},
+	]),
+	...of("server/src/engine/send/shortages.ts", inEngine("send/shortages"), [
+		{
+			name: "shortages-same-delay",
+			find: "Math.min(2 * state.delayMs, LONGEST_DELAY_MS)",
+			replace: "state.delayMs",
+			why: "During a long shortage the machine is tried every second.",
+		},
+		{
+			name: "shortages-put-off-counts-as-met",
+			find: "if (!tried) return;",
+			replace: "",
+			why: "Sends that were put off prolong a shortage that is over.",
+		},
+		{
+			name: "shortages-wake-all",
+			find: "mayTry ? WOKEN_TO_TRY : 0",
+			replace: "mayTry ? this.#waiting.size : 0",
+			why: "Each second of a shortage ten thousand lanes wake for nothing.",
+		},
+		{
+			name: "shortages-never-over",
+			find: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].lasts = false;",
+			replace: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].trying = false;",
+			why: "A shortage that is over still holds up deliveries for half a minute.",
+		},
+	]),
+	...of("server/src/engine/send/deadlines.ts", inEngine("send/deadlines"), [
+		{
+			name: "deadlines-whole-time-again",
+			find: "Math.ceil(dueAt - now)",
+			replace: "this.#ms",
+			why: "An attempt that hangs is cut after up to twice its time.",
+		},
+		{
+			name: "deadlines-timer-left",
+			find: "\t\tthis.#timer?.cancel();\n",
+			replace: "",
+			why: "A timer is left behind, and cuts the next attempt early.",
+		},
+	]),
+];

@@ -1,0 +1,30 @@
+import { of } from "./mutation.ts";
+
+/** Spots elsewhere that a review found untested. */
+export const OTHERS = [
+	...of(
+		"server/src/config/parsers.ts",
+		["server/src/config/read-config.test.ts"],
+		[
+			{
+				name: "parsers-seconds-cut",
+				find: "Math.round(value * 1000)",
+				replace: "Math.floor(value * 1000)",
+				only: "nearest millisecond",
+				why: "1.001 seconds are read as 1,000 milliseconds.",
+			},
+		],
+	),
+	...of(
+		"dashboard/src/lib/advice.ts",
+		["dashboard/src/lib/advice.test.ts"],
+		[
+			{
+				name: "advice-of-500",
+				find: "if (status >= 500) {",
+				replace: "if (status > 500) {",
+				why: "Of the most common failure the dashboard gives no advice.",
+			},
+		],
+	),
+];

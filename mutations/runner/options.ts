@@ -1,0 +1,40 @@
+import { parseArgs } from "node:util";
+import type { Areas } from "../index.ts";
+import type { Mutation } from "../mutation.ts";
+
+/** A mutation and the area that it belongs to. */
+export interface Chosen {
+	readonly area: string;
+	readonly mutation: Mutation;
+}
+
+export interface Options {
+	readonly chosen: readonly Chosen[];
+	/** Only name them. */
+	readonly list: boolean;
+}
+
+export const USAGE = `npm run mutate -- [--list] [--area AREA] … [NAME …]
+
+Puts deliberate faults into a copy of the checkout, one at a time, and runs the tests that should notice each.
+Without names and areas: all of them.`;
+
+/** Throws an Error that says what is wrong with the arguments. */
+export function readOptions(args: readonly string[], areas: Areas): Options {
+	const { values, positionals } = parseArgs({
+		args: [...args],
+		allowPositionals: true,
+		options: { list: { type: "boolean", default: false }, area: { type: "string", multiple: true, default: [] } },
+	});
+	const all = Object.entries(areas).flatMap(([area, mutations]) => mutations.map((mutation) => ({ area, mutation })));
+	for (const area of values.area)
+		if (!(area in areas)) throw new Error(`There is no area ${area}. There are: ${Object.keys(areas).join(", ")}.`);
+	for (const name of positionals)
+		if (!all.some(({ mutation }) => mutation.name === name))
+			throw new Error(`There is no mutation ${name}. npm run mutate -- --list names them.`);
+	const isAll = values.area.length + positionals.length === 0;
+	const chosen = all.filter(
+		({ area, mutation }) => isAll || values.area.includes(area) || positionals.includes(mutation.name),
+	);
+	return { chosen, list: values.list };
+}

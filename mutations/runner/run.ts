@@ -1,0 +1,65 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Copy } from "./copy.ts";
+import type { Chosen } from "./options.ts";
+import type { Verdict } from "./verdict.ts";
+import { runTests } from "./vitest.ts";
+
+/** Mutations that are tried at a time, each in a copy of its own. */
+const AT_ONCE = 2;
+
+/** Runs `work` with a folder that is gone afterwards. */
+export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+	const folder = mkdtempSync(join(tmpdir(), "posthorn-mutate-"));
+	// PostgreSQL's user reads in it.
+	chmodSync(folder, 0o755);
+	const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+	process.once("exit", remove);
+	try {
+		return await work(folder);
+	} finally {
+		process.off("exit", remove);
+		remove();
+	}
+}
+
+export const copies = (root: string, folder: string): Copy[] =>
+	Array.from({ length: AT_ONCE }, (_, i) => new Copy(root, join(folder, String(i + 1))));
+
+/**
+ * The tests have to pass without any fault: otherwise their failing would tell nothing.
+ *
+ * @returns what is wrong, a line each
+ */
+export async function tryWithout({ folder }: Copy, chosen: readonly Chosen[]): Promise<string[]> {
+	const tests = [...new Set(chosen.flatMap(({ mutation }) => mutation.tests))];
+	const { result, ran, failed, output } = await runTests(folder, tests, { workers: AT_ONCE });
+	if (result !== "passed") return [`without any mutation the tests do not pass: ${failed ?? output}`];
+	return chosen.flatMap(({ mutation: { name, only } }) => {
+		const isFound = only === undefined || ran.some((test) => new RegExp(only).test(test));
+		return isFound ? [] : [`${name}: no test has a name like ${only}`];
+	});
+}
+
+/** Tries all of them, and tells of each as it ends. */
+export async function tryAll(
+	places: readonly Copy[],
+	chosen: readonly Chosen[],
+	onVerdict: (verdict: Verdict) => void,
+): Promise<Verdict[]> {
+	const left = chosen.values();
+	const verdicts: Verdict[] = [];
+	const work = async (copy: Copy): Promise<void> => {
+		for (const { area, mutation } of left) {
+			const restore = copy.apply(mutation);
+			const run = await runTests(copy.folder, mutation.tests, { only: mutation.only, bail: true });
+			restore();
+			const verdict = { area, mutation, run, isCaught: run.result !== "passed" };
+			verdicts.push(verdict);
+			onVerdict(verdict);
+		}
+	};
+	await Promise.all(places.map(work));
+	return verdicts;
+}

@@ -1,0 +1,67 @@
+import type { Mutation } from "../mutation.ts";
+import type { TestRun } from "./vitest.ts";
+
+/** What became of a mutation: the tests noticed it (`hung`: they never ended), or they did not. */
+export interface Verdict {
+	readonly area: string;
+	readonly mutation: Mutation;
+	readonly run: TestRun;
+	readonly isCaught: boolean;
+}
+
+/** A part of all mutations this large has to be caught. */
+export const ENOUGH = 0.9;
+
+export const isEnough = (verdicts: readonly Verdict[]): boolean =>
+	caughtOf(verdicts).length >= verdicts.length * ENOUGH;
+
+export const caughtOf = (verdicts: readonly Verdict[]): readonly Verdict[] =>
+	verdicts.filter(({ isCaught }) => isCaught);
+
+/** One line for the terminal. */
+export function lineOf({ mutation, run, isCaught }: Verdict, nth: number, of: number): string {
+	const how = isCaught ? (run.result === "hung" ? "caught, as its tests hung" : "caught") : "SURVIVED";
+	return `[${nth}/${of}] ${mutation.name}: ${how} (${(run.ms / 1000).toFixed(1)} s)`;
+}
+
+/** What is to be read afterwards: survivors first, then what caught the others, in Markdown. */
+export function reportOf(verdicts: readonly Verdict[]): string {
+	const survivors = verdicts.filter(({ isCaught }) => !isCaught);
+	const caught = caughtOf(verdicts);
+	return [
+		"# Mutations",
+		summaryOf(verdicts),
+		"## Survivors",
+		...(survivors.length === 0 ? ["None."] : survivors.map(survivorOf)),
+		"## Caught",
+		...areasOf(caught).map(([area, those]) => `### ${area}\n\n${those.map(catchOf).join("\n")}`),
+		"",
+	].join("\n\n");
+}
+
+export const summaryOf = (verdicts: readonly Verdict[]): string =>
+	`caught ${caughtOf(verdicts).length} of ${verdicts.length}`;
+
+function survivorOf({ area, mutation, run }: Verdict): string {
+	const { name, file, find, replace, why, survives } = mutation;
+	return [
+		`### ${name} (${area})`,
+		`${file}: ${why}`,
+		`\`\`\`diff\n${prefixed("-", find)}\n${prefixed("+", replace)}\n\`\`\``,
+		survives === undefined ? "Not explained." : `Known: ${survives}`,
+		`${run.ran.length} tests passed: ${mutation.tests.join(", ")}`,
+	].join("\n\n");
+}
+
+const prefixed = (sign: string, text: string): string =>
+	text
+		.split("\n")
+		.map((line) => `${sign} ${line}`)
+		.join("\n");
+
+const catchOf = ({ mutation, run }: Verdict): string =>
+	`- ${mutation.name}: ${run.failed ?? (run.result === "hung" ? "its tests hung" : "its tests did not run to their end")}`;
+
+function areasOf(verdicts: readonly Verdict[]): [string, Verdict[]][] {
+	return [...Map.groupBy(verdicts, ({ area }) => area)];
+}

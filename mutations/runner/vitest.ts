@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { PACKAGES } from "./apply.ts";
+
+/** For a test, and for what runs before and after it, milliseconds: a fault may have it wait forever. */
+const TEST_TIMEOUT_MS = 30_000;
+/** For all tests of a mutation. */
+const RUN_TIMEOUT_MS = 300_000;
+/** Of the output, characters. */
+const KEPT = 20_000;
+
+export interface TestRun {
+	/** `hung`: the tests did not end in time. */
+	readonly result: "passed" | "failed" | "hung";
+	/** The full names of the tests that ran, and of the first that failed. */
+	readonly ran: readonly string[];
+	readonly failed: string | null;
+	readonly output: string;
+	readonly ms: number;
+}
+
+/** Vitest's JSON report, as far as it is read here. */
+interface Report {
+	readonly testResults: readonly {
+		readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+	}[];
+}
+
+export interface TestOptions {
+	/** A regular expression for the full names of tests. */
+	readonly only?: string | undefined;
+	/** Stops at the first failure. */
+	readonly bail?: boolean;
+	/** Test files at a time. */
+	readonly workers?: number;
+}
+
+/** Runs test files in a copy of the checkout. */
+export async function runTests(folder: string, tests: readonly string[], options: TestOptions): Promise<TestRun> {
+	const { only, bail = false, workers = 1 } = options;
+	const begun = Date.now();
+	const report = join(folder, "test-report.json");
+	rmSync(report, { force: true });
+	const ending = await run(folder, [
+		join(folder, "node_modules/vitest/vitest.mjs"),
+		"run",
+		...tests.map((test) => join(PACKAGES, test)),
+		"--reporter=default",
+		"--reporter=json",
+		`--outputFile.json=${report}`,
+		`--maxWorkers=${workers}`,
+		`--testTimeout=${TEST_TIMEOUT_MS}`,
+		`--hookTimeout=${TEST_TIMEOUT_MS}`,
+		...(bail ? ["--bail=1"] : []),
+		...(only === undefined ? [] : ["-t", only]),
+	]);
+	return { ...ending, ...readReport(report), ms: Date.now() - begun };
+}
+
+function readReport(path: string): Pick<TestRun, "ran" | "failed"> {
+	// A run that hung, or could not begin, leaves none.
+	if (!existsSync(path)) return { ran: [], failed: null };
+	const { testResults } = JSON.parse(readFileSync(path, "utf8")) as Report;
+	const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+	const names = (...statuses: string[]) =>
+		all.filter(({ status }) => statuses.includes(status)).map(({ fullName }) => fullName);
+	return { ran: names("passed", "failed"), failed: names("failed")[0] ?? null };
+}
+
+function run(folder: string, args: readonly string[]): Promise<Pick<TestRun, "result" | "output">> {
+	// In a group of its own: tests start processes, too.
+	const child = spawn(process.execPath, args, {
+		cwd: folder,
+		detached: true,
+		stdio: ["ignore", "pipe", "pipe"],
+		env: { ...process.env, NO_COLOR: "1", POSTHORN_TEST_SHRINK: "off" },
+	});
+	let output = "";
+	for (const stream of [child.stdout, child.stderr])
+		stream.setEncoding("utf8").on("data", (text: string) => {
+			output = (output + text).slice(-KEPT);
+		});
+	const kill = (): void => {
+		try {
+			if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+		} catch {
+			// All of it has ended.
+		}
+	};
+	process.once("exit", kill);
+	return new Promise((resolve, reject) => {
+		let isHung = false;
+		const timer = setTimeout(() => {
+			isHung = true;
+			kill();
+		}, RUN_TIMEOUT_MS);
+		child.on("error", reject);
+		child.on("exit", (code) => {
+			clearTimeout(timer);
+			process.off("exit", kill);
+			kill();
+			resolve({ result: isHung ? "hung" : code === 0 ? "passed" : "failed", output });
+		});
+	});
+}

@@ -1,0 +1,240 @@
+import { of } from "./mutation.ts";
+import { inPostgres, NODES, POSTGRES } from "./tests.ts";
+
+/** The storage rules in PostgreSQL. */
+export const STORAGE_POSTGRES = [
+	...of("server/src/storage/postgres/members.ts", inPostgres("members"), [
+		{
+			name: "postgres-members-not-held",
+			find: "SELECT FROM posthorn.projects WHERE no = $1 FOR NO KEY UPDATE",
+			replace: "SELECT FROM posthorn.projects WHERE no = $1",
+			why: "Two owners who step down at the same time leave a project without one.",
+		},
+	]),
+	...of("server/src/storage/postgres/append-repeated.ts", inPostgres("append-repeated"), [
+		{
+			name: "postgres-append-all-repeated",
+			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
+			replace: "repeated: true",
+			why: "An event whose commit was not answered is not given to the lanes at once.",
+		},
+		{
+			name: "postgres-append-taken-for-ours",
+			find: "there.createdAt === row.createdAt && there.publishedAt === row.publishedAt",
+			replace: "there.createdAt === row.createdAt",
+			why: "A publisher who repeats an event is told that it is new.",
+		},
+	]),
+	...of("server/src/storage/postgres/settle.ts", POSTGRES, [
+		{
+			name: "postgres-settle-any-generation",
+			find: 'if (hold.generation !== c.storedGeneration(one.settlement.generation)) return "stale";',
+			replace: "",
+			only: "leases and alarms|settling",
+			why: "A node that has lost its lease settles all the same: what the next one sends is sent twice.",
+		},
+		{
+			name: "postgres-settle-beyond-log",
+			find: 'if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";',
+			replace: "",
+			only: "settling",
+			why: "After a failover lanes stand beyond the log, and new events are skipped.",
+		},
+		{
+			name: "postgres-settle-unanswered-is-stale",
+			find: 'if (known.length > 0 && known.every((id, i) => id === storedId(one.attempts[i]!))) return "settled";',
+			replace: "",
+			tests: inPostgres("faults"),
+			why: "A commit whose answer was lost has the project dropped and its events read again.",
+		},
+		{
+			name: "postgres-settle-released",
+			find: "CASE WHEN l.until IS NOT NULL THEN l.generation END AS generation",
+			replace: "l.generation",
+			only: "leases and alarms|settling|outlive their lease",
+			why: "A node settles under a lease that it has given back.",
+		},
+		{
+			name: "postgres-settle-twice-in-one",
+			find: "known.some((id) => id !== undefined) || repeatsItself(one)",
+			replace: "repeatsItself(one)",
+			only: "settling",
+			why: "An attempt that is logged already takes the whole commit with it, or is logged twice.",
+		},
+	]),
+	...of("server/src/storage/postgres/settle-rows.ts", POSTGRES, [
+		{
+			name: "postgres-lane-goes-back",
+			find: "position = greatest(l.position, g.position),",
+			replace: "position = CASE WHEN g.position > 0 THEN g.position ELSE l.position END,",
+			only: "settling",
+			why: "“Leave out what waits” is undone by an attempt that was under way: the backlog is sent.",
+		},
+		{
+			name: "postgres-lane-forgets-open",
+			find: "FROM unnest(l.open) AS seq WHERE seq > g.position OR seq = ANY (g.open)",
+			replace: "FROM unnest(l.open) AS seq WHERE seq = ANY (g.open)",
+			only: "settling",
+			why: "An outcome that is committed late closes events opened since: a crash loses them.",
+		},
+		{
+			name: "postgres-lane-reopens",
+			find: "UNION ALL SELECT seq FROM unnest(g.open) AS seq WHERE seq > l.position",
+			replace: "UNION SELECT seq FROM unnest(g.open) AS seq",
+			only: "settling",
+			why: "An outcome that is committed late reopens what was settled since: it is sent again.",
+		},
+		{
+			name: "postgres-retry-counted-again",
+			find: "NULL, NULL, 1, 0 FROM put WHERE added",
+			replace: "NULL, NULL, 1, 0 FROM put",
+			only: "backlogs and gauges",
+			why: "The gauge of waiting retries grows with each failure.",
+		},
+	]),
+	...of("server/src/storage/postgres/leases.ts", POSTGRES, [
+		{
+			name: "postgres-lease-same-generation",
+			find: "generation = l.generation + 1, acknowledged",
+			replace: "generation = l.generation, acknowledged",
+			only: "leases and alarms",
+			why: "Two holders in a row have the same generation, and the first may settle under the second's lease.",
+		},
+		{
+			name: "postgres-lease-acknowledges-unread",
+			find: "acknowledged = NULL, until",
+			replace: "until",
+			tests: [...NODES, ...inPostgres("nodes")],
+			why: "A change counts as in force before the new holder of the project has read it.",
+		},
+		{
+			name: "postgres-release-ignores-changes",
+			find: "g.last_seq > $4 OR g.revision <> $5",
+			replace: "g.last_seq > $4 OR g.revision < $5",
+			only: "leases and alarms",
+			why: "A replay or test stored while the lease was given back waits for the next event.",
+		},
+		{
+			name: "postgres-next-alarm-latest",
+			find: "SELECT least(",
+			replace: "SELECT greatest(",
+			only: "leases and alarms",
+			why: "A node sleeps beyond the retries that are due first.",
+		},
+		{
+			name: "postgres-lease-no-turns",
+			find: "Math.max(behind, ...news), overdueFirst: !overdueFirst",
+			replace: "Math.max(behind, ...news), overdueFirst: false",
+			only: "leases and alarms",
+			why: "Where places come one by one, only projects with news get them; retries wait.",
+		},
+	]),
+	...of("server/src/storage/postgres/replay.ts", POSTGRES, [
+		{
+			name: "postgres-replay-twice",
+			find: "newest.id = f.id AND waiting.seq IS NULL AS over",
+			replace: "newest.id = f.id AS over",
+			only: "replays dead|dead letters are replayed|none twice",
+			why: "“Replay all that failed” begins a second series while one waits.",
+		},
+		{
+			name: "postgres-replay-dead-letters",
+			find: "dead_letters = greatest(0, l.dead_letters - g.dead)",
+			replace: "dead_letters = l.dead_letters",
+			only: "backlogs and gauges|replays",
+			why: "Dead letters that are replayed stay counted.",
+		},
+	]),
+	...of("server/src/storage/postgres/replay-matching.ts", POSTGRES, [
+		{
+			name: "postgres-replay-matching-deleted",
+			find: "AND lane.webhook_no IS NOT NULL AS chosen",
+			replace: "AS chosen",
+			only: "replays by filter",
+			why: "A replay by filter stores attempts for deleted webhooks.",
+		},
+	]),
+	...of("server/src/storage/postgres/handover.ts", POSTGRES, [
+		{
+			name: "postgres-handed-over-any-generation",
+			find: "AND replay = $4 AND generation = $5`",
+			replace: "AND replay = $4 AND generation >= $5`",
+			only: "outlive their lease",
+			why: "A former holder settles an attempt that a later one has handed over.",
+		},
+		{
+			name: "postgres-handed-over-too-long",
+			find: "WHERE project_no = $2 AND until <= ",
+			replace: "WHERE project_no = $2 AND until + 1000 <= ",
+			only: "outlive their lease",
+			why: "Attempts of a node that died are made again later than said.",
+		},
+	]),
+	...of("server/src/storage/postgres/neighbours.ts", NODES, [
+		{
+			name: "postgres-in-force-too-soon",
+			find: "coalesce(acknowledged, -1) < $3",
+			replace: "coalesce(acknowledged, $3) < $3",
+			only: "answers a change only when",
+			why: "A pause is answered while the node that works the project has not read it.",
+		},
+	]),
+	...of("server/src/storage/postgres/lock.ts", POSTGRES, [
+		{
+			name: "postgres-ring-held",
+			find: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL",
+			replace: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1",
+			only: "leases and alarms|registry",
+			why: "A project at work counts as one that nobody works, and is taken from its node.",
+		},
+	]),
+	...of("server/src/storage/postgres/retention-attempts.ts", POSTGRES, [
+		{
+			name: "postgres-sweep-wrong-counter",
+			find: "FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no",
+			replace: "FROM dead WHERE l.project_no = dead.project_no",
+			only: "retention",
+			why: "Dead letters that go are counted off all webhooks of their project.",
+		},
+		{
+			name: "postgres-sweep-counts-replayed",
+			find: "AND waiting.seq IS NULL\n\t\tGROUP BY",
+			replace: "GROUP BY",
+			only: "retention",
+			why: "A dead letter that is being replayed is counted off twice.",
+		},
+	]),
+	...of("server/src/storage/postgres/retention-events.ts", POSTGRES, [
+		{
+			name: "postgres-sweep-open-events",
+			find: "(seq > position || open.includes(seq))",
+			replace: "seq > position",
+			only: "retention",
+			why: "An event that is open behind a pause is deleted without an attempt.",
+		},
+		{
+			name: "postgres-sweep-referred",
+			find: "WHERE logged.seq IS NULL AND waiting.seq IS NULL\n\t))",
+			replace: "WHERE logged.seq IS NULL\n\t))",
+			only: "retention",
+			why: "An event goes while its retry waits: the retry finds nothing to send.",
+		},
+	]),
+	...of("server/src/storage/postgres/webhooks.ts", POSTGRES, [
+		{
+			name: "postgres-one-webhook-more",
+			find: "if (there!.count >= maxPerProject)",
+			replace: "if (there!.count > maxPerProject)",
+			only: "registry",
+			why: "A project has one more webhook than is allowed.",
+		},
+	]),
+	...of("server/src/storage/postgres/right-of-way.ts", inPostgres("right-of-way"), [
+		{
+			name: "postgres-settle-cuts-in",
+			find: "if (this.#renewal) await this.#ended([this.#renewal]);",
+			replace: "",
+			why: "Renewals meet the settles' locks, and leases are renewed one by one.",
+		},
+	]),
+];

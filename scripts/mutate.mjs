@@ -1,0 +1,6 @@
+// `npm run mutate`: sets up, then tries deliberate faults.
+import { join } from "node:path";
+import { ROOT, runNode, setup } from "./setup.mjs";
+
+setup();
+process.exitCode = await runNode([join(ROOT, "mutations/runner/main.ts"), ...process.argv.slice(2)]);
