@@ -47,13 +47,6 @@ export const ENGINE_ACTOR = [
 			why: "Out of descriptors, each lane tries again at once, and all the time.",
 		},
 		{
-			name: "actor-alarm-silenced-unseen",
-			find: "lastSeq: this.#seen ? this.#reader.lastSeq : -1,",
-			replace: "lastSeq: this.#seen ? this.#reader.lastSeq : Number.MAX_SAFE_INTEGER,",
-			why: "A project that is given back before its lanes were loaded is not taken up again.",
-			only: "turns|handover",
-		},
-		{
 			name: "actor-old-generation",
 			find: "this.#work.lease.generation = lease.generation;",
 			replace: "",
@@ -64,8 +57,8 @@ export const ENGINE_ACTOR = [
 			name: "actor-loads-older",
 			find: "(this.#seen && seen.revision < this.#seen.revision)) return;",
 			replace: "false) return;",
-			only: "loads of lanes|changes of webhooks",
 			why: "A slow read of the lanes undoes a change that was answered.",
+			only: "later one has overtaken",
 		},
 		{
 			name: "actor-ignores-other-nodes",
@@ -87,8 +80,8 @@ export const ENGINE_ACTOR = [
 			name: "lane-set-wakes-for-last",
 			find: "Math.min(wakeAt ?? due, due)",
 			replace: "Math.max(wakeAt ?? due, due)",
-			only: "alarms",
 			why: "A project with several webhooks is woken for the last retry that is due, not for the first.",
+			tests: inEngine("actor/lane-set"),
 		},
 		{
 			name: "lane-set-keeps-old-secret",
@@ -102,15 +95,15 @@ export const ENGINE_ACTOR = [
 			name: "lane-set-keeps-deleted",
 			find: "missing.delete(state.webhookId);",
 			replace: "missing.clear();",
-			only: "deleted webhook|loads of lanes",
 			why: "A deleted webhook keeps its lane, and gets new events.",
+			tests: inEngine("actor/lane-set"),
 		},
 		{
 			name: "lane-set-idle-while-behind",
 			find: "if (lane.active && lane.isBehind(lastSeq)) return false;",
 			replace: "",
-			only: "turns|alarms|outages",
 			why: "A project that waits for room counts as idle, and gives its place up.",
+			tests: inEngine("actor/lane-set"),
 		},
 	]),
 	...of("server/src/engine/actor/starter.ts", ENGINE, [

@@ -26,8 +26,6 @@ export const ENGINE_LANES = [
 			name: "lane-subscription-start",
 			find: "return from !== undefined && event.seq > from;",
 			replace: "return from !== undefined && event.seq >= from;",
-			tests: ENGINE,
-			only: "a type that is added begins|from the first event after",
 			why: "A webhook gets the event before its subscription began.",
 		},
 		{
@@ -52,16 +50,12 @@ export const ENGINE_LANES = [
 			name: "lane-forgets-newer-series",
 			find: "if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);",
 			replace: "this.#underWay.delete(retry.seq);",
-			tests: ENGINE,
-			only: "late answers",
 			why: "The commit of a series ends the one that replaced it: its attempt is made twice.",
 		},
 		{
 			name: "lane-latest-retry-first",
 			find: "due < next) && this.mayStartQueued",
 			replace: "due > next) && this.mayStartQueued",
-			tests: ENGINE,
-			only: "alarms|attempts and replays",
 			why: "A lane wakes for the last of its queues, not for the first.",
 		},
 		{
@@ -227,8 +221,6 @@ export const ENGINE_LANES = [
 				name: "chunk-serves-other-types",
 				find: "(this.types === null || this.types === types)",
 				replace: "true",
-				tests: ENGINE,
-				only: "a webhook gets only the types|loads of lanes|a type that is added",
 				why: "A window that was read for other types is taken for all there is: events are skipped.",
 			},
 			{

@@ -32,8 +32,6 @@ export const PUBLISH = [
 			name: "publisher-too-large-by-characters",
 			find: "return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;",
 			replace: "return text.length > bytes;",
-			tests: ["server/src/api/events.test.ts"],
-			only: "large|bytes|limit",
 			why: "Events of other alphabets may be three times as large as is allowed.",
 		},
 	]),

@@ -13,7 +13,9 @@ import type { Mutation } from "../mutation.ts";
 import { mutate, PACKAGES } from "./apply.ts";
 
 /** What a test run does not need, or would write to in place. */
-const LEFT_OUT = new Set([".git", ".cache", "data", ".vite", ".vite-temp", "test-results", "playwright-report"]);
+const LEFT_OUT = new Set([".git", ".cache", "data", "test-results", "playwright-report"]);
+/** Caches of Vite and Vitest. */
+const isCache = (name: string): boolean => name.startsWith(".vite");
 
 /** A copy of the checkout, of hard links where the file system allows them: nothing in it may be written in place. */
 export class Copy {
@@ -42,7 +44,7 @@ export class Copy {
 function copyFolder(from: string, to: string): void {
 	mkdirSync(to, { recursive: true });
 	for (const entry of readdirSync(from, { withFileTypes: true })) {
-		if (LEFT_OUT.has(entry.name)) continue;
+		if (LEFT_OUT.has(entry.name) || isCache(entry.name)) continue;
 		const [source, target] = [join(from, entry.name), join(to, entry.name)];
 		if (entry.isDirectory()) copyFolder(source, target);
 		else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
 
 /** Counts what is read of lanes. */
 class Loads {
@@ -90,6 +91,24 @@ export function describeLoads(start: StartRig): void {
 			const sent = rig.sender.sent.slice(2).map(({ url }) => url);
 			expect(sent.slice(0, 2).toSorted()).toEqual([urlOf("one-moved"), urlOf("other-moved")]);
 			expect(sent.slice(2).toSorted()).toEqual([urlOf("one-again"), urlOf("other-again")]);
+		});
+
+		test("a read that a later one has overtaken changes nothing any more", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id } = await rig.webhook("one");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			const move = (name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
+			using late = storage.holdAnswer("loadLanes");
+			const first = rig.change(() => move("first"), id);
+			await late.reached;
+			await rig.change(() => move("second"), id);
+			late.release();
+			await first;
+			await rig.publish(1);
+			await rig.settledCount(2);
+			expect(rig.sender.sent.at(-1)?.url).toBe(urlOf("second"));
 		});
 
 		test("while one webhook changes, the events of others wait, and go out afterwards", async () => {

@@ -161,6 +161,8 @@ test("what waits for a lock is given up after the owner's patience, and later it
 		await turns();
 	}
 	await h.endAll();
+	// Not a moment later, however often it was tried meanwhile.
+	expect(h.clock.elapsed()).toBe(until);
 	expect(h.givenUp.map(({ n }) => n)).toEqual([1, 2]);
 	await h.group.drain();
 	h.locked.clear();

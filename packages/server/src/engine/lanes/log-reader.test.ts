@@ -154,3 +154,20 @@ test("a project reads few windows at a time, and lanes that want the same one sh
 	expect(log.request({ position: 0, ...ALL_TYPES })).toBe(keys[0]);
 	expect(asked).toEqual(Array.from({ length: WINDOWS.readsPerProject }, (_, position) => position));
 });
+
+test("what was read for some types tells nothing to lanes of others", async () => {
+	const read = Promise.withResolvers<Chunk | null>();
+	const [, event] = events(1, 2);
+	const log = new LogReader(
+		{ readLog: () => Promise.resolve([event!]) },
+		"prj_1",
+		2,
+		new WindowBudget(),
+		(_key, chunk) => read.resolve(chunk),
+	);
+	log.request({ position: 0, typesKey: "purchase.completed", types: ["purchase.completed"] });
+	const chunk = await read.promise;
+	expect(log.find({ position: 0, typesKey: "purchase.completed", types: ["purchase.completed"] })).toBe(chunk);
+	expect(log.find({ position: 0, typesKey: "chargeback.created", types: ["chargeback.created"] })).toBeUndefined();
+	expect(log.find({ position: 0, ...ALL_TYPES })).toBeUndefined();
+});

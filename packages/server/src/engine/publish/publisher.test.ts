@@ -161,3 +161,33 @@ test("a single event is with storage before publish returns, however large it is
 	void publisher.publish("one", [large], { pause });
 	expect(batches).toEqual([["one"]]);
 });
+
+test("an event that may have been written is appended again as such", async () => {
+	// Otherwise it would be answered as repeated, and its lanes not told of it.
+	const clock = new VirtualClock();
+	const asked: (boolean | undefined)[] = [];
+	const publisher = new Publisher({
+		clock,
+		disk: clock,
+		ids: new IdSource(clock),
+		maxEventBytes: DATA_BYTES,
+		onAppended: () => undefined,
+		storage: {
+			appendEvents: async ([request]: readonly AppendRequest[]): Promise<AppendResult[]> => {
+				asked.push(request!.maybeWritten);
+				if (asked.length === 1) return [{ kind: "locked", maybeWritten: true }];
+				return [{ kind: "appended", events: [{ seq: 1, createdAt: 0, repeated: false }] }];
+			},
+		},
+	});
+	expect(await publisher.publish("one", [draft(10)])).toMatchObject({ kind: "published" });
+	expect(asked).toEqual([undefined, true]);
+});
+
+test("data is measured in bytes, not in characters", async () => {
+	const { publisher } = setUp();
+	const euros = (count: number) => ({ type: "delivery.success", data: JSON.stringify({ text: "€".repeat(count) }) });
+	const bytes = Buffer.byteLength(euros(DATA_BYTES).data);
+	const refused = { kind: "too_large", index: 1, bytes, limit: 2 * DATA_BYTES };
+	expect(await publisher.publish("one", [euros(10), euros(DATA_BYTES)])).toEqual(refused);
+});

@@ -206,7 +206,7 @@ test("of a delivery and of a lane that move several times in one commit the last
 			return batch.map(() => "settled" as const);
 		},
 	};
-	const settler = new Settler(storage, new VirtualClock(), silentLogger);
+	const settler = new Settler(storage, new VirtualClock(), systemClock, silentLogger);
 	const lease = { projectId: "a", generation: 1 };
 	const nothing = { lease, attempt: null, schedule: null, unschedule: null, lane: null, done: () => undefined };
 	const place = (seq: number) => ({ webhookId: "wh", seq });
@@ -235,7 +235,7 @@ test("outcomes that waited for storage are settled under the generation that the
 			throw new StorageError("lost", "The connection was reset.");
 		},
 	};
-	const settler = new Settler(storage, clock, silentLogger);
+	const settler = new Settler(storage, clock, systemClock, silentLogger);
 	settler.add({ ...outcomeOf("a"), lease });
 	let isDrained = false;
 	const draining = settler.drain().then(() => {
