@@ -3,4 +3,8 @@ import { join } from "node:path";
 import { ROOT, runNode, setup } from "./setup.mjs";
 
 setup();
-process.exitCode = await runNode(["--disable-warning=ExperimentalWarning", join(ROOT, "mutations/runner/main.ts"), ...process.argv.slice(2)]);
+process.exitCode = await runNode([
+	"--disable-warning=ExperimentalWarning",
+	join(ROOT, "mutations/runner/main.ts"),
+	...process.argv.slice(2),
+]);
