@@ -1,5 +1,9 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// Tests start many processes and threads that load the same modules: each is compiled once.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/posthorn");
 
 export default defineConfig({
 	test: {
@@ -13,6 +17,7 @@ export default defineConfig({
 		],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
+		globalSetup: ["./vitest.global.ts"],
 		setupFiles: ["./vitest.setup.ts"],
 		retry: 0,
 		// The long ones wait for processes, disks and clocks most of the time.

@@ -1,5 +1,6 @@
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll } from "vitest";
+import { giveDatabaseBack, takeDatabase } from "../src/storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeEngine } from "./engine-suite.ts";
@@ -11,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describeEngine("PostgreSQL", async () => {
-	const url = await server.createDatabase();
+	const url = await takeDatabase(server);
 	return {
 		open: (clock, leaseTermMs = LEASE_TERM_MS) => openPostgresStorage({ url, clock, leaseTermMs, leasesByClock: true }),
-		remove: () => server.dropDatabase(url),
+		remove: () => giveDatabaseBack(server, url),
 	};
 });

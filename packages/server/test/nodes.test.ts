@@ -5,6 +5,7 @@ import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { startEngine } from "../src/engine/index.ts";
 import type { FailureReason } from "../src/engine/send/outcome.ts";
+import { giveDatabaseBack, takeDatabase } from "../src/storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import {
 	ATTEMPT_TIMEOUT_MS,
@@ -25,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function createDatabase(): Promise<RigDatabase & { readonly url: string }> {
-	const url = await server.createDatabase();
+	const url = await takeDatabase(server);
 	return {
 		url,
 		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
-		remove: () => server.dropDatabase(url),
+		remove: () => giveDatabaseBack(server, url),
 	};
 }
 

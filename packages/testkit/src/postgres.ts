@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { unusedPort } from "./ports.ts";
 import { npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
+import { sharedServer } from "./postgres-shared.ts";
 
 export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries.ts";
 
@@ -34,15 +36,16 @@ export interface PostgresOptions {
 	readonly binDirectory?: string;
 	/** Whether commits reach the disk before they are answered. They do not matter to a test that does not pull plugs. */
 	readonly fsync?: boolean;
-	/** Starts one also where a server is named: for tests that stop it, or need what npm brought. */
+	/** Starts one also where a server is named or shared: for tests that stop it, or need what npm brought. */
 	readonly own?: boolean;
 	/** Further settings of the server, by name. */
 	readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
- * A PostgreSQL server for tests, with a folder of its own that goes with it. With `POSTHORN_TEST_POSTGRES_URL` (a user
- * who may create databases) it stands for that server instead, which is neither started nor stopped.
+ * A PostgreSQL server for tests, with a folder of its own that goes with it. Within a run of tests it stands for the one
+ * that they share, and with `POSTHORN_TEST_POSTGRES_URL` (a user who may create databases) for the one named: that is
+ * neither started nor stopped.
  */
 export class PostgresServer {
 	/** Connects to the database `postgres` as one who may do everything. */
@@ -55,7 +58,6 @@ export class PostgresServer {
 	readonly #undertaker: ChildProcess | null;
 	readonly #settings: Readonly<Record<string, string>>;
 	#process: ChildProcess | null = null;
-	#databases = 0;
 
 	private constructor(
 		url: string,
@@ -75,8 +77,8 @@ export class PostgresServer {
 	}
 
 	static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
-		const { POSTHORN_TEST_POSTGRES_URL: named } = process.env;
-		if (named && !options.own) return new PostgresServer(named, "", [""], {}, null);
+		const named = await namedServer(options);
+		if (named) return new PostgresServer(named, "", [""], {}, null);
 		const bin = options.binDirectory ?? (await npmBinaries());
 		const user = await serverUser();
 		const { folder, undertaker } = await ownFolder(user);
@@ -105,8 +107,8 @@ export class PostgresServer {
 
 	/** Which version {@link start} would start with these options, or find: such as `18.4`. */
 	static async version(options: PostgresOptions = {}): Promise<string> {
-		const { POSTHORN_TEST_POSTGRES_URL: named } = process.env;
-		if (!named || options.own) return versionOf(options.binDirectory ?? (await npmBinaries()));
+		const named = await namedServer(options);
+		if (!named) return versionOf(options.binDirectory ?? (await npmBinaries()));
 		const [row] = await execute("SHOW server_version", named);
 		return row!.server_version as string;
 	}
@@ -222,7 +224,7 @@ export class PostgresServer {
 
 	/** A new and empty database. @returns the URL that it is reached at */
 	async createDatabase(): Promise<string> {
-		const name = `test_${process.pid}_${Date.now().toString(36)}_${this.#databases++}`;
+		const name = `test_${randomBytes(8).toString("hex")}`;
 		await this.execute(`CREATE DATABASE ${name}`);
 		const url = new URL(this.url);
 		url.pathname = `/${name}`;
@@ -250,8 +252,14 @@ export class PostgresServer {
 	}
 
 	#mustBeOwned(): void {
-		if (!this.owned) throw new Error("The server that POSTHORN_TEST_POSTGRES_URL names is not ours to start or stop.");
+		if (!this.owned) throw new Error("A server that is named or shared is not ours to start or stop.");
 	}
+}
+
+/** The URL of a server that is there already, and that such a server may stand for. */
+async function namedServer(options: PostgresOptions): Promise<string | undefined> {
+	if (options.own) return undefined;
+	return process.env.POSTHORN_TEST_POSTGRES_URL || (await sharedServer());
 }
 
 /** A folder that goes when this process ends, and the server in it. */

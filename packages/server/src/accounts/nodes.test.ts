@@ -3,6 +3,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
+import { giveDatabaseBack, takeDatabase } from "../storage/postgres/databases.fixture.ts";
 import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
 import { ApiKeys } from "./api-keys.ts";
 import { keyHash } from "./key.ts";
@@ -21,13 +22,13 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
-		url = await server.createDatabase();
+		url = await takeDatabase(server);
 		clock = new VirtualClock(Date.now());
 		ids = new IdSource(clock);
 	});
 	afterEach(async () => {
 		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
-		await server.dropDatabase(url);
+		await giveDatabaseBack(server, url);
 	});
 
 	async function node(): Promise<PostgresStorage> {

@@ -4,10 +4,16 @@ import { SIGN_IN } from "../base/budgets.ts";
 
 const argon2Async = promisify(argon2);
 
+/** What a hash takes. */
+export interface PasswordCost {
+	/** KiB. */
+	readonly memory: number;
+	readonly passes: number;
+	readonly lanes: number;
+}
+
 /** argon2id with the parameters that OWASP's Password Storage Cheat Sheet recommends first: 19 MiB, two passes, one lane. */
-const MEMORY_KIB = 19_456;
-const PASSES = 2;
-const LANES = 1;
+const COST: PasswordCost = { memory: 19_456, passes: 2, lanes: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
@@ -21,16 +27,23 @@ export class PasswordsBusy extends Error {
  * deliveries.
  */
 export class Passwords {
+	readonly #cost: PasswordCost;
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
 	/** Nobody's hash, to work on where there is none. */
-	readonly #decoy = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+	readonly #decoy: string;
+
+	/** @param cost of new hashes, and of working on none; less than the default is for tests only */
+	constructor(cost = COST) {
+		this.#cost = cost;
+		this.#decoy = phc(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+	}
 
 	/** The hash in PHC string form, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. @throws PasswordsBusy */
 	async hash(password: string): Promise<string> {
 		const salt = randomBytes(SALT_BYTES);
-		const hash = await this.#derive(password, { salt, memory: MEMORY_KIB, passes: PASSES, lanes: LANES });
-		return phc(salt, hash);
+		const hash = await this.#derive(password, { ...this.#cost, salt });
+		return phc(this.#cost, salt, hash);
 	}
 
 	/** Whether the password is the one that was hashed. Without a hash it is not, after as much work. @throws PasswordsBusy */
@@ -68,18 +81,14 @@ export class Passwords {
 	}
 }
 
-interface Parameters {
+interface Parameters extends PasswordCost {
 	readonly salt: Buffer;
-	/** KiB. */
-	readonly memory: number;
-	readonly passes: number;
-	readonly lanes: number;
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-function phc(salt: Buffer, hash: Buffer): string {
-	return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${base64(salt)}$${base64(hash)}`;
+function phc({ memory, passes, lanes }: PasswordCost, salt: Buffer, hash: Buffer): string {
+	return `$argon2id$v=19$m=${memory},t=${passes},p=${lanes}$${base64(salt)}$${base64(hash)}`;
 }
 
 function parse(text: string): Parameters & { expected: Buffer } {

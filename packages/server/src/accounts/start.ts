@@ -17,6 +17,8 @@ export interface AccountsOptions {
 	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
+	/** Of the usual cost unless given. */
+	readonly passwords?: Passwords;
 }
 
 /** Everything that has to do with people. */
@@ -30,11 +32,12 @@ export interface Accounts {
 }
 
 export function startAccounts(options: AccountsOptions): Accounts {
+	const { passwords = new Passwords() } = options;
 	const auditLog = new Audit(options);
 	const sweep = new AccountSweep({ ...options, auditLog });
 	sweep.start();
 	return {
-		people: new People({ ...options, passwords: new Passwords() }),
+		people: new People({ ...options, passwords }),
 		sessions: new Sessions(options),
 		members: new Members(options),
 		auditLog,

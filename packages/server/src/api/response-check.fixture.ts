@@ -12,11 +12,13 @@ interface Response {
 
 /** Holds answers against the OpenAPI document: the status is documented, and the body is what it says. */
 export class ResponseCheck {
+	/** By document: schemas are compiled once. */
+	static readonly #made = new Map<string, ResponseCheck>();
 	readonly #document: OpenApi;
 	readonly #ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 	readonly #paths: { readonly path: string; readonly pattern: RegExp }[];
 
-	constructor(document: OpenApi) {
+	private constructor(document: OpenApi) {
 		this.#document = document;
 		this.#ajv.addSchema({ ...document }, "api");
 		// Of two that fit, the one with fewer parameters is meant.
@@ -27,6 +29,13 @@ export class ResponseCheck {
 				path,
 				pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
 			}));
+	}
+
+	/** @param text the OpenAPI document */
+	static for(text: string): ResponseCheck {
+		const made = ResponseCheck.#made.get(text) ?? new ResponseCheck(JSON.parse(text));
+		ResponseCheck.#made.set(text, made);
+		return made;
 	}
 
 	check(method: string, url: string, answer: { status: number; headers: Record<string, string>; text: string }): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe } from "vitest";
+import { giveDatabaseBack, takeDatabase } from "../storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../storage/postgres/index.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 import { type TestDatabase, TestStore, type TestStoreOptions } from "./store.fixture.ts";
@@ -46,7 +47,7 @@ async function sqliteDatabase(): Promise<TestDatabase> {
 }
 
 async function postgresDatabase(server: PostgresServer): Promise<TestDatabase> {
-	const url = await server.createDatabase();
+	const url = await takeDatabase(server);
 	const execute = async (sql: string) => void (await server.execute(sql, url));
 	return {
 		open: (clock) => openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true }),
@@ -55,7 +56,7 @@ async function postgresDatabase(server: PostgresServer): Promise<TestDatabase> {
 				CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
 				CREATE TRIGGER refused BEFORE INSERT ON posthorn.events FOR EACH ROW
 				WHEN (position('${text}' IN convert_from(NEW.body, 'UTF8')) > 0) EXECUTE FUNCTION refused()`),
-		refuseNothing: () => execute("DROP TRIGGER refused ON posthorn.events"),
-		remove: () => server.dropDatabase(url),
+		refuseNothing: () => execute("DROP FUNCTION refused CASCADE"),
+		remove: () => giveDatabaseBack(server, url),
 	};
 }

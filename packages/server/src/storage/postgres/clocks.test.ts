@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import type { Storage } from "../port.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
 import { worldOf } from "./world.fixture.ts";
 
@@ -16,11 +17,11 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 beforeEach(async () => {
-	url = await server.createDatabase();
+	url = await takeDatabase(server);
 });
 afterEach(async () => {
 	await Promise.all(nodes.splice(0).map((node) => node.close()));
-	await server.dropDatabase(url);
+	await giveDatabaseBack(server, url);
 });
 
 async function node(aheadMs: number): Promise<Storage> {

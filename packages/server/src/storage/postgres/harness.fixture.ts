@@ -3,6 +3,7 @@ import { type PostgresOptions, PostgresServer, START_TIMEOUT_MS } from "../../..
 import type { Clock } from "../../base/clock.ts";
 import { describeStorage } from "../conformance/suite.ts";
 import type { Storage } from "../port.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
 
 const LEASE_TERM_MS = 15_000;
@@ -36,14 +37,14 @@ export async function describePostgres(options: PostgresOptions = {}): Promise<v
 		name: `PostgreSQL ${version}`,
 		capabilities: { manyNodes: true },
 		leaseTermMs: LEASE_TERM_MS,
-		open: async ({ clock }) => openAt(await server.createDatabase(), clock),
+		open: async ({ clock }) => openAt(await takeDatabase(server), clock),
 		reopen: async (storage) => {
 			const { url, clock } = await closed(storage);
 			return openAt(url, clock);
 		},
 		dispose: async (storage) => {
 			const { url } = await closed(storage);
-			await server.dropDatabase(url);
+			await giveDatabaseBack(server, url);
 		},
 	});
 }

@@ -4,6 +4,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../conformance/world.ts";
 import type { AppendRequest, Lease, LogEvent } from "../port.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import type { PostgresStorage } from "./index.ts";
 import { openNode, worldOf } from "./world.fixture.ts";
 
@@ -33,7 +34,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
-		url = await server.createDatabase();
+		url = await takeDatabase(server);
 		other = new Client({ connectionString: url });
 		await other.connect();
 		world = await worldOf(async (clock) => (storage = await openNode(url, clock)));
@@ -41,7 +42,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 	afterEach(async () => {
 		await other.end();
 		await storage.close();
-		await server.dropDatabase(url);
+		await giveDatabaseBack(server, url);
 	});
 
 	async function hold(statement: string, projectId: string): Promise<void> {

@@ -5,6 +5,7 @@ import type { PostgresServer } from "../../../../testkit/src/postgres.ts";
 import { IdSource } from "../../base/ids.ts";
 import { WIDE } from "../conformance/world.ts";
 import type { LogEvent } from "../port.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import { openPostgresStorage, type PostgresStorage } from "./index.ts";
 
 export const clock = { now: () => Date.now() };
@@ -36,14 +37,14 @@ export class SharedDatabase {
 	}
 
 	static async open(server: PostgresServer): Promise<SharedDatabase> {
-		const url = await server.createDatabase();
+		const url = await takeDatabase(server);
 		return new SharedDatabase(server, url, await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS }));
 	}
 
 	async close(): Promise<void> {
 		await Promise.all(this.#clients.map((client) => client.end()));
 		await this.storage.close();
-		await this.#server.dropDatabase(this.url);
+		await giveDatabaseBack(this.#server, this.url);
 		for (const role of this.#roles) await this.#server.execute(`DROP ROLE ${role}`);
 	}
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import type { World } from "../conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import type { PostgresStorage } from "./index.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "./world.fixture.ts";
 
@@ -15,12 +16,12 @@ describe("what nodes share", () => {
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
-		url = await server.createDatabase();
+		url = await takeDatabase(server);
 		world = await worldOf(node);
 	});
 	afterEach(async () => {
 		await closeNodes();
-		await server.dropDatabase(url);
+		await giveDatabaseBack(server, url);
 	});
 
 	async function node(clock: { now(): number }): Promise<PostgresStorage> {

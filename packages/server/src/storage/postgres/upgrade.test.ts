@@ -73,7 +73,13 @@ test("what a node settles while the migration begins is counted", async () => {
 		);
 		const migrated = migratePostgres(url);
 		await vi.waitFor(
-			async () => expect(await server.execute("SELECT FROM pg_locks WHERE NOT granted", url)).toHaveLength(1),
+			async () =>
+				expect(
+					await server.execute(
+						"SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+						url,
+					),
+				).toHaveLength(1),
 			{ timeout: START_TIMEOUT_MS },
 		);
 		await node.query("COMMIT");

@@ -5,6 +5,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgr
 import { PostgresProxy } from "../../../../testkit/src/postgres-proxy.ts";
 import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import { openPostgresStorage, type PostgresStorage } from "./index.ts";
 import { worldOf } from "./world.fixture.ts";
 
@@ -20,14 +21,14 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 	beforeEach(async () => {
-		url = await server.createDatabase();
+		url = await takeDatabase(server);
 		const publisher = await node();
 		holder = await node();
 		world = await worldOf(async () => publisher);
 	});
 	afterEach(async () => {
 		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
-		await server.dropDatabase(url);
+		await giveDatabaseBack(server, url);
 	});
 
 	async function node(): Promise<PostgresStorage> {
@@ -119,7 +120,8 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		const next = ears(holder);
 		await untilHeard(next);
 		const cut = await server.execute(
-			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()",
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+			url,
 		);
 		expect(cut).toHaveLength(1);
 		await untilHeard(next);
@@ -163,9 +165,10 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 });
 
 /** Connections that listen, by their process on the server. */
-const listening = async (server: PostgresServer): Promise<number[]> => {
+const listening = async (server: PostgresServer, url: string): Promise<number[]> => {
 	const rows = await server.execute(
-		"SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'posthorn'",
+		"SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+		url,
 	);
 	return rows.map(({ pid }) => pid as number);
 };
@@ -185,7 +188,7 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 		proxy = await PostgresProxy.start(url);
 		storage = await openPostgresStorage({ url: proxy.url(url), clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		storage.neighbours.subscribe(() => {});
-		await until("the node to listen", async () => (await listening(server)).length > 0);
+		await until("the node to listen", async () => (await listening(server, url)).length > 0);
 	}, START_TIMEOUT_MS);
 	afterEach(async () => {
 		await proxy.close();
@@ -227,7 +230,7 @@ test("closing ends, though the network is gone without a word", { timeout: START
 	try {
 		const storage = await openPostgresStorage({ url: via.href, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
 		storage.neighbours.subscribe(() => {});
-		await until("the node to listen", async () => (await listening(server)).length > 0);
+		await until("the node to listen", async () => (await listening(server, url)).length > 0);
 		for (const socket of sockets) socket.unpipe().pause();
 		await storage.close();
 	} finally {
