@@ -7,7 +7,7 @@ export interface Behaviour {
 	readonly bytes: Buffer;
 	/** The final status, and where in `bytes` its status line ends; null if that never comes. */
 	readonly status: { readonly code: number; readonly end: number } | null;
-	/** It writes so many bytes at a time, with this pause in between. */
+	/** Writes `bytes` at a time, `everyMs` apart; null: everything in one piece. */
 	readonly pieces: { readonly bytes: number; readonly everyMs: number } | null;
 	/** What comes after the last byte. `hang`: nothing, and no further request is read. */
 	readonly afterwards: "next" | "end" | "reset" | "hang";
@@ -20,7 +20,7 @@ export interface AnswerOptions {
 	readonly headers?: Readonly<Record<string, string>>;
 	/** Statuses of interim responses before it (RFC 9110, 15.2). */
 	readonly interim?: readonly number[];
-	/** How its end is told (RFC 9112, 6.3); by its length unless given. */
+	/** What marks the body's end (RFC 9112, 6.3); its length by default. */
 	readonly framing?: "length" | "chunked" | "until close";
 	/** Sends `Connection: close`, and closes. */
 	readonly close?: boolean;
@@ -76,7 +76,7 @@ export const closes = (how: "end" | "reset" = "end"): Behaviour => ({
 	afterwards: how,
 });
 
-/** Sends what is no HTTP. */
+/** Sends something that isn't HTTP. */
 export const garbage = (text = "SSH-2.0-OpenSSH_9.9\r\n"): Behaviour => ({
 	...hang,
 	text: "garbage",

@@ -29,7 +29,7 @@
  *   {@link later}, {@link dripping}, {@link cutShort}, {@link twice}. `text` says it in words.
  * - {@link SeenRequest}: a request as it was written. `receivedAt` is null unless its receiver got all of it. They are kept in
  *   `network.requests` (unless `keepRequests` is false), and handed to the {@link NetworkObserver}.
- * - `network.faults` lists what nodes wrote that is no HTTP: an oracle should find it empty.
+ * - `network.faults` lists invalid requests that nodes wrote: an oracle should find it empty.
  *
  * What it leaves out: bandwidth, loss of single packets, certificates beyond their names (a handshake fails with whatever
  * code {@link Acceptance} says), ports (an address listens on all of them).

@@ -15,7 +15,7 @@ const UNKNOWN: Name = { answer: "nxdomain", delayMs: 0 };
 export class Names {
 	readonly #names = new Map<string, Name>();
 
-	/** From now on this is said of a name. @param delayMs how long its own servers take */
+	/** Changes a name's answer. @param delayMs how long the name's own servers take */
 	set(hostname: string, answer: NameAnswer, delayMs = 0): void {
 		this.#names.set(hostname, { answer, delayMs });
 	}
@@ -33,7 +33,7 @@ const CODES = { nxdomain: "ENOTFOUND", servfail: "ESERVFAIL" } as const;
 
 /** The name servers that a node asks. */
 export class NodeNameServers implements NameServers {
-	/** What they do just now. `silent`: no answer; `refusing`: nobody listens there. */
+	/** `silent`: they don't answer; `refusing`: nothing listens at their address. */
 	state: "answering" | "silent" | "refusing" = "answering";
 	readonly #time: Time;
 	readonly #process: Process;

@@ -27,7 +27,7 @@ export class Network {
 	readonly names = new Names();
 	/** Requests in the order in which they were written. */
 	readonly requests: SeenRequest[] = [];
-	/** What nodes wrote that is no request: there should be none. */
+	/** Invalid requests that nodes wrote: there should be none. */
 	readonly faults: string[] = [];
 	readonly #options: NetworkOptions;
 	readonly #wires: Wires;
@@ -60,7 +60,7 @@ export class Network {
 		for (const address of addresses) this.#receivers.set(address, receiver);
 	}
 
-	/** Nobody listens there any more; open connections stay. */
+	/** Stops listening at these addresses; open connections stay. */
 	unlisten(...addresses: readonly string[]): void {
 		for (const address of addresses) this.#receivers.delete(address);
 	}
@@ -74,8 +74,8 @@ export class Network {
 	}
 
 	/**
-	 * Nothing passes between a node and an address (null: any) until the function that this returns is called. What was on
-	 * its way then arrives, late (`held`), or never, and its connections stay dumb (`lost`).
+	 * Cuts the way between a node and an address (null: any); returns a function that heals it. Packets caught by the cut
+	 * arrive once it is healed (`held`), or are lost, and their connections stay silent from then on (`lost`).
 	 */
 	cut(node: string | null, address: string | null, how: Cut = "held"): () => void {
 		const cut = { node, address, how };

@@ -70,8 +70,8 @@ export class NodeNetwork {
 	};
 
 	/**
-	 * It died: nothing more happens at its end. What it wrote still arrives. `machine`: with all of the machine, so that
-	 * receivers are not told that their connections are over.
+	 * The node died: nothing more happens at its end. Requests it wrote still arrive. `process`: the kernel closes its
+	 * connections; `machine`: receivers don't learn that their connections are over.
 	 */
 	die(what: "process" | "machine" = "process"): void {
 		this.#isDead = true;
