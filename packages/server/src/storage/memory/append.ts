@@ -61,13 +61,9 @@ export function addEvent(node: MemoryNode, project: ProjectRow, event: NewEvent,
 	const log = logs.get(project.no)!;
 	const seq = log.lastSeq + 1;
 	const { id, type, createdAt, body } = event;
-	const ofType = { projectNo: project.no, type };
-	const last = events.by.type.last({ ...ofType, seq: 0 }, { ...ofType, seq });
-	const row: EventRow = {
-		...{ no: node.database.nextNo(), projectNo: project.no, seq, id, type },
-		typeSeq: (last?.typeSeq ?? 0) + 1,
-		...{ createdAt, publishedAt, body },
-	};
+	const projectNo = project.no;
+	const typeSeq = (events.by.type.last({ projectNo, type, seq: 0 }, { projectNo, type, seq })?.typeSeq ?? 0) + 1;
+	const row = { no: node.database.nextNo(), projectNo, seq, id, type, typeSeq, createdAt, publishedAt, body };
 	events.put(row);
 	logs.put({ ...log, lastSeq: seq });
 	return row;

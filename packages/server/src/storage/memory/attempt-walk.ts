@@ -94,7 +94,7 @@ export function walkStatus(
 	status: number,
 	{ from, to }: IdRange,
 	order: Order,
-): Generator<AttemptRow> {
+): Iterator<AttemptRow> & Iterable<AttemptRow> {
 	if (webhookNo === null)
 		return attempts.by.project[order]({ projectNo, status, id: from }, { projectNo, status, id: to });
 	return attempts.by.webhook[order]({ webhookNo, status, id: from }, { webhookNo, status, id: to });

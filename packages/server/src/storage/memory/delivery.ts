@@ -43,7 +43,7 @@ export function attemptsOf(
 	{ tables }: MemoryNode,
 	webhookNo: number,
 	{ projectNo, seq }: Pick<EventRow, "projectNo" | "seq">,
-): Generator<AttemptRow> {
+): Iterator<AttemptRow> & Iterable<AttemptRow> {
 	const of = { projectNo, seq, attempt: BEGIN, replay: BEGIN };
 	return tables.attempts.by.delivery.descending({ ...of, webhookNo }, { ...of, webhookNo: webhookNo + 1 });
 }

@@ -25,6 +25,8 @@ export interface NodeOptions {
 	readonly observer: DatabaseObserver;
 }
 
+const closed = (): StorageError => new StorageError("closed", "The storage is closed.");
+
 /** One node's way to the database: what it remembers, and how its calls meet epochs and locks. */
 export class MemoryNode {
 	readonly database: MemoryDatabase;
@@ -49,7 +51,7 @@ export class MemoryNode {
 	readonly #writesWaiting = new Map<string, number>();
 	readonly #underWay = new Set<Promise<unknown>>();
 	#joining: Promise<void> | null = null;
-	#closed = false;
+	#closing = false;
 
 	constructor(database: MemoryDatabase, { clock, leaseTermMs, observer }: NodeOptions) {
 		this.database = database;
@@ -92,8 +94,23 @@ export class MemoryNode {
 
 	/** Runs a verb as one transaction. */
 	run<T>(verb: () => T): Promise<T> {
-		if (this.#closed) return Promise.reject(new StorageError("closed", "The storage is closed."));
-		if (this.#joining !== null) return this.#joining.then(() => this.run(verb));
+		return this.#closing ? Promise.reject(closed()) : this.#perform(verb);
+	}
+
+	/** The same, as soon as no other session holds the project. Rejects as `locked` if that takes too long. */
+	runHolding<T>(projectId: string, verb: () => T): Promise<T> {
+		return this.#closing ? Promise.reject(closed()) : this.#performHolding(projectId, verb);
+	}
+
+	/** Waits for what is under way. */
+	async close(): Promise<void> {
+		this.#closing = true;
+		while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+		this.database.hints.delete(this.#hear);
+	}
+
+	#perform<T>(verb: () => T): Promise<T> {
+		if (this.#joining !== null) return this.#track(this.#joining.then(() => this.#perform(verb)));
 		if (this.epoch.history !== this.database.history) return this.#meetEpoch();
 		try {
 			return Promise.resolve(this.database.transaction(verb));
@@ -102,27 +119,18 @@ export class MemoryNode {
 		}
 	}
 
-	/** The same, as soon as no other session holds the project. Rejects as `locked` if that takes too long. */
-	runHolding<T>(projectId: string, verb: () => T): Promise<T> {
-		const { database } = this;
-		const project = database.project(projectId);
-		if (this.#closed || project === undefined || !database.locks.has(project.no)) return this.run(verb);
+	#performHolding<T>(projectId: string, verb: () => T): Promise<T> {
+		const { locks } = this.database;
+		const project = this.database.project(projectId);
+		if (project === undefined || !locks.has(project.no)) return this.#perform(verb);
 		const waiting = this.#writesWaiting.get(projectId) ?? 0;
 		if (waiting >= PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting)
 			return Promise.reject(new StorageError("busy", "Too many changes of this project wait for the database."));
 		this.#writesWaiting.set(projectId, waiting + 1);
-		const over = (): void => {
+		const released = locks.released(project.no).finally(() => {
 			this.#writesWaiting.set(projectId, this.#writesWaiting.get(projectId)! - 1);
-		};
-		const released = database.locks.released(project.no).finally(over);
-		return this.#track(released.then(() => this.runHolding(projectId, verb)));
-	}
-
-	/** Waits for what is under way. */
-	async close(): Promise<void> {
-		while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-		this.#closed = true;
-		this.database.hints.delete(this.#hear);
+		});
+		return this.#track(released.then(() => this.#performHolding(projectId, verb)));
 	}
 
 	#track<T>(call: Promise<T>): Promise<T> {

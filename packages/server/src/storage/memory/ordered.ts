@@ -109,14 +109,28 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	}
 
 	last(from: Key, to: Key): Row | undefined {
-		for (const row of this.descending(from, to)) return row;
-		return undefined;
+		let at = Math.min(this.#chunkOf(to), this.#chunks.length - 1);
+		let chunk = this.#chunks[at];
+		if (chunk === undefined) return undefined;
+		let place = this.#placeIn(chunk, to);
+		if (place === 0) {
+			at -= 1;
+			chunk = this.#chunks[at];
+			place = chunk?.length ?? 0;
+		}
+		const row = chunk?.[place - 1];
+		return row !== undefined && this.#compare(row, from) >= 0 ? row : undefined;
 	}
 
 	/** The first chunk whose last row is not before `key`; the number of chunks if there is none. */
 	#chunkOf(key: Key): number {
 		let low = 0;
 		let high = this.#chunks.length;
+		if (high === 0) return 0;
+		// Mostly it comes at the end.
+		const end = this.#chunks[high - 1]!;
+		if (this.#compare(end[end.length - 1]!, key) < 0) return high;
+		high -= 1;
 		while (low < high) {
 			const middle = (low + high) >>> 1;
 			const chunk = this.#chunks[middle]!;

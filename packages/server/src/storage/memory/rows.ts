@@ -102,10 +102,11 @@ export interface HandedOverRow {
 	readonly until: number;
 }
 
-/** How many attempts of one status and class of response times began within one minute or hour. */
+/** How many attempts of a webhook, a status and a class of response times began within one minute or hour. */
 export interface StatRow {
-	/** A webhook's number, or a project's negated. */
-	readonly scope: number;
+	readonly no: number;
+	readonly projectNo: number;
+	readonly webhookNo: number;
 	/** Milliseconds. */
 	readonly grain: number;
 	/** The minute or hour since the Unix epoch. */

@@ -48,12 +48,17 @@ export function settleAttempts(
 }
 
 function toRow(node: MemoryNode, project: ProjectRow, entry: NewAttempt): AttemptRow {
-	const { seq, replay, attempt } = entry;
+	const { seq, replay, attempt, sent } = entry;
 	return {
-		...{ no: node.database.nextNo(), id: toStoredId(entry.id), projectNo: project.no },
-		...{ webhookNo: webhookOf(node, project, entry.webhookId).no, seq, replay, attempt },
+		no: node.database.nextNo(),
+		id: toStoredId(entry.id),
+		projectNo: project.no,
+		webhookNo: webhookOf(node, project, entry.webhookId).no,
+		seq,
+		replay,
+		attempt,
 		status: STATUS_CODE[entry.status],
-		entry: { ...entry, sent: entry.sent && { ...entry.sent } },
+		entry: sent === null ? { ...entry } : { ...entry, sent: { ...sent } },
 	};
 }
 

@@ -18,7 +18,7 @@ export function readStats(node: MemoryNode, projectId: string, query: StatsQuery
 	const total = new Tally();
 	let seqs: number[] | null = null;
 	if (project && webhook !== undefined) {
-		tally(node, webhook ? webhook.no : -project.no, query, (at) => tallies[Math.floor((at - since) / stepMs)]!);
+		tally(node, project.no, webhook ? webhook.no : null, query, (at) => tallies[Math.floor((at - since) / stepMs)]!);
 		for (const each of tallies) total.addAll(each);
 		const times = [...tallies.map((_, i) => since + i * stepMs), until];
 		if (!webhook) seqs = times.map((time) => firstSeqAt(node, project.no, time));
@@ -32,19 +32,18 @@ export function readStats(node: MemoryNode, projectId: string, query: StatsQuery
 
 function tally(
 	{ tables }: MemoryNode,
-	scope: number,
+	projectNo: number,
+	webhookNo: number | null,
 	{ since, until, stepMs }: StatsQuery,
 	bucketOf: (at: number) => Tally,
 ): void {
 	const grain = stepMs % HOUR === 0 ? HOUR : MINUTE;
 	const place = (time: number) => ({
-		scope,
-		grain,
-		at: time / grain,
-		status: 0,
-		responseClass: Number.NEGATIVE_INFINITY,
+		...{ projectNo, grain, at: time / grain },
+		...{ webhookNo: 0, status: 0, responseClass: Number.NEGATIVE_INFINITY },
 	});
-	for (const row of tables.stats.by.place.ascending(place(since), place(until))) bucketOf(row.at * grain).add(row);
+	for (const row of tables.stats.by.place.ascending(place(since), place(until)))
+		if (webhookNo === null || row.webhookNo === webhookNo) bucketOf(row.at * grain).add(row);
 }
 
 /** The first event appended at this time or later, or the number that comes next. Times rise with `seq`. */

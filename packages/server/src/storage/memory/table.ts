@@ -102,31 +102,37 @@ interface Undoable {
 export class Journal {
 	/** Three for each change: the table, the key, the former row. */
 	#entries: unknown[] = [];
+	/** How many of them count; those behind are left from before. */
+	#length = 0;
 	/** How many were dropped at the beginning. */
 	#dropped = 0;
 
 	/** How far it goes: a place to return to. */
 	get end(): number {
-		return this.#dropped + this.#entries.length;
+		return this.#dropped + this.#length;
 	}
 
 	record(table: object, key: unknown, former: unknown): void {
-		this.#entries.push(table, key, former);
+		this.#entries[this.#length++] = table;
+		this.#entries[this.#length++] = key;
+		this.#entries[this.#length++] = former;
 	}
 
 	/** Makes the state what it was there. */
 	undoTo(end: number): void {
 		while (this.end > end) {
-			const former = this.#entries.pop();
-			const key = this.#entries.pop();
-			(this.#entries.pop() as Undoable).undo(key, former);
+			const former = this.#entries[--this.#length];
+			const key = this.#entries[--this.#length];
+			(this.#entries[--this.#length] as Undoable).undo(key, former);
 		}
 	}
 
 	/** Drops what came before this place: nobody returns there. */
 	dropBefore(place: number): void {
-		if (place === this.end) this.#entries = [];
-		else this.#entries.splice(0, place - this.#dropped);
+		const count = place - this.#dropped;
 		this.#dropped = place;
+		// Mostly all of it, of a single transaction: its memory is used again.
+		if (count < this.#length || count > 100) this.#entries = this.#entries.slice(count, this.#length);
+		this.#length -= count;
 	}
 }

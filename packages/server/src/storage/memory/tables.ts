@@ -1,4 +1,5 @@
 import { compareText, OrderedSet } from "./ordered.ts";
+import { PartitionedSet } from "./partitions.ts";
 import type {
 	AccountRow,
 	ApiKeyRow,
@@ -30,8 +31,9 @@ export const membershipKey = (projectNo: number, accountId: string): string => `
 type EventPlace = Pick<EventRow, "projectNo" | "seq">;
 type DeliveryPlace = Pick<AttemptRow, "projectNo" | "seq" | "webhookNo" | "replay" | "attempt">;
 type DuePlace = Pick<RetryRow, "webhookNo" | "queue" | "dueAt" | "seq">;
-type StatPlace = Omit<StatRow, "n">;
+type StatPlace = Omit<StatRow, "no" | "n">;
 
+const projectOf = ({ projectNo }: { readonly projectNo: number }): number => projectNo;
 const byNo = (a: { readonly no: number }, b: { readonly no: number }): number => a.no - b.no;
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => compareText(a.id, b.id);
 const inProject = (a: { readonly projectNo: number; readonly id: string }, b: typeof a): number =>
@@ -84,51 +86,49 @@ export function makeTables(journal: Journal) {
 		events: new Table(journal, ({ no }: EventRow) => no, {
 			no: new OrderedSet<EventRow, { readonly no: number }>(byNo),
 			id: new HashIndex(({ projectNo, id }: EventRow) => eventKey(projectNo, id)),
-			seq: new OrderedSet<EventRow, EventPlace>((a, b) => a.projectNo - b.projectNo || a.seq - b.seq),
-			type: new OrderedSet<EventRow, EventPlace & Pick<EventRow, "type">>(
-				(a, b) => a.projectNo - b.projectNo || compareText(a.type, b.type) || a.seq - b.seq,
+			seq: new PartitionedSet<EventRow, EventPlace>(projectOf, (a, b) => a.seq - b.seq),
+			type: new PartitionedSet<EventRow, EventPlace & Pick<EventRow, "type">>(
+				projectOf,
+				(a, b) => compareText(a.type, b.type) || a.seq - b.seq,
 				({ seq }) => seq > 0,
 			),
 		}),
 		retries: new Table(journal, ({ webhookNo, seq }: RetryRow) => deliveryKey(webhookNo, seq), {
-			due: new OrderedSet<RetryRow, DuePlace>(
-				(a, b) => a.webhookNo - b.webhookNo || a.queue - b.queue || a.dueAt - b.dueAt || a.seq - b.seq,
+			due: new PartitionedSet<RetryRow, DuePlace>(
+				({ webhookNo }) => webhookNo,
+				(a, b) => a.queue - b.queue || a.dueAt - b.dueAt || a.seq - b.seq,
 			),
-			event: new OrderedSet<RetryRow, Pick<RetryRow, "projectNo" | "seq" | "webhookNo">>(
-				(a, b) => a.projectNo - b.projectNo || a.seq - b.seq || a.webhookNo - b.webhookNo,
+			event: new PartitionedSet<RetryRow, Pick<RetryRow, "projectNo" | "seq" | "webhookNo">>(
+				projectOf,
+				(a, b) => a.seq - b.seq || a.webhookNo - b.webhookNo,
 			),
 		}),
 		attempts: new Table(journal, ({ no }: AttemptRow) => no, {
 			no: new OrderedSet<AttemptRow, { readonly no: number }>(byNo),
-			delivery: new OrderedSet<AttemptRow, DeliveryPlace>(
-				(a, b) =>
-					a.projectNo - b.projectNo ||
-					a.seq - b.seq ||
-					a.webhookNo - b.webhookNo ||
-					a.replay - b.replay ||
-					a.attempt - b.attempt,
+			delivery: new PartitionedSet<AttemptRow, DeliveryPlace>(
+				projectOf,
+				(a, b) => a.seq - b.seq || a.webhookNo - b.webhookNo || a.replay - b.replay || a.attempt - b.attempt,
 			),
-			project: new OrderedSet<AttemptRow, Pick<AttemptRow, "projectNo" | "status" | "id">>(
-				(a, b) => a.projectNo - b.projectNo || a.status - b.status || compareText(a.id, b.id),
+			project: new PartitionedSet<AttemptRow, Pick<AttemptRow, "projectNo" | "status" | "id">>(
+				projectOf,
+				(a, b) => a.status - b.status || compareText(a.id, b.id),
 			),
-			webhook: new OrderedSet<AttemptRow, Pick<AttemptRow, "webhookNo" | "status" | "id">>(
-				(a, b) => a.webhookNo - b.webhookNo || a.status - b.status || compareText(a.id, b.id),
+			webhook: new PartitionedSet<AttemptRow, Pick<AttemptRow, "webhookNo" | "status" | "id">>(
+				({ webhookNo }) => webhookNo,
+				(a, b) => a.status - b.status || compareText(a.id, b.id),
 			),
 		}),
-		stats: new Table(
-			journal,
-			({ scope, grain, at, status, responseClass }: StatRow) => `${scope}/${grain}/${at}/${status}/${responseClass}`,
-			{
-				place: new OrderedSet<StatRow, StatPlace>(
-					(a, b) =>
-						a.scope - b.scope ||
-						a.grain - b.grain ||
-						a.at - b.at ||
-						a.status - b.status ||
-						a.responseClass - b.responseClass,
-				),
-			},
-		),
+		stats: new Table(journal, ({ no }: StatRow) => no, {
+			place: new PartitionedSet<StatRow, StatPlace>(
+				projectOf,
+				(a, b) =>
+					a.grain - b.grain ||
+					a.at - b.at ||
+					a.webhookNo - b.webhookNo ||
+					a.status - b.status ||
+					a.responseClass - b.responseClass,
+			),
+		}),
 
 		apiKeys: new Table(journal, ({ id }: ApiKeyRow) => id, {
 			hash: new HashIndex(({ hash }: ApiKeyRow) => hash),
