@@ -1,0 +1,196 @@
+/** An engine that stays alive while a standby takes the primary's place, with all that it committed or without the end of it. */
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../src/base/clock.ts";
+import { type Storage, StorageError } from "../src/storage/port.ts";
+import { ALL_TYPES, EngineRig, LEASE_TERM_MS } from "./engine-rig.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+
+/** A primary with a standby that follows it, and the database on both. */
+export interface Pair extends AsyncDisposable {
+	/** A node that goes to whichever of them takes writes. */
+	open(clock: Clock): Promise<Storage>;
+	/** Resolves once the standby has all that was committed. */
+	caughtUp(): Promise<void>;
+	/** From now on the standby gets nothing more. */
+	cutOff(): Promise<void>;
+	/** The standby takes the primary's place. */
+	fail(): Promise<void>;
+	/** A store publishes by itself, to whichever of them takes writes; answers with the events' ids. */
+	publish(projectId: string, count: number, type: string): Promise<string[]>;
+}
+
+/** An engine on such a pair, and a webhook of each width. */
+async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = ALL_TYPES) {
+	await using made = new AsyncDisposableStack();
+	const pair = made.use(await openPair());
+	const storage = new FaultyStorage();
+	const database = { open: (clock: Clock) => pair.open(clock), remove: async () => undefined };
+	const rig = made.use(await EngineRig.start(database, storage.wrap));
+	const hook = await rig.webhook("a", { events });
+	const wide = await rig.webhook("b", { events, maxInFlight: 4 });
+	// What the project goes by is told to other nodes once a second.
+	await storage.pass(rig.clock, 1_500);
+	const resources = made.move();
+	return {
+		...{ rig, storage, pair, hook, wide },
+		/** Publishes as many events, one by one, as soon as the database takes them. */
+		async publish(count: number): Promise<string[]> {
+			const ids: string[] = [];
+			while (ids.length < count) {
+				try {
+					ids.push(...(await rig.publish(1)));
+				} catch (error) {
+					if (!(error instanceof StorageError)) throw error;
+					// The database is away, or was found to be another one.
+					await storage.pass(rig.clock, 100);
+				}
+			}
+			return ids;
+		},
+		async settled(count: number): Promise<void> {
+			while (rig.settled.length < count) await storage.pass(rig.clock, 1_000);
+		},
+		/** The attempts of an event in a webhook's log, as the database has them. */
+		async attempts(eventId: string, webhookId: string): Promise<unknown[]> {
+			const delivery = await rig.storage.getDelivery(rig.projectId, webhookId, eventId);
+			return delivery!.attempts.map(({ attempt, status }) => [attempt, status]);
+		},
+		[Symbol.asyncDispose]: () => resources.disposeAsync(),
+	};
+}
+
+export function describeFailover(database: string, openPair: () => Promise<Pair>): void {
+	describe(`a standby of ${database} is promoted`, { timeout: 180_000 }, () => {
+		// Of thirty events that were acknowledged after the promotion the first twenty were once never sent, nor dead-lettered:
+		// they had numbers that the engine had seen before.
+		test("without the last events: what is acknowledged after it is sent once and in order", async () => {
+			await using site = await setUp(openPair);
+			const { rig, hook, wide } = site;
+			const before = await rig.publish(5);
+			await rig.settledCount(10);
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			const lost = await rig.publish(20);
+			await rig.settledCount(50);
+			await site.pair.fail();
+			const after = await site.publish(30);
+			await site.settled(110);
+			expect(rig.sender.to(hook.url)).toEqual([...before, ...lost, ...after]);
+			expect(new Set(rig.sender.to(wide.url))).toEqual(new Set([...before, ...lost, ...after]));
+			expect(rig.sender.sent).toHaveLength(110);
+		});
+
+		// They were once all made again, however many there were.
+		test.for([
+			["while the lease is trusted", 0],
+			["after the lease was trusted", 9_000],
+		] as const)(
+			"with all that was committed, %s: outcomes that were not are committed, and nothing is sent again",
+			async ([, waitMs]) => {
+				await using site = await setUp(openPair);
+				const { rig, storage, hook, wide } = site;
+				const [failing] = await rig.publish(1);
+				await rig.settledCount(2);
+				await rig.sentCount(2);
+				rig.sender.script = ({ eventId }, nth) => (nth === 3 && eventId !== failing ? 500 : 200);
+				const before = await rig.publish(1);
+				await rig.settledCount(4);
+				storage.fail("settle", Number.POSITIVE_INFINITY);
+				const unsettled = await rig.publish(20);
+				await rig.sentCount(44);
+				await site.pair.caughtUp();
+				await storage.pass(rig.clock, waitMs);
+				await site.pair.fail();
+				storage.fail("settle", 0);
+				const after = await site.publish(10);
+				// The retry of the first attempt that failed comes as well.
+				await site.settled(65);
+				expect(rig.sender.sent).toHaveLength(65);
+				const all = [failing!, ...before, ...unsettled, ...after];
+				expect([...new Set(rig.sender.to(hook.url))]).toEqual(all);
+				expect(new Set(rig.sender.to(wide.url))).toEqual(new Set(all));
+				const retried = rig.settled.filter(({ attempt }) => attempt === 2);
+				expect(retried).toHaveLength(1);
+				expect(await site.attempts(retried[0]!.eventId, retried[0]!.webhookId)).toEqual([
+					[1, "retrying"],
+					[2, "delivered"],
+				]);
+			},
+		);
+
+		test("with the events and without their outcomes: a retry that is lost takes no event with it", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage, hook } = site;
+			storage.fail("settle", Number.POSITIVE_INFINITY);
+			rig.sender.script = (_, nth) => (nth <= 2 ? 500 : 200);
+			const [first] = await rig.publish(1);
+			await rig.sentCount(2);
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			storage.fail("settle", 0);
+			while (rig.settled.length < 2) await storage.pass(rig.clock, 100);
+			expect(rig.settled.map(({ status }) => status)).toEqual(["retrying", "retrying"]);
+			await site.pair.fail();
+			const after = await site.publish(5);
+			// Two of the first event are lost, and made again.
+			await site.settled(2 + 2 * 6);
+			expect([...new Set(rig.sender.to(hook.url))]).toEqual([first, ...after]);
+			expect(await site.attempts(first!, hook.id)).toEqual([[1, "delivered"]]);
+		});
+
+		test("and a store publishes events with the numbers of lost ones: they are sent, and outcomes of those are not theirs", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage, hook } = site;
+			const before = await rig.publish(2);
+			await rig.settledCount(4);
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			storage.fail("settle", Number.POSITIVE_INFINITY);
+			const lost = await rig.publish(3);
+			await rig.sentCount(10);
+			await site.pair.fail();
+			const stored = await site.pair.publish(rig.projectId, 5, "delivery.success");
+			storage.fail("settle", 0);
+			const after = await site.publish(1);
+			await site.settled(4 + 2 * 6);
+			expect(rig.sender.to(hook.url)).toEqual([...before, ...lost, ...stored, ...after]);
+			for (const id of [...stored, ...after]) expect(await site.attempts(id, hook.id)).toEqual([[1, "delivered"]]);
+		});
+
+		test("and a store publishes events with the numbers of lost ones that no webhook wanted: they are sent", async () => {
+			await using site = await setUp(openPair, ["delivery.success"]);
+			const { rig, storage, hook } = site;
+			const before = await rig.publish(2);
+			await rig.settledCount(4);
+			await site.pair.caughtUp();
+			await site.pair.cutOff();
+			await site.pair.publish(rig.projectId, 3, "delivery.failed");
+			// The node hears of their number, and passes over them.
+			await storage.pass(rig.clock, 3_000);
+			await site.pair.fail();
+			const stored = await site.pair.publish(rig.projectId, 5, "delivery.success");
+			const after = await site.publish(1);
+			await site.settled(4 + 2 * 6);
+			expect(rig.sender.to(hook.url)).toEqual([...before, ...stored, ...after]);
+		});
+
+		test("after the lease was trusted: nothing is sent until no other node can go on by a lease that was lost", async () => {
+			await using site = await setUp(openPair);
+			const { rig, storage, hook } = site;
+			const before = await rig.publish(1);
+			await rig.settledCount(2);
+			await site.pair.caughtUp();
+			storage.away = true;
+			await storage.pass(rig.clock, 9_000);
+			await site.pair.fail();
+			storage.away = false;
+			const [after] = await site.publish(1);
+			const begun = rig.clock.now();
+			await site.settled(4);
+			expect(rig.sender.to(hook.url)).toEqual([...before, after]);
+			const sent = rig.sender.sent.filter(({ eventId }) => eventId === after);
+			for (const { at } of sent) expect(at - begun).toBeGreaterThan(LEASE_TERM_MS - 1_000);
+			expect(sent).toHaveLength(2);
+		});
+	});
+}
