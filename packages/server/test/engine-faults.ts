@@ -27,7 +27,7 @@ export function describeFaults(start: StartRig): void {
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
 				storage.settle = (settlements) => {
-					recovered = failures === 0;
+					recovered ||= failures === 0;
 					if (failures-- > 0) return Promise.reject(new StorageError("full", "The disk is full."));
 					return settle(settlements);
 				};

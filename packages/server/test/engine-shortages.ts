@@ -28,6 +28,7 @@ export function describeShortages(start: StartRig): void {
 				rig.sender.sent.length = 0;
 				await storage.pass(rig.clock, 2 * SECOND_MS);
 				expect(rig.sender.to(url)).toEqual(ids);
+				await rig.settledCount(5);
 				expect(rig.settled.map(({ attempt, status }) => [attempt, status])).toEqual(Array(5).fill([1, "delivered"]));
 			},
 		);
