@@ -111,8 +111,8 @@ export const ENGINE_ACTOR = [
 			name: "starter-expires-by-creation",
 			find: "if (event.publishedAt <= clock.now() - retentionMs)",
 			replace: "if (event.createdAt <= clock.now() - retentionMs)",
-			only: "lanes",
 			why: "An event that the store dates back to last year is dead-lettered when it is published.",
+			only: "kept from when it was published",
 		},
 		{
 			name: "starter-retries-first",
@@ -161,15 +161,15 @@ export const ENGINE_ACTOR = [
 			name: "starter-alarm-never-earlier",
 			find: "if (due === (lane.alarm?.at ?? null)) return;",
 			replace: "if (due !== null && lane.alarm !== null) return;",
-			only: "attempts and replays|alarms|lanes|fairness|late answers",
 			why: "A retry that is due before the one that the timer is set for waits for that.",
+			only: "due before the one",
 		},
 		{
 			name: "starter-position-not-committed",
 			find: "if (lane.lag >= MAX_LAG) this.#commitPosition(lane);",
 			replace: "",
-			only: "lanes|windows",
 			why: "After a crash a webhook with rare types reads the whole log again.",
+			only: "passes over events",
 		},
 		{
 			name: "starter-one-retry-a-look",
@@ -184,8 +184,8 @@ export const ENGINE_ACTOR = [
 			name: "queue-starter-tests-never-expire",
 			find: 'if (retry.dueAt <= clock.now() - retentionMs) return "expired";',
 			replace: 'if (retry.seq > 0 && retry.dueAt <= clock.now() - retentionMs) return "expired";',
-			only: "behind a pause",
 			why: "A test event that waited behind a pause for a month is sent when the webhook is resumed.",
+			only: "a test event that waits longer",
 		},
 		{
 			name: "queue-starter-requested-by-clock",
@@ -256,8 +256,8 @@ export const ENGINE_ACTOR = [
 			name: "finisher-position-not-noted",
 			find: "\t\tlane.committed(progress.position);\n\t\tcontext.settler.add({",
 			replace: "\t\tcontext.settler.add({",
-			only: "lanes|windows|alarms|turns",
 			why: "A lane that passes over events commits its position again and again.",
+			only: "passes over events",
 		},
 	]),
 	...of("server/src/engine/actor/flight.ts", inEngine("actor/flight"), [

@@ -20,12 +20,11 @@ export const ENGINE_SEND = [
 			why: "Each change of the URL gives an attempt its whole time again.",
 		},
 		{
-			name: "sender-replaces-without-end",
-			find: "!(end.stale && !this.#freshOnly)",
-			replace: "!end.stale",
+			name: "sender-replaces-by-used-one",
+			find: 'this.#freshOnly ||= end.kind === "failed";',
+			replace: "",
 			tests: inEngine("send/connections"),
-			only: "replaced",
-			why: "A receiver that closes every connection gets requests in a loop.",
+			why: "A receiver that restarted gets a request once for each connection that it has closed, before one arrives.",
 		},
 		{
 			name: "sender-blames-wait-for-body",

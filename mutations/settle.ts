@@ -39,12 +39,6 @@ export const SETTLE = [
 			why: "In an outage of storage outcomes fill the memory, and a crash repeats all of them.",
 		},
 		{
-			name: "settler-project-unbounded",
-			find: "perOwner: COMMITS.outcomesWaitingPerProject,",
-			replace: "",
-			why: "In an outage one project takes the room of all.",
-		},
-		{
 			name: "settler-closed-is-settled",
 			find: 'error.code === "closed") return settlements.map(() => "stale");',
 			replace: 'error.code === "closed") return settlements.map(() => "settled");',

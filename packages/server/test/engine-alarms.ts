@@ -40,6 +40,24 @@ export function describeAlarms(start: StartRig): void {
 			}
 		});
 
+		test("a retry that is due before the one that its lane waits for is made in its time", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			rig.sender.script = (_shipment, nth) => (nth <= 3 ? 500 : 200);
+			const begun = rig.clock.now();
+			const [first] = await rig.publish(1);
+			await rig.settledCount(1);
+			await storage.pass(rig.clock, 30_000);
+			const [second] = await rig.publish(1);
+			await rig.settledCount(3);
+			await storage.pass(rig.clock, 90_000);
+			expect(rig.settled.slice(3).map(({ eventId, startedAt }) => [eventId, startedAt - begun])).toEqual([
+				[second, 60_000],
+				[first, 90_000],
+			]);
+		});
+
 		test("a project with several webhooks is released with the alarm of whichever is due first", async () => {
 			const alarms: (number | null)[] = [];
 			await using rig = await start((storage) => {

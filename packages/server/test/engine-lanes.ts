@@ -124,6 +124,51 @@ export function describeLanes(start: StartRig): void {
 			letGo();
 		});
 
+		test("an event is kept from when it was published, however long ago it is said to have happened", async () => {
+			await using rig = await start();
+			await rig.webhook("a");
+			const draft = { type: "delivery.success", data: "{}", createdAt: rig.clock.now() - 60 * DAY_MS };
+			await rig.engine.publish(rig.projectId, [draft]);
+			await rig.settledCount(1);
+			expect(rig.settled[0]).toMatchObject({ status: "delivered", errorCode: null });
+		});
+
+		test("the position of a lane that passes over events is stored now and then", async () => {
+			let settles = 0;
+			const storage = new FaultyStorage();
+			await using rig = await start((real) => {
+				const settle = real.settle.bind(real);
+				real.settle = (...args) => {
+					settles += 1;
+					return settle(...args);
+				};
+				return storage.wrap(real);
+			});
+			await rig.webhook("rare", { events: ["delivery.failed"] });
+			for (let published = 0; published < 2_000; published += 100) await rig.publishAll(100);
+			await storage.quiet();
+			const { lanes } = await rig.storage.loadLanes(rig.projectId);
+			expect(lanes[0]?.position).toBe(2_000);
+			await rig.publish(5);
+			await storage.quiet();
+			expect(settles).toBe(1);
+		});
+
+		test("a test event that waits longer than the log is kept, behind a pause, is dead-lettered as expired", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			const { id, url } = await rig.webhook("forgotten");
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt: 0, body: Buffer.from("{}") };
+			await rig.storage.appendTestEvent(rig.projectId, id, event);
+			rig.engine.wake(rig.projectId);
+			await leap(rig, storage, 30 * DAY_MS + 1);
+			await rig.sweep();
+			await rig.settledCount(1);
+			expect(rig.settled[0]).toMatchObject({ eventId: event.id, status: "failed", errorCode: "expired", sent: null });
+			expect(rig.sender.to(url)).toEqual([]);
+		});
+
 		test("events that age out while a webhook is paused are dead-lettered as expired, and logged", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -8,8 +8,8 @@ import { Roster } from "./roster.ts";
 
 const TERM_MS = 10_000;
 
-// The older one, written last, ended a term in storage that this node trusted by the newer one.
-test("a renewal that is overdue waits for the one that is under way", async () => {
+/** A node with one project, whose renewals are answered when the test says so. */
+function setUp() {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
 	const roster = new Roster();
@@ -26,6 +26,12 @@ test("a renewal that is overdue waits for the one that is under way", async () =
 		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
 		{ holder: "node", roster, fairShare: null, onLapsed: () => {}, onGivenBack: () => {} },
 	);
+	return { clock, keeper, renewals };
+}
+
+// The older one, written last, ended a term in storage that this node trusted by the newer one.
+test("a renewal that is overdue waits for the one that is under way", async () => {
+	const { clock, keeper, renewals } = setUp();
 	keeper.start();
 	clock.advance(TERM_MS / 2);
 	await turn();
@@ -43,6 +49,18 @@ test("a renewal that is overdue waits for the one that is under way", async () =
 	expect([renewals.length, renewals[1]?.at, isOver]).toEqual([2, 1.5 * TERM_MS, false]);
 	renewals[1]!.answer();
 	await overdue;
+});
+
+test("renewals follow one another, whoever asks for them", async () => {
+	const { keeper, renewals } = setUp();
+	const both = [keeper.renew(), keeper.renew()];
+	await turn();
+	expect(renewals).toHaveLength(1);
+	renewals[0]!.answer();
+	await turn();
+	expect(renewals).toHaveLength(2);
+	renewals[1]!.answer();
+	await Promise.all(both);
 });
 
 /** All that waits for nothing else has come to rest. */

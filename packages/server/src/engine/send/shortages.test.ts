@@ -136,6 +136,18 @@ describe("while a shortage lasts", () => {
 		expect(shortages.total("memory")).toBe(700);
 	});
 
+	test("sends that are put off do not prolong it: once no send has tried for a while it is over", () => {
+		const clock = new VirtualClock();
+		const shortages = new Shortages(clock);
+		shortages.met("ports", true);
+		for (let seconds = 0; seconds < 30; seconds++) {
+			expect(shortages.lasts("ports")).toBe(true);
+			shortages.met("ports", false);
+			clock.advance(1_000);
+		}
+		expect(shortages.lasts("ports")).toBe(false);
+	});
+
 	test("10,000 that wait cost one timer, and few are woken to try; all are once it is over", () => {
 		const clock = new VirtualClock();
 		let timers = 0;

@@ -390,3 +390,26 @@ test("whatever is taken, kept and given back: no bound is passed, counts are tru
 	expect(reached.bytes).toBeGreaterThan(80_000);
 	expect(reached.sends).toBeGreaterThanOrEqual(15);
 });
+
+test("of several that wait for a send to become slow each is called, though none of them waits again", () => {
+	const clock = new ManualClock();
+	const slots = createSlots({ clock, fastInFlight: 1, fastForMs: 100 });
+	const called: string[] = [];
+	const take = (project: string): void => {
+		called.push(project);
+		expect(slots.tryAcquire(project)).not.toBeNull();
+	};
+	take("a");
+	for (const project of ["b", "c", "d"]) slots.onFree(project, () => take(project));
+	for (let n = 0; n < 3; n++) clock.advance(100);
+	expect(called).toEqual(["a", "b", "c", "d"]);
+});
+
+test("a clock that is set back does not make what is in flight fast for as long", () => {
+	const clock = new ManualClock();
+	const slots = createSlots({ clock, fastInFlight: 1, fastForMs: 100 });
+	expect(slots.tryAcquire("a")).not.toBeNull();
+	expect(slots.tryAcquire("b")).toBeNull();
+	clock.advance(-3_600_000);
+	expect(slots.tryAcquire("b")).not.toBeNull();
+});

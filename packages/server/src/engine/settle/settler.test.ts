@@ -248,3 +248,21 @@ test("outcomes that waited for storage are settled under the generation that the
 	await draining;
 	expect(generations).toEqual([1, 2]);
 });
+
+test("a row that is held and that no statement looks for holds up its own project alone", async () => {
+	const calls: string[] = [];
+	const storage = {
+		settle: async (settlements: readonly Settlement[]) => {
+			calls.push(settlements.map(({ projectId }) => projectId).join(" "));
+			if (settlements.some(({ projectId }) => projectId === "held") && calls.length < 10)
+				throw new StorageError("locked", "Somebody else holds a row.");
+			return settlements.map(() => "settled" as const);
+		},
+	};
+	const settler = new Settler(storage, new VirtualClock(), systemClock, silentLogger);
+	const settled: string[] = [];
+	for (const project of ["first", "a", "held", "b", "c"]) settler.add(outcomeOf(project, () => settled.push(project)));
+	await settler.drain();
+	expect(calls.slice(0, 6)).toEqual(["first", "a held b c", "a held", "a", "held", "b c"]);
+	expect(settled).toEqual(["first", "a", "b", "c", "held"]);
+});

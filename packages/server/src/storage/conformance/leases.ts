@@ -145,6 +145,16 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
 		});
 
+		test("a lease that ended is an alarm beside one that is set for later", async () => {
+			const [ended, later] = [await world.project(), await world.project()];
+			await world.lease(ended);
+			const lease = await world.lease(later);
+			await world.storage.releaseLease(lease, START + 1e9, (await world.storage.loadLanes(later)).seen);
+			expect(await world.storage.nextAlarm()).toBe(START + 1e9);
+			world.clock.time += harness.leaseTermMs;
+			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(world.clock.time);
+		});
+
 		test("whatever came after the lanes were loaded keeps the alarm rung", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
@@ -199,7 +209,8 @@ export function describeLeases(harness: StorageHarness): void {
 		test("a lease that changed hands can neither settle, nor be given back by the one that lost it", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
-			const [event] = await world.publish(project, "a");
+			// The second one is there to be settled too early.
+			const [event] = await world.publish(project, "a", "a");
 			const lost = await world.lease(project);
 			world.clock.time += harness.leaseTermMs;
 			const held = await world.lease(project, "node_b");
