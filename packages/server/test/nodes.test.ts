@@ -1,23 +1,10 @@
-/** Two engines on one PostgreSQL and one virtual clock. */
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../src/base/clock.ts";
-import { silentLogger } from "../src/base/logger.ts";
-import { startEngine } from "../src/engine/index.ts";
-import type { FailureReason } from "../src/engine/send/outcome.ts";
 import { giveDatabaseBack, takeDatabase } from "../src/storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
-import {
-	ATTEMPT_TIMEOUT_MS,
-	DAY_MS,
-	EngineRig,
-	LEASE_TERM_MS,
-	type RigDatabase,
-	ScriptedSender,
-	type Settled,
-	SPEC_DELAYS_MS,
-} from "./engine-rig.ts";
+import { EngineRig, LEASE_TERM_MS, type RigDatabase } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
+import { describeNodes } from "./nodes-suite.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -34,84 +21,7 @@ async function createDatabase(): Promise<RigDatabase & { readonly url: string }>
 	};
 }
 
-/** Another node beside the rig's. */
-class Neighbour {
-	readonly sender: ScriptedSender;
-	readonly settled: Settled[] = [];
-	readonly engine: ReturnType<typeof startEngine>;
-	readonly #storage: Awaited<ReturnType<RigDatabase["open"]>>;
-
-	constructor(rig: EngineRig, storage: Awaited<ReturnType<RigDatabase["open"]>>) {
-		this.sender = new ScriptedSender(rig.clock);
-		this.#storage = storage;
-		this.engine = startEngine({
-			storage,
-			sender: this.sender,
-			clock: rig.clock,
-			disk: systemClock,
-			ids: rig.ids,
-			seal: rig.seal,
-			logger: silentLogger,
-			leaseTermMs: LEASE_TERM_MS,
-			retryDelaysMs: SPEC_DELAYS_MS,
-			attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-			observer: {
-				attempted: (_projectId, eventId, attempt) => this.settled.push({ ...attempt, eventId }),
-			},
-			logRetentionMs: 30 * DAY_MS,
-			maxEventBytes: 262_144,
-		});
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		await this.engine.stop();
-		await this.#storage.close();
-	}
-}
-
-test("a node whose lease has passed on answers a change only when whoever works the project goes by it", async () => {
-	// It once went by its own lanes, which nobody worked any more.
-	const database = await createDatabase();
-	const storage = new FaultyStorage();
-	await using rig = await EngineRig.start(database, storage.wrap);
-	const { id, url } = await rig.webhook("a");
-	await rig.publish(1);
-	await rig.settledCount(1);
-	// Nothing of the first node's leases gets through any more.
-	using stuck = new DisposableStack();
-	for (const method of ["renewLeases", "renewLeases", "acquireLeases"] as const) stuck.use(storage.holdCall(method));
-	const otherStorage = new FaultyStorage();
-	await using other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
-	const until = async (isSo: () => boolean): Promise<void> => {
-		while (!isSo()) {
-			rig.clock.advance(10);
-			await storage.quiet();
-			await otherStorage.quiet();
-		}
-	};
-	const passed = rig.clock.now() + 2 * LEASE_TERM_MS;
-	await until(() => rig.clock.now() >= passed);
-	const draft = { type: "delivery.success", data: "{}" };
-	await other.engine.publish(rig.projectId, [draft]);
-	await until(() => other.sender.sent.length === 1);
-	expect(other.sender.to(url)).toHaveLength(1);
-
-	const moved = "https://moved.example/";
-	let changed = false;
-	const changing = rig.engine
-		.change(rig.projectId, () => rig.storage.updateWebhook(rig.projectId, id, { url: moved }))
-		.then(() => {
-			changed = true;
-		});
-	// As long as the clock stands still, the other node does not look for news.
-	for (let turns = 0; turns < 20; turns++) await storage.quiet();
-	expect(changed).toBe(false);
-	await until(() => changed);
-	await changing;
-	await other.engine.publish(rig.projectId, [draft]);
-	await until(() => other.sender.sent.length === 2);
-	expect(other.sender.to(moved)).toHaveLength(1);
-});
+describeNodes("PostgreSQL", createDatabase);
 
 test("a log that went back under a node is found when the node next looks, and what comes then is sent", async () => {
 	const database = await createDatabase();
@@ -142,101 +52,4 @@ test("a log that went back under a node is found when the node next looks, and w
 	await storage.pass(rig.clock, 2_000);
 	await rig.settledCount(7);
 	expect(rig.sender.to(url)).toEqual([...before, ...events.map(({ id }) => id)]);
-});
-
-/** Another node on the rig's database, and the clock that moves both on. */
-async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: FaultyStorage) {
-	const otherStorage = new FaultyStorage();
-	const other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
-	/** Moves the clock on until this is so. */
-	const pass = async (isSo: () => boolean, stepMs = 10): Promise<void> => {
-		const end = rig.clock.now() + 120_000;
-		while (!isSo()) {
-			if (rig.clock.now() > end) throw new Error("It took more than two minutes.");
-			rig.clock.advance(stepMs);
-			await storage.quiet();
-			await otherStorage.quiet();
-		}
-	};
-	return { other, pass };
-}
-
-test("a project changes nodes while a receiver hangs: its other webhooks continue, and the hanging attempt is logged once", async () => {
-	// The whole project once waited until the attempt had ended.
-	const database = await createDatabase();
-	const storage = new FaultyStorage();
-	await using rig = await EngineRig.start(database, storage.wrap);
-	const [hanging, sound] = [await rig.webhook("hanging"), await rig.webhook("sound")];
-	const hang = Promise.withResolvers<FailureReason>();
-	rig.sender.script = ({ target }) => (target.url === hanging.url ? hang.promise : 200);
-	const ids = await rig.publishAll(3);
-	await rig.settledCount(3);
-	const { other, pass } = await startNeighbour(rig, database, storage);
-	await using _other = other;
-	using _end = { [Symbol.dispose]: () => hang.resolve("timeout") };
-	let stopped = false;
-	const stopping = rig.engine.stop().then(() => {
-		stopped = true;
-	});
-	await pass(() => other.engine.node.projects === 1);
-	await other.engine.publish(rig.projectId, [{ type: "delivery.success", data: "{}" }]);
-	await pass(() => other.sender.to(sound.url).length === 1);
-	expect(other.sender.to(hanging.url)).toEqual([]);
-	expect([stopped, rig.settled.length]).toEqual([false, 3]);
-	hang.resolve("timeout");
-	await pass(() => other.sender.to(hanging.url).length === 3);
-	await stopping;
-	expect(rig.settled.slice(3)).toMatchObject([
-		{ eventId: ids[0], attempt: 1, status: "retrying", errorCode: "timeout" },
-	]);
-	expect(other.sender.to(hanging.url).slice(0, 2)).toEqual(ids.slice(1));
-	await pass(() => other.settled.length === 5);
-	expect(other.sender.to(hanging.url)[3]).toBe(ids[0]);
-	const attempts = other.settled.filter(({ eventId }) => eventId === ids[0]).map(({ attempt }) => attempt);
-	expect(attempts).toEqual([2]);
-});
-
-test("an attempt that was handed over and not settled in time is made again, and the late outcome is refused", async () => {
-	const database = await createDatabase();
-	const storage = new FaultyStorage();
-	await using rig = await EngineRig.start(database, storage.wrap);
-	const { url } = await rig.webhook("hanging", { maxInFlight: 2 });
-	const hang = Promise.withResolvers<number>();
-	rig.sender.script = () => hang.promise;
-	const ids = await rig.publishAll(2);
-	await rig.sentCount(2);
-	const startedAt = rig.clock.now();
-	const { other, pass } = await startNeighbour(rig, database, storage);
-	await using _other = other;
-	using _end = { [Symbol.dispose]: () => hang.resolve(200) };
-	const stopping = rig.engine.stop();
-	await pass(() => other.engine.node.projects === 1);
-	await pass(() => rig.clock.now() >= startedAt + ATTEMPT_TIMEOUT_MS, 250);
-	expect(other.sender.to(url)).toEqual([]);
-	await pass(() => other.settled.length === 2, 250);
-	expect(other.sender.to(url)).toEqual(ids);
-	hang.resolve(200);
-	await stopping;
-	expect(rig.settled).toEqual([]);
-});
-
-test("what was not written when the project changed nodes is not written any more, and is made by the next node", async () => {
-	const database = await createDatabase();
-	const storage = new FaultyStorage();
-	await using rig = await EngineRig.start(database, storage.wrap);
-	const { url } = await rig.webhook("connecting");
-	const connected = Promise.withResolvers<void>();
-	rig.sender.beforeWriting = () => connected.promise;
-	const ids = await rig.publishAll(2);
-	await rig.sentCount(1);
-	const { other, pass } = await startNeighbour(rig, database, storage);
-	await using _other = other;
-	using _end = { [Symbol.dispose]: () => connected.resolve() };
-	const stopping = rig.engine.stop();
-	await pass(() => other.settled.length === 2);
-	connected.resolve();
-	await stopping;
-	expect([rig.sender.written, rig.settled]).toEqual([[], []]);
-	expect(other.sender.to(url)).toEqual(ids);
-	expect(other.settled.map(({ attempt }) => attempt)).toEqual([1, 1]);
 });
