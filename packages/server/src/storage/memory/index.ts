@@ -23,7 +23,11 @@ export interface MemoryOptions {
 	readonly observer?: DatabaseObserver;
 }
 
-/** A node's way into a database that is kept in memory. */
+/**
+ * A node's way into a database that is kept in memory. A call has its effect before it returns its promise, unless it waits
+ * for a project's rows or for the next epoch; so whoever delays or fails calls does it before or after. One that delays a
+ * call compares `epoch` before and after: a call from before a failover reaches no database, and is `lost`.
+ */
 export async function openMemoryStorage(options: MemoryOptions): Promise<Storage> {
 	const { database, clock, leaseTermMs, manyNodes = true, observer = {} } = options;
 	const node = new MemoryNode(database, { clock, leaseTermMs, observer });

@@ -1,17 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import type { Storage } from "../port.ts";
+import { describeClocks } from "../conformance/clocks.ts";
 import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
-import { worldOf } from "./world.fixture.ts";
-
-const LEASE_TERM_MS = 60_000;
-const HOUR = 3_600_000;
-const MINUTE = 60_000;
+import { LEASE_TERM_MS } from "./world.fixture.ts";
 
 let server: PostgresServer;
 let url: string;
-const nodes: Storage[] = [];
 beforeAll(async () => {
 	server = await PostgresServer.start();
 }, START_TIMEOUT_MS);
@@ -19,66 +14,9 @@ afterAll(() => server.stop());
 beforeEach(async () => {
 	url = await takeDatabase(server);
 });
-afterEach(async () => {
-	await Promise.all(nodes.splice(0).map((node) => node.close()));
-	await giveDatabaseBack(server, url);
-});
+afterEach(() => giveDatabaseBack(server, url));
 
-async function node(aheadMs: number): Promise<Storage> {
+describeClocks("PostgreSQL", (aheadMs) => {
 	const clock = { now: () => Date.now() + aheadMs };
-	const storage = await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS });
-	nodes.push(storage);
-	return storage;
-}
-
-/** In how many minutes by the clock of a node that is so far ahead. */
-const minutesUntil = (at: number | null, aheadMs: number): number => Math.round((at! - Date.now() - aheadMs) / MINUTE);
-
-// A retry was due when the clock of whoever stored it said so: to a node an hour behind, an hour late.
-test("what one node stores for a time to come is due then for every other, however far its clock is off", async () => {
-	const offsets = [HOUR, -HOUR, 0];
-	const all = await Promise.all(offsets.map(node));
-	const world = await worldOf(async () => all[0]!);
-	const project = await world.project();
-	const webhook = await world.webhook(project, ["a"]);
-	const [event, failed] = await world.publish(project, "a", "a");
-	const lease = await world.lease(project);
-	const dueAt = Date.now() + HOUR + 5 * MINUTE;
-	await world.settle(lease, {
-		attempts: [world.attempt(webhook, event!, { status: "retrying" })],
-		schedule: [{ webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt }],
-		lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
-	});
-	await world.finish(lease, webhook, failed!, "failed");
-	const replayAt = Date.now() + HOUR + 7 * MINUTE;
-	expect(await all[0]!.replayDelivery(project, webhook, failed!.id, replayAt)).toEqual({ kind: "queued", replay: 1 });
-	for (const [i, storage] of all.entries()) {
-		const until = (at: number | null) => minutesUntil(at, offsets[i]!);
-		const [retry] = await storage.readRetries(project, webhook, "retry", 10);
-		expect(until(retry!.dueAt)).toBe(5);
-		expect(await storage.readRetries(project, webhook, "retry", 10, retry)).toEqual([]);
-		const [replay] = await storage.readRetries(project, webhook, "requested", 10);
-		expect(until(replay!.dueAt)).toBe(7);
-		expect(until((await storage.getDelivery(project, webhook, event!.id))!.nextRetryAt)).toBe(5);
-		const waiting = await storage.listWaitingRetries(project, webhook, 10);
-		expect(waiting.map(({ dueAt }) => until(dueAt))).toEqual([5, 7]);
-	}
-});
-
-// A node an hour ahead found baskets due an hour early, and told of them as abandoned while they were being filled.
-test("a basket that one node was told of is abandoned on time by every other, however far its clock is off", async () => {
-	const offsets = [-HOUR, HOUR, 0];
-	const all = await Promise.all(offsets.map(node));
-	const [behind, ahead] = all as [Storage, Storage];
-	await behind.createProject({ id: "p", name: "Shop", apps: [], createdAt: Date.now() });
-	const at = Date.now() - HOUR;
-	const touched = await behind.touchBasket("p", { basketId: "b", at, dueAt: at + 5 * MINUTE, data: "{}" });
-	expect(touched).toBe("touched");
-	for (const [i, storage] of all.entries()) expect(minutesUntil(await storage.nextBasketDue(), offsets[i]!)).toBe(5);
-	const now = Date.now() + HOUR;
-	const inMinutes = (minutes: number) => now + minutes * MINUTE;
-	expect(await ahead.takeDueBaskets(inMinutes(4), inMinutes(9), 10)).toEqual([]);
-	expect(await ahead.takeDueBaskets(inMinutes(6), inMinutes(9), 10)).toMatchObject([{ basketId: "b" }]);
-	// Put off until then, for as long as it is being told of.
-	expect(minutesUntil(await behind.nextBasketDue(), -HOUR)).toBe(9);
+	return openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS });
 });
