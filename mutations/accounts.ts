@@ -30,7 +30,7 @@ export const ACCOUNTS = [
 			name: "people-forgotten-forever",
 			find: "const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;",
 			replace: "const forgotten = session.byLink;",
-			tests: inApi("sessions"),
+			only: "who came by link",
 			why: "Whoever finds a browser open a month after a sign-in by link sets a new password.",
 		},
 		{

@@ -355,7 +355,7 @@ export const STORAGE_SQLITE = [
 			name: "sqlite-delete-keeps-secret",
 			find: "SET deleted_at = ?2, sealed_digest = x'',",
 			replace: "SET deleted_at = ?2,",
-			only: "settling|registry",
+			tests: ["server/src/storage/sqlite/deleted-secret.test.ts"],
 			why: "The secret of a deleted webhook stays in the database.",
 		},
 		{

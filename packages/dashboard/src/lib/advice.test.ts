@@ -35,7 +35,7 @@ describe("says what helps", () => {
 		[405, /POST/],
 		[410, /delete/],
 		[429, /limit/],
-		[500, /own log/],
+		[500, /says why/],
 		[503, /Retries/],
 		[301, /final URL/],
 		[308, /final URL/],

@@ -77,3 +77,14 @@ test("wrong passwords are forgotten after a quarter of an hour", async () => {
 	rig.clock.advance(899_000);
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
 });
+
+test("who came by link sets a new password without the old one for a quarter of an hour", async () => {
+	const found = await rig.storage.findCredentials(ADA.email);
+	const account = found!.account;
+	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };
+	const change = () => people.changePassword({ account, session }, undefined, "another horse battery staple");
+	rig.clock.advance(15 * 60_000 - 1);
+	expect(await change()).toEqual({ kind: "changed" });
+	rig.clock.advance(1);
+	expect(await change()).toEqual({ kind: "current_needed" });
+});

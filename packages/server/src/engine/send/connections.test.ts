@@ -31,6 +31,22 @@ describe("kept-alive connections", () => {
 		expect(rig.receiver.requests).toHaveLength(3);
 	});
 
+	test("where the receiver closed all of them, the request goes out once more, on a new one", async () => {
+		const answers: (() => void)[] = [];
+		rig.receiver.answer = (socket, request) => {
+			answers.push(() => answered(200, "ok")(socket, request));
+			if (answers.length === 3) for (const answer of answers) answer();
+		};
+		await Promise.all(Array.from({ length: 3 }, () => rig.sender.send(shipment(rig.receiver.url()))));
+		expect(rig.sender.idleConnections).toBe(3);
+		rig.receiver.answer = (socket, request) => {
+			if (request.connection < 3) socket.destroy();
+			else answered(200, "new")(socket, request);
+		};
+		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("new");
+		expect(rig.receiver.requests).toHaveLength(3 + 2);
+	});
+
 	test("a connection that broke off within the answer is not replaced", async () => {
 		await rig.sender.send(shipment(rig.receiver.url()));
 		rig.receiver.answer = (socket) => socket.end("HTTP/1.1 2");

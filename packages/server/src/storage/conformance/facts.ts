@@ -243,6 +243,14 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.removeBasket(world.id("project"), "b")).toBe("no_project");
 		});
 
+		test("a basket that was touched in the millisecond in which it was taken is not abandoned", async () => {
+			await storage.touchBasket(project, touch("basket", START + 1));
+			const due = await take(START + 1);
+			await storage.touchBasket(project, touch("basket", START + 2));
+			expect(await abandon(...due.values())).toEqual([]);
+			expect((await take(START + 2)).get("basket")?.data).toBe(touch("basket", START + 2).data);
+		});
+
 		test("what was recorded is known after a restart, with the same answer, and rings the project's alarm", async () => {
 			const [first] = await storage.recordOrders(project, [order("o")]);
 			expect(await storage.nextAlarm()).not.toBeNull();

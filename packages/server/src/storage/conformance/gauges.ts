@@ -78,6 +78,18 @@ export function describeGauges(harness: StorageHarness): void {
 			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestAt: START }]]));
 		});
 
+		test("an open event of a type that was taken off and added again is no backlog", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			expect(await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [1] }] })).toBe("settled");
+			const events = async () => (await world.storage.readBacklogs(project, [webhook])).get(webhook)?.events;
+			expect(await events()).toBe(2);
+			for (const types of [["b"], ["a", "b"]]) await world.storage.updateWebhook(project, webhook, { events: types });
+			expect(await events()).toBe(0);
+		});
+
 		test("gauges sum up all projects", async () => {
 			const empty = { projects: 0, webhooks: 0, backlog: 0, oldestAt: null, retriesWaiting: 0, deadLetters: 0 };
 			expect(await world.storage.gauges()).toEqual(empty);

@@ -120,6 +120,18 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await logged()).toEqual([2]);
 		});
 
+		test("one that was forgotten and made again by the next holder is handed over by that one alone", async () => {
+			const late = await release(first());
+			world.clock.time = UNTIL;
+			await world.storage.forgetHandedOver(project);
+			const next = await world.lease(project, "node_b");
+			const again = { ...first(), until: UNTIL + 20_000 };
+			await world.storage.releaseLease(next, null, (await world.storage.loadLanes(project)).seen, [again]);
+			expect(await world.storage.settleHandedOver(first(), outcome(late))).toBe("stale");
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([again]);
+			expect(await world.storage.settleHandedOver(again, outcome(next))).toBe("settled");
+		});
+
 		test("those of several holders stand side by side; a lease that was lost hands nothing over", async () => {
 			const lease = await release(first());
 			const second = await world.lease(project, "node_b");

@@ -31,6 +31,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const untouched = await world.webhook(other, ["a"]);
 			expect((await world.storage.setDeveloperApp(project, false))?.apps).toEqual([]);
+			for (const id of webhooks) expect((await world.storage.getWebhook(project, id))?.status).toBe("paused");
 			expect((await world.storage.setDeveloperApp(project, true))?.apps).toEqual(["developer"]);
 			for (const id of webhooks) expect((await world.storage.getWebhook(project, id))?.status).toBe("paused");
 			expect((await world.storage.getWebhook(other, untouched))?.status).toBe("active");

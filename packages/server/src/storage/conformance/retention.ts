@@ -76,14 +76,15 @@ export function describeRetention(harness: StorageHarness): void {
 		test("an entry that was written after younger ones goes with the others of its age", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
-			const events = await world.publish(project, "a", "a", "a");
+			const events = await world.publish(project, "a", "a", "a", "a");
 			const lease = await world.lease(project);
-			// An attempt is logged when it is over: one that took longer comes behind those that began after it.
-			for (const [i, startedAt] of [DAY + 1, DAY + 2, DAY - 60_000].entries())
+			// An attempt is logged when it is over: one that took longer comes behind those that began after it, and behind
+			// one of a node whose clock is ahead.
+			for (const [i, startedAt] of [DAY + 1, DAY + 900_000, DAY + 2, DAY - 60_000].entries())
 				await world.finish(lease, webhook, events[i]!, "delivered", { startedAt: START + startedAt });
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
 			const { rows } = await world.storage.listAttempts(project, {}, ALL);
-			expect(rows.map(({ seq }) => seq)).toEqual([2, 1]);
+			expect(rows.map(({ seq }) => seq)).toEqual([2, 3, 1]);
 		});
 
 		test("an event goes when it is past retention and every lane is past it, and not before its log entries", async () => {
@@ -166,6 +167,20 @@ export function describeRetention(harness: StorageHarness): void {
 			await sweepEvents(START + DAY);
 			expect(await seqs(project)).toEqual([]);
 			expect(await world.storage.findEvent(project, sample.id)).toBeNull();
+		});
+
+		test("a deleted webhook is known for as long as an entry of it is, however late that was written", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.storage.deleteWebhook(project, webhook);
+			const attempts = [world.attempt(webhook, event!, { startedAt: START + 10 })];
+			expect(await world.settle(lease, { attempts })).toBe("settled");
+			await sweepAttempts(START + 5);
+			await world.reopen();
+			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
+			expect(rows.map(({ webhookId }) => webhookId)).toEqual([webhook]);
 		});
 
 		test("the entries of a deleted webhook stay until their retention ends", async () => {
