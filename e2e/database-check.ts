@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit";
 import { expect } from "vitest";
 import type { Site, SiteWebhook } from "./database-site.ts";
 import type { Traffic } from "./database-traffic.ts";
@@ -73,7 +74,7 @@ async function readLog(site: Site, projectId: string): Promise<string[]> {
 
 /** The webhook's delivery log once it has `delivered` for every event: the last commits may follow the last answers. */
 async function settledEntries(site: Site, { projectId, id }: SiteWebhook, events: number): Promise<Entry[]> {
-	for (;;) {
+	return until("deliveries to be logged", async () => {
 		const entries: Entry[] = [];
 		for (let cursor: string | null = ""; cursor !== null; ) {
 			const page = `/v1/projects/${projectId}/attempts?webhook_id=${id}&limit=200${cursor && `&cursor=${cursor}`}`;
@@ -81,6 +82,6 @@ async function settledEntries(site: Site, { projectId, id }: SiteWebhook, events
 			entries.push(...body.data);
 			cursor = body.next_cursor;
 		}
-		if (entries.filter(({ status }) => status === "delivered").length >= events) return entries;
-	}
+		return entries.filter(({ status }) => status === "delivered").length >= events && entries;
+	});
 }

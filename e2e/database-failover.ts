@@ -2,7 +2,7 @@
  * Another server takes the primary's place. One node finds it by the list of servers in its database URL; the other one's
  * URL names an address that comes to lead there.
  */
-import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresProxy, until } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
 import { checkDeliveries } from "./database-check.ts";
@@ -51,7 +51,7 @@ export function testFailover(): void {
 		await checkDeliveries(site, traffic);
 		// Both hear of each other by way of the new primary, too.
 		const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
-		while ((await standby.execute(listening)).length < site.nodes.length);
+		await until("all nodes to listen", async () => (await standby.execute(listening)).length >= site.nodes.length);
 		for (const node of [...site.nodes]) await site.stop(node);
 	});
 }

@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 
 const ASK_MS = 100;
@@ -29,9 +30,10 @@ export async function untilLeases(
 	database: string,
 	wanted: (leases: ReadonlyMap<string, Held>) => boolean,
 ): Promise<Map<string, Held>> {
-	for (;;) {
+	return until("leases to be as wanted", async () => {
 		const leases = await readLeases(server, database);
 		if (wanted(leases)) return leases;
 		await new Promise((go) => setTimeout(go, ASK_MS));
-	}
+		return null;
+	});
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Posthorn, type PosthornOptions, unusedPort } from "@posthorn/testkit";
+import { Posthorn, type PosthornOptions, until, unusedPort } from "@posthorn/testkit";
 
 /** How long a call may take until its caller gives up, milliseconds: also on a machine that is busy with other tests. */
 const PATIENCE_MS = 30_000;
@@ -53,7 +53,11 @@ export class SiteNode {
 
 	/** Resolves when it says that it is ready (200), or that it is not (503). */
 	async untilReadiness(status: 200 | 503): Promise<void> {
-		while ((await this.call("GET", "/readyz")).status !== status) await new Promise((go) => setTimeout(go, ASK_MS));
+		await until(`readiness ${status}`, async () => {
+			if ((await this.call("GET", "/readyz")).status === status) return true;
+			await new Promise((go) => setTimeout(go, ASK_MS));
+			return false;
+		});
 	}
 
 	/** Asks it again and again whether it is ready. @returns ends that, and answers with every status that came */

@@ -6,6 +6,7 @@ import {
 	type ReceivedRequest,
 	settingsOfNodes,
 	startReceiver,
+	until,
 	verifyRequest,
 	writeCaFile,
 } from "@posthorn/testkit";
@@ -133,11 +134,12 @@ export class Site {
 
 	/** A call of any node that answers it. */
 	async ask(method: string, path: string, body?: unknown): Promise<Answer> {
-		for (let i = 0; ; i++) {
-			const node = this.nodes[i % this.nodes.length]!;
+		let turn = 0;
+		return until(`a node to answer ${method} ${path}`, async () => {
+			const node = this.nodes[turn++ % this.nodes.length]!;
 			const answer = await node.call(method, path, body).catch(() => null);
-			if (answer !== null && answer.status < 500) return answer;
-		}
+			return answer !== null && answer.status < 500 && answer;
+		});
 	}
 
 	async add({ database, ...options }: NodePlan): Promise<void> {

@@ -1,5 +1,5 @@
 /** A node is asked to stop while it cannot commit what it did. */
-import { PostgresProxy } from "@posthorn/testkit";
+import { PostgresProxy, until } from "@posthorn/testkit";
 import { execute, type PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
 import { Site } from "./database-site.ts";
@@ -54,13 +54,12 @@ export function testStop(server: () => PostgresServer): void {
 		await publishToAll(site);
 		await site.untilReceived(() => site.webhooks.every(({ arrivals }) => arrivals.length === 1));
 		const holding = execute(HOLD, database).catch((error: Error) => error.message);
-		let pids: unknown[] = [];
-		while (pids.length === 0) pids = (await execute(HOLDERS, database)).map(({ pid }) => pid);
+		const { pid } = await until("the rows to be held", async () => (await execute(HOLDERS, database))[0]);
 		answer();
 		const [node] = site.nodes;
 		await site.stop(node!, 1);
 		expect(Number(NOT_COMMITTED.exec(node!.service.output)?.[1])).toBeGreaterThan(0);
-		await execute(`SELECT pg_terminate_backend(${pids[0]})`, database);
+		await execute(`SELECT pg_terminate_backend(${pid})`, database);
 		expect(await holding).toContain("terminat");
 	});
 }

@@ -1,4 +1,4 @@
-import { Posthorn, unusedPort } from "@posthorn/testkit";
+import { Posthorn, until, unusedPort } from "@posthorn/testkit";
 import type { Shop } from "./shop.ts";
 
 /** The nodes that serve a shop: its own, and others with the same settings, each at a port that it keeps. */
@@ -24,8 +24,8 @@ export class FactNodes {
 		await this.#node(index).kill();
 		if (this.urls.length > 1) return;
 		// What the dead process had written may still be read, before anything that the next one sends.
-		while (this.#shop.receivers.some((receiver) => receiver.openConnections > 0))
-			await new Promise((resolve) => setImmediate(resolve));
+		const { receivers } = this.#shop;
+		await until("connections to close", () => receivers.every((receiver) => receiver.openConnections === 0));
 	}
 
 	/** Ends it in good order. */

@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { type Answer, DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
@@ -113,7 +114,7 @@ export function describeFairness(start: StartRig): void {
 			}
 			const eventId = await sendTest(rig, id);
 			const asked = (): number => rig.engine.budgets.find(({ name }) => name === "requested_sends")!.refusals;
-			while (asked() === 0) await new Promise((resolve) => setImmediate(resolve));
+			await until("a requested send to be refused", () => asked() > 0);
 			expect(rig.sender.sent).toHaveLength(16);
 			tested.end();
 			await wasSent(rig, eventId);

@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { StorageError } from "../src/storage/port.ts";
 import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
@@ -15,7 +16,7 @@ function breakNextAttempt(rig: EngineRig): void {
 /** Resolves when no budget of sends holds anything. */
 async function untilFree(rig: EngineRig): Promise<void> {
 	const sends = rig.engine.budgets.filter(({ name }) => name.includes("send"));
-	while (sends.some(({ used }) => used > 0)) await new Promise((resolve) => setImmediate(resolve));
+	await until("no send to hold anything", () => sends.every(({ used }) => used === 0));
 }
 
 /** Storage that fails, and a node that was away too long. */
@@ -37,10 +38,10 @@ export function describeFaults(start: StartRig): void {
 			failures = 5;
 			recovered = false;
 			const ids = await rig.publish(20);
-			while (!recovered) {
-				await new Promise((resolve) => setImmediate(resolve));
+			await until("storage to recover", () => {
 				rig.clock.advance(100);
-			}
+				return recovered;
+			});
 			await rig.settledCount(20);
 			expect(rig.sender.to(url)).toEqual(ids);
 			expect(rig.settled.map((a) => a.eventId)).toEqual(ids);
@@ -67,9 +68,10 @@ export function describeFaults(start: StartRig): void {
 			const now = rig.clock.now.bind(rig.clock);
 			rig.clock.now = () => late;
 			// This node may hold the row for a moment, to acknowledge what it has loaded.
-			while ((await rig.storage.acquireLeases("another node", 1, [rig.projectId])).length === 0);
+			const take = () => rig.storage.acquireLeases("another node", 1, [rig.projectId]);
+			await until("another node to hold the project", async () => (await take()).length > 0);
 			answer(200);
-			while (results.length === 0) await new Promise((resolve) => setImmediate(resolve));
+			await until("an answer to the settle", () => results.length > 0);
 			expect(results).toEqual(["stale"]);
 			rig.clock.now = now;
 			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
@@ -102,7 +104,7 @@ export function describeFaults(start: StartRig): void {
 			await rig.settledCount(3);
 			breakNextAttempt(rig);
 			rig.clock.advance(SPEC_DELAYS_MS[0]!);
-			while (rig.engine.node.refused === 0) await new Promise((resolve) => setImmediate(resolve));
+			await until("the project to rest", () => rig.engine.node.refused > 0);
 			await untilFree(rig);
 		});
 	});

@@ -1,3 +1,4 @@
+import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { PROJECTS } from "../src/base/budgets.ts";
 import type { Answer, StartRig } from "./engine-rig.ts";
@@ -71,7 +72,7 @@ export function describeHandover(start: StartRig): void {
 			await storage.quiet();
 			expect(rig.engine.unsettled).toBe(0);
 			answers[0]!(200);
-			while (refused === 0) await new Promise((resolve) => setImmediate(resolve));
+			await until("the settle to be refused", () => refused > 0);
 			await storage.quiet();
 			expect(rig.engine.unsettled).toBe(0);
 			isStale = false;

@@ -1,4 +1,5 @@
 /** Two engines on one database and one virtual clock. */
+import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
@@ -85,18 +86,19 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				stuck.use(storage.holdCall(method));
 			const otherStorage = new FaultyStorage();
 			await using other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
-			const until = async (isSo: () => boolean): Promise<void> => {
-				while (!isSo()) {
+			const pass = (isSo: () => boolean): Promise<boolean> =>
+				until("the nodes to get there", async () => {
+					if (isSo()) return true;
 					rig.clock.advance(10);
 					await storage.quiet();
 					await otherStorage.quiet();
-				}
-			};
+					return false;
+				});
 			const passed = rig.clock.now() + 2 * LEASE_TERM_MS;
-			await until(() => rig.clock.now() >= passed);
+			await pass(() => rig.clock.now() >= passed);
 			const draft = { type: "delivery.success", data: "{}" };
 			await other.engine.publish(rig.projectId, [draft]);
-			await until(() => other.sender.sent.length === 1);
+			await pass(() => other.sender.sent.length === 1);
 			expect(other.sender.to(url)).toHaveLength(1);
 
 			const moved = "https://moved.example/";
@@ -109,10 +111,10 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			// As long as the clock stands still, the other node does not look for news.
 			for (let turns = 0; turns < 20; turns++) await storage.quiet();
 			expect(changed).toBe(false);
-			await until(() => changed);
+			await pass(() => changed);
 			await changing;
 			await other.engine.publish(rig.projectId, [draft]);
-			await until(() => other.sender.sent.length === 2);
+			await pass(() => other.sender.sent.length === 2);
 			expect(other.sender.to(moved)).toHaveLength(1);
 		});
 

@@ -15,13 +15,15 @@ const ALL = { maxEvents: 100, maxBytes: 1e6 };
 
 /** Until it stops failing because the database is away: what fails then is made again. */
 async function answered<T>(call: () => Promise<T>): Promise<T> {
-	for (;;) {
+	const { value } = await until("the database to answer", async () => {
 		try {
-			return await call();
+			return { value: await call() };
 		} catch (error) {
 			if ((error as { code?: string }).code !== "lost") throw error;
+			return null;
 		}
-	}
+	});
+	return value;
 }
 
 describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import type { World } from "../conformance/world.ts";
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
@@ -187,23 +188,20 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 });
 
 /** As the engine does: what is lost is tried again. */
-async function insist<T>(call: () => Promise<T>): Promise<T> {
-	for (;;) {
-		try {
-			return await call();
-		} catch (error) {
-			if (!(error instanceof StorageError) || error.code !== "lost") throw error;
-		}
-	}
-}
+const insist = <T>(call: () => Promise<T>): Promise<T> => again(call, (error) => error.code === "lost");
 
 /** The same until what is lost is lost for the reason named. */
-async function insistOn<T>(reason: string, call: () => Promise<T>): Promise<T> {
-	for (;;) {
+const insistOn = <T>(reason: string, call: () => Promise<T>): Promise<T> =>
+	again(call, (error) => !error.message.includes(reason));
+
+async function again<T>(call: () => Promise<T>, mayPass: (error: StorageError) => boolean): Promise<T> {
+	const { value } = await until("the database to answer", async () => {
 		try {
-			return await call();
+			return { value: await call() };
 		} catch (error) {
-			if (!(error instanceof StorageError) || error.message.includes(reason)) throw error;
+			if (!(error instanceof StorageError) || !mayPass(error)) throw error;
+			return null;
 		}
-	}
+	});
+	return value;
 }

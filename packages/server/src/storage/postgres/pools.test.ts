@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { findPgbouncer, Pgbouncer } from "../../../../testkit/src/pgbouncer.ts";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { type PoolOptions, PostgresPool } from "../../../../testkit/src/postgres-pool.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import { systemClock } from "../../base/clock.ts";
 import { StorageError } from "../port.ts";
 import { SESSION_SETTINGS } from "./connection.ts";
@@ -60,7 +61,10 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		void heard.then(() => {
 			isHeard = true;
 		});
-		while (!isHeard) await world.publish(project, "a");
+		await until("the other node to listen", async () => {
+			await world.publish(project, "a");
+			return isHeard;
+		});
 		expect(await heard).toEqual([project]);
 		const [event] = await world.log(project);
 		const lease = await world.lease(project);
@@ -112,10 +116,11 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		const use = () => Promise.all([storage.ping(), storage.nextAlarm(), storage.getSetting("x"), storage.gauges()]);
 		await use();
 		switching.share();
-		const useUp = async () => {
-			for (;;) await use();
-		};
-		await expect(useUp()).rejects.toMatchObject(SHARED);
+		const useUp = until("a call to fail", async () => {
+			await use();
+			return false;
+		});
+		await expect(useUp).rejects.toMatchObject(SHARED);
 		await storage.close();
 	});
 

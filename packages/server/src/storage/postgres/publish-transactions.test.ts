@@ -2,6 +2,7 @@ import { encodeEnvelope } from "@posthorn/protocol";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
 import type { NewEvent } from "../port.ts";
 import { clock, publish, refusal, SharedDatabase } from "./publish.fixture.ts";
 
@@ -202,7 +203,10 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		const listening = hear(knock).then(() => {
 			listens = true;
 		});
-		while (!listens) await publish(client, { project: knock, type: TYPE, data: "{}" });
+		await until("the node to listen", async () => {
+			await publish(client, { project: knock, type: TYPE, data: "{}" });
+			return listens;
+		});
 		await listening;
 		heard.length = 0;
 		await client.query("BEGIN");

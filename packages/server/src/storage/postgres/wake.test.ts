@@ -66,7 +66,10 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 			while ((await next()) !== knock);
 			isHeard = true;
 		})();
-		while (!isHeard) await world.publish(knock, "a");
+		await until("the node to listen", async () => {
+			await world.publish(knock, "a");
+			return isHeard;
+		});
 		await heard;
 		await world.publish(marker, "a");
 		while ((await next()) !== marker);
