@@ -170,13 +170,6 @@ export const ACCOUNTS = [
 	]),
 	...of("server/src/accounts/password.ts", inAccounts("password"), [
 		{
-			name: "password-decoy-is-right",
-			find: "timingSafeEqual(derived, expected) && hash !== null",
-			replace: "timingSafeEqual(derived, expected)",
-			only: "without a hash",
-			why: "Whoever learns the decoy's password signs in to accounts that do not exist.",
-		},
-		{
 			name: "password-as-typed",
 			find: 'Buffer.from(password.normalize("NFC"))',
 			replace: "Buffer.from(password)",
@@ -190,7 +183,7 @@ export const ACCOUNTS = [
 			why: "A flood of sign-ins makes everyone wait for minutes.",
 		},
 	]),
-	...of("server/src/accounts/guesses.ts", inApi("admission"), [
+	...of("server/src/accounts/guesses.ts", inApi("auth"), [
 		{
 			name: "guesses-known-wait",
 			find: "this.#known.has(hash) ? find() : this.#inTurn(network, find)",

@@ -39,8 +39,8 @@ export const ENGINE_LEASES = [
 			name: "lease-trusted-to-its-end",
 			find: "leaseTermMs * TRUSTED_PART",
 			replace: "leaseTermMs",
-			only: "outages|faults",
 			why: "A node sends up to the moment at which another may begin: clocks that drift have both send.",
+			tests: inEngine("actor/held-lease"),
 		},
 	]),
 	...of("server/src/engine/actor/lease-keeper.ts", ENGINE, [
@@ -48,8 +48,8 @@ export const ENGINE_LEASES = [
 			name: "keeper-trusts-late-renewal",
 			find: "this.#apply(leases, renewal, asked);",
 			replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
-			only: "outages",
 			why: "A renewal that took long is trusted beyond its term.",
+			tests: inEngine("actor/lease-keeper"),
 		},
 		{
 			name: "keeper-renews-side-by-side",
@@ -69,8 +69,8 @@ export const ENGINE_LEASES = [
 			name: "keeper-gives-back-busiest",
 			find: "a.since - b.since;",
 			replace: "b.since - a.since;",
-			only: "turns",
 			why: "The project that was active last gives its place up first.",
+			tests: inEngine("actor/lease-keeper"),
 		},
 		{
 			name: "keeper-no-quantum",
@@ -85,13 +85,6 @@ export const ENGINE_LEASES = [
 			replace: "await storage.releaseLease(actor.lease, null, seen, handover?.attempts);",
 			only: "alarms",
 			why: "Retries of a project that was given back are not made until something is published.",
-		},
-		{
-			name: "keeper-gives-back-due",
-			find: "if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;",
-			replace: "",
-			only: "alarms|turns",
-			why: "Projects are given back and taken up again for each retry.",
 		},
 		{
 			name: "keeper-keeps-lost-lease",
@@ -135,6 +128,7 @@ export const ENGINE_LEASES = [
 			tests: ENGINE,
 			only: "turns",
 			why: "Projects that only storage knows of never get a place while others are poked.",
+			survives: "No test has so many projects poked that those with rung alarms wait for more than their turns.",
 		},
 		{
 			name: "taker-forgets-given-back",
@@ -143,6 +137,7 @@ export const ENGINE_LEASES = [
 			tests: ENGINE,
 			only: "turns",
 			why: "A project that gave its place to another loses its own turn.",
+			survives: "Storage lists it among the rung ones instead: it waits longer, in turns that no test measures.",
 		},
 		{
 			name: "taker-no-place-for-requests",
@@ -171,6 +166,7 @@ export const ENGINE_LEASES = [
 			tests: ENGINE,
 			only: "handover|stops",
 			why: "A node that stops takes up projects again, and their leases run out.",
+			survives: "Each way in looks for itself. Only a look that was under way when the node began to stop gets here.",
 		},
 	]),
 	...of("server/src/engine/actor/directory.ts", ENGINE, [

@@ -106,5 +106,27 @@ export function describeLateAnswers(start: StartRig): void {
 				replay: 2,
 			});
 		});
+
+		test("a retry that is settled while its queue is read is not made again", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			const answer = Promise.withResolvers<number>();
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : answer.promise);
+			await rig.publish(1);
+			await rig.settledCount(1);
+			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
+			expect(rig.sender.sent).toHaveLength(2);
+			using read = storage.holdAnswer("readRetries");
+			rig.engine.wake(rig.projectId);
+			await read.reached;
+			answer.resolve(200);
+			await rig.settledCount(2);
+			// It tells of the retry as it was stored before.
+			read.release();
+			await storage.pass(rig.clock, MINUTE_MS);
+			expect(series(rig)).toEqual(["0.1", "0.2"]);
+			expect(rig.sender.sent).toHaveLength(2);
+		});
 	});
 }

@@ -111,5 +111,21 @@ export function describeOutages(start: StartRig): void {
 				[1, "delivered"],
 			]);
 		});
+
+		test("a retry whose event cannot be read gives its slot back, and is made once it can", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
+			await rig.publish(1);
+			await rig.settledCount(1);
+			storage.fail("readEvents", 3);
+			await storage.pass(rig.clock, MINUTE_MS);
+			expect(rig.settled.map(({ attempt, status }) => [attempt, status])).toEqual([
+				[1, "retrying"],
+				[2, "delivered"],
+			]);
+			expect(rig.engine.budgets.find(({ name }) => name === "sends")?.used).toBe(0);
+		});
 	});
 }

@@ -82,3 +82,13 @@ test("once all is forgotten no key is trusted, not even one that was being looke
 	cache.add("two", key("key_2"), lookup);
 	expect([cache.get("one"), cache.get("two")]).toEqual([undefined, undefined]);
 });
+
+test("a key is trusted from when it was looked up, however long the answer took", () => {
+	const lookup = cache.begin();
+	clock.advance(3_000);
+	cache.add("hash", key("key_1"), lookup);
+	clock.advance(1_999);
+	expect(cache.get("hash")).toMatchObject({ id: "key_1" });
+	clock.advance(1);
+	expect(cache.get("hash")).toBeUndefined();
+});

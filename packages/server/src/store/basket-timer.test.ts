@@ -70,3 +70,44 @@ test("baskets of a project whose rows are locked keep no others waiting, and are
 	await timer.stop();
 	expect(abandoned).toEqual(["held", "free"]);
 });
+
+test("a touch does not put off what is due before it", async () => {
+	const clock = new VirtualClock();
+	let looks = 0;
+	const storage = {
+		takeDueBaskets: async () => {
+			looks += 1;
+			return [];
+		},
+		nextBasketDue: async () => clock.now() + IDLE_MS,
+	};
+	const recorder = { storage, now: () => clock.now() } as unknown as FactRecorder;
+	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	timer.start();
+	clock.advance(0);
+	await rest();
+	timer.due(clock.now() + 10 * IDLE_MS);
+	clock.advance(IDLE_MS);
+	expect(looks).toBe(2);
+	await timer.stop();
+});
+
+test("baskets of a project are abandoned in the order in which they were touched", async () => {
+	const clock = new VirtualClock();
+	const abandoned = Promise.withResolvers<string[]>();
+	const due = [3, 1, 2].map((touchedAt) => ({ projectId: "p", basketId: `b${touchedAt}`, touchedAt, data: "{}" }));
+	const storage = {
+		takeDueBaskets: async () => due.splice(0),
+		nextBasketDue: async () => null,
+		async abandonBaskets(_projectId: string, baskets: readonly { readonly basketId: string }[]) {
+			abandoned.resolve(baskets.map(({ basketId }) => basketId));
+			return [];
+		},
+	};
+	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
+	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	timer.start();
+	clock.advance(0);
+	expect(await abandoned.promise).toEqual(["b1", "b2", "b3"]);
+	await timer.stop();
+});

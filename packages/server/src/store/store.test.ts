@@ -26,6 +26,8 @@ test("addresses are one customer's without regard to case, surrounding space and
 test("a digest goes by values, not by the order of members", () => {
 	expect(digestOf({ a: 1, b: [{ c: 2, d: undefined }] })).toEqual(digestOf({ b: [{ c: 2 }], a: 1 }));
 	const different = [
+		{ c: 1 },
+		{ d: 1 },
 		{},
 		[],
 		null,

@@ -1,5 +1,6 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, momentOf } from "../../base/clock.ts";
 import { HeldLease } from "./held-lease.ts";
 
 const LEASE = { projectId: "proj_1", generation: 1, expiresAt: 0 };
@@ -29,4 +30,16 @@ test("a suspended lease opens when its timer fires, even if the clock is a momen
 	expect([lease.isSuspended, lease.isTrusted]).toEqual([true, false]);
 	fire();
 	expect([opened, lease.isSuspended, lease.isTrusted]).toEqual([1, false, true]);
+});
+
+test("a lease is trusted until a margin before its end, so that clocks that drift do not have two nodes send", () => {
+	const clock = new VirtualClock();
+	const lease = { projectId: "proj", generation: 1, expiresAt: clock.now() + 10_000 };
+	const held = new HeldLease({ clock, leaseTermMs: 10_000 }, lease, momentOf(clock));
+	clock.advance(7_900);
+	expect(held.isTrusted).toBe(true);
+	clock.advance(100);
+	expect(held.isTrusted).toBe(false);
+	held.renewed(lease, momentOf(clock));
+	expect(held.isTrusted).toBe(true);
 });

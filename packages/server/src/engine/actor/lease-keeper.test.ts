@@ -1,5 +1,6 @@
 import { VirtualClock } from "@posthorn/testkit";
 import { expect, test } from "vitest";
+import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "./actor.ts";
@@ -14,7 +15,9 @@ function setUp() {
 	const begun = clock.elapsed();
 	const roster = new Roster();
 	const lease: Lease = { projectId: "p1", generation: 1, expiresAt: clock.now() + TERM_MS };
-	roster.add({ projectId: "p1", lease, renewed() {}, idleSince: null, end() {} } as unknown as Actor);
+	const trustedFrom: number[] = [];
+	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
+	roster.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
 	const renewals: { readonly at: number; readonly answer: () => void }[] = [];
 	const storage: Partial<Storage> = {
 		renewLeases: (_, leases) =>
@@ -26,7 +29,7 @@ function setUp() {
 		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
 		{ holder: "node", roster, fairShare: null, onLapsed: () => {}, onGivenBack: () => {} },
 	);
-	return { clock, keeper, renewals };
+	return { clock, keeper, roster, renewals, trustedFrom };
 }
 
 // The older one, written last, ended a term in storage that this node trusted by the newer one.
@@ -61,6 +64,34 @@ test("renewals follow one another, whoever asks for them", async () => {
 	expect(renewals).toHaveLength(2);
 	renewals[1]!.answer();
 	await Promise.all(both);
+});
+
+test("a renewed lease is trusted from when that was asked for", async () => {
+	const { clock, keeper, renewals, trustedFrom } = setUp();
+	const renewal = keeper.renew();
+	await turn();
+	clock.advance(TERM_MS / 2);
+	renewals[0]!.answer();
+	await renewal;
+	expect(trustedFrom).toEqual([0]);
+});
+
+test("whoever has been idle for longest makes room first", () => {
+	const { keeper, roster } = setUp();
+	const retired: string[] = [];
+	for (const [projectId, idleSince] of [
+		["late", 300],
+		["early", 100],
+		["between", 200],
+	] as const) {
+		const retire = () => {
+			retired.push(projectId);
+			return new Promise(() => {});
+		};
+		roster.add({ projectId, idleSince, retire, end() {} } as unknown as Actor);
+	}
+	keeper.makeRoom(2);
+	expect(retired).toEqual(["early", "between"]);
 });
 
 /** All that waits for nothing else has come to rest. */

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { ID_LENGTH, idFaults, itemFaults } from "./payload.ts";
+import type { FactRecorder } from "./recorder.ts";
+import { Refunds } from "./refunds.ts";
+
+test("an id is as long as fits into a URL, percent-encoded", () => {
+	expect(idFaults("/id", "x".repeat(ID_LENGTH))).toEqual([]);
+	expect(idFaults("/id", "x".repeat(ID_LENGTH + 1))).toMatchObject([{ pointer: "/id" }]);
+	// Six bytes each.
+	expect(idFaults("/id", "ä".repeat(16))).toEqual([]);
+	expect(idFaults("/id", "ä".repeat(17))).toMatchObject([{ pointer: "/id" }]);
+});
+
+test("numbers of items that have lost digits are refused, however deep", () => {
+	expect(itemFaults([{ id: Number.MAX_SAFE_INTEGER }, { price: 1.5, many: -3 }])).toEqual([]);
+	expect(itemFaults([{ id: 1 }, { of: [{ id: 2 ** 53 }] }])).toMatchObject([{ pointer: "/items/1" }]);
+	expect(itemFaults([{ price: Number.POSITIVE_INFINITY }])).toMatchObject([{ pointer: "/items/0" }]);
+});
+
+test("a refund is of something", async () => {
+	// Nothing is asked of storage.
+	const refunds = new Refunds({} as FactRecorder);
+	for (const amount_cents of [0, -1, 1.5]) {
+		const result = await refunds.record("proj_1", "order", { refund_id: "refund", amount_cents });
+		expect(result).toMatchObject({ kind: "invalid", faults: [{ pointer: "/amount_cents" }] });
+	}
+});

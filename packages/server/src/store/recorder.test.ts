@@ -1,0 +1,29 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { expect, test } from "vitest";
+import { Budget } from "../base/budget.ts";
+import { IdSource } from "../base/ids.ts";
+import type { FactStorage } from "../storage/port.ts";
+import { FactRecorder } from "./recorder.ts";
+
+function setUp(maxEventBytes = 10) {
+	const clock = new VirtualClock();
+	const queue = new Budget({ name: "queue", limit: 1_000_000 });
+	const engine = { queue, appended: () => undefined };
+	const storage = {} as FactStorage;
+	return { queue, recorder: new FactRecorder({ storage, engine, clock, ids: new IdSource(clock), maxEventBytes }) };
+}
+
+test("each fact of a call takes room in the queue besides its text, and gives it back", async () => {
+	const { queue, recorder } = setUp();
+	const held = (facts?: number) => recorder.admit("p", 100, async () => queue.heldBy("p"), facts);
+	const [one, many] = [await held(), await held(50)];
+	expect([one, many]).toEqual([100 + 1_024, 100 + 50 * 1_024]);
+	await expect(recorder.admit("p", 100, () => Promise.reject(new Error("lost")))).rejects.toThrow("lost");
+	expect(queue.used).toBe(0);
+});
+
+test("data is measured in bytes, not in characters", () => {
+	const { recorder } = setUp();
+	expect(recorder.sizeFault("x".repeat(10))).toBeNull();
+	expect(recorder.sizeFault("€€€€")).toEqual({ kind: "too_large", bytes: 12, limit: 10 });
+});
