@@ -239,6 +239,8 @@ export const ENGINE_ACTOR = [
 			replace: "",
 			why: "What is settled while its queue is being read is sent again.",
 			only: "settled while its queue is read",
+			survives:
+				"The tests of RetryQueue hold the rule. No order of answers that the engine tests try tells the difference.",
 		},
 		{
 			name: "finisher-loses-withheld-retry",

@@ -92,6 +92,7 @@ export const ENGINE_LEASES = [
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
 			only: "faults|outages",
 			why: "An actor whose lease is gone stays, and keeps the project from being taken up anew.",
+			survives: "No test has a renewal refused while the actor of that lease still works.",
 		},
 	]),
 	...of("server/src/engine/actor/lease-taker.ts", inEngine("actor/lease-taker"), [

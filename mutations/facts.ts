@@ -182,12 +182,16 @@ export const FACTS = [
 				find: "id.length <= ID_LENGTH && encodeURIComponent(id).length <= ID_LENGTH",
 				replace: "id.length <= ID_LENGTH",
 				why: "An id is recorded that no later call can name.",
+
+				tests: inStore("payload"),
 			},
 			{
 				name: "payload-inexact-numbers",
 				find: "Number.isInteger(value) && !Number.isSafeInteger(value)",
 				replace: "Number.isInteger(value) && Number.isNaN(value)",
 				why: "An item's number that lost digits is sent as another product's.",
+
+				tests: inStore("payload"),
 			},
 		],
 	),
