@@ -7,9 +7,12 @@ import { budgetHolds } from "../base/budget.fixture.ts";
 import { RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import type { Storage } from "../storage/port.ts";
 import { Admission } from "./admission.ts";
-import { TestApi } from "./api.fixture.ts";
+import { TestApi, type TestApiOptions } from "./api.fixture.ts";
 import { type AuthParts, authorize } from "./auth.ts";
 import type { Route } from "./route.ts";
+
+/** However slow the machine is, all calls come at the same moment: a rate gives nothing back meanwhile. */
+const AT_ONCE: TestApiOptions = { parts: ({ clock }) => ({ clock: { ...clock, elapsed: () => 0 } }) };
 
 const isNothing = (bytes: number): boolean => bytes === 0;
 
@@ -37,7 +40,7 @@ function delayed(storage: Storage, verb: keyof Storage, delay: () => Promise<voi
 
 // 1,785 test requests left for a host that had never agreed to any, in eight seconds.
 test("a project sends so many test events at once, and then at their rate; others send theirs", async () => {
-	const api = await TestApi.start();
+	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];
 	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(other)];
 	const test = async (at: string, by: string) =>
@@ -267,7 +270,7 @@ test("all bodies together are bounded, and the answer says that it is not the pr
 
 // Reads were limited in number only: pages of 4 MiB at that rate took more of the event loop than there is.
 test("a large page counts as many reads", async () => {
-	const api = await TestApi.start();
+	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];
 	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(other)];
 	const data = { text: "a".repeat(250_000) };
