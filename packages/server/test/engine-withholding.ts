@@ -27,6 +27,19 @@ export function describeWithholding(start: StartRig): void {
 			expect(slow.received).toEqual([eventId]);
 		});
 
+		test("once the end of a subscription is answered, an event that was about to be sent is not sent any more", async () => {
+			await using slow = await SlowRig.start(start);
+			const { rig, way } = slow;
+			await rig.publish(1, "delivery.success");
+			await way.waiting();
+			await slow.change({ events: ["delivery.failed"] });
+			way.open();
+			const [eventId] = await rig.publish(1, "delivery.failed");
+			await rig.settledCount(1);
+			expect(slow.received).toEqual([eventId]);
+			expect(rig.settled).toMatchObject([{ eventId, attempt: 1, status: "delivered" }]);
+		});
+
 		test("several attempts that a pause withheld are each made once", async () => {
 			await using slow = await SlowRig.start(start, { maxInFlight: 3 });
 			const { rig, way } = slow;

@@ -112,7 +112,7 @@ export class SlowRig {
 		while (this.#ended < count) await new Promise((resolve) => setImmediate(resolve));
 	}
 
-	async change(changes: { url?: string; status?: "active" | "paused" }): Promise<void> {
+	async change(changes: { url?: string; status?: "active" | "paused"; events?: readonly string[] }): Promise<void> {
 		const { storage, projectId } = this.rig;
 		await this.rig.change(() => storage.updateWebhook(projectId, this.#webhookId, changes));
 	}

@@ -22,7 +22,9 @@ export class Launcher {
 		const onWritten = (): void => {
 			flight.writtenAt = context.clock.elapsed();
 		};
-		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave, onWritten }).then(
+		// The owner may have taken the type off meanwhile, or resumed from now.
+		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
 			(error) => {
 				slot.release();

@@ -324,6 +324,12 @@ export class Lane {
 		if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);
 	}
 
+	/** Whether this attempt should still be made. @param retry null for a first attempt of the lane */
+	wants(event: LogEvent, retry: Retry | null): boolean {
+		if (retry) return this.closingReason(retry, event) === null;
+		return event.seq > this.#state.skipThrough && this.#subscribes(event);
+	}
+
 	/** Whether a waiting attempt of this event is still wanted; if not, why it is closed. */
 	closingReason(retry: Retry, event: LogEvent): "unsubscribed" | "skipped" | null {
 		if (retry.replay > 0 || retry.seq < 0) return null;
