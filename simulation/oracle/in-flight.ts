@@ -1,0 +1,30 @@
+import type { Check, Witness } from "./check.ts";
+import { isFirst } from "./ledger.ts";
+
+/** No more first attempts of a webhook are in flight than it asks for: those of nodes that lost the project don't count. */
+export function inFlight(witness: Witness): Check {
+	return {
+		promise: "no more first attempts are in flight than a webhook asks for",
+		on(happening) {
+			if (happening.kind !== "sent") return;
+			const { request, at } = happening;
+			const { webhook, seq, eventId } = witness.wire.read(request, at);
+			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
+			if (!webhook || !delivery || !isFirst(delivery)) return;
+			const { projectId, id: webhookId } = webhook;
+			const handedOver = witness.ledger.handedOver.get(projectId) ?? [];
+			let others = 0;
+			for (const other of witness.wire.open.get(webhookId) ?? []) {
+				if (other.seq === seq || other.attempt?.series !== 0 || other.attempt.number !== 1) continue;
+				if (other.seq === null || other.seq < 0) continue;
+				const isHandedOver = handedOver.some((one) => one.webhookId === webhookId && one.seq === other.seq);
+				if (other.request.node === request.node || isHandedOver) others += 1;
+			}
+			if (others >= webhook.widest)
+				witness.broken(
+					{ projectId, webhookId, eventId },
+					`the first attempt of number ${seq} was made with ${others} others in flight, expected at most ${webhook.widest - 1}`,
+				);
+		},
+	};
+}

@@ -1,0 +1,147 @@
+/** All checks together: told of everything that happens, it finds the first promise that is broken. */
+import type { Storage } from "../../packages/server/src/storage/port.ts";
+import type { Happening } from "../happenings.ts";
+import { acknowledged } from "./acknowledged.ts";
+import type { About, Check, Witness, WorldFacts } from "./check.ts";
+import { delays } from "./delays.ts";
+import { delivered } from "./delivered.ts";
+import { checkFigures, FIGURES } from "./figures.ts";
+import { inFlight } from "./in-flight.ts";
+import { Ledger } from "./ledger.ts";
+import { logged } from "./logged.ts";
+import { order } from "./order.ts";
+import { replays } from "./replays.ts";
+import { secrets } from "./secrets.ts";
+import { series } from "./series.ts";
+import { sound } from "./sound.ts";
+import { targets } from "./targets.ts";
+import { terms } from "./terms.ts";
+import { type Patience, waiting } from "./waiting.ts";
+import { Wire } from "./wire.ts";
+
+/** A promise that was broken, and how. */
+export interface Breach extends About {
+	readonly promise: string;
+	readonly message: string;
+	/** True time, milliseconds from the world's beginning. */
+	readonly at: number;
+}
+
+export interface OracleOptions {
+	readonly facts: WorldFacts;
+	readonly patience: Patience;
+	now(): number;
+	nodeNow(node: string): number;
+	disagreementMs(): number;
+}
+
+/** Other nodes may go by what the database has lost for so long at most, milliseconds. */
+const AFTER_RESTORE_MS = 60_000;
+
+export class Oracle {
+	breach: Breach | null = null;
+	readonly #options: OracleOptions;
+	readonly #checks: Check[];
+	readonly #witness: Witness;
+	readonly #waiting: ReturnType<typeof waiting>;
+	#ledger = new Ledger();
+	readonly wire: Wire;
+	/** What the database did. */
+	#done: Happening[] = [];
+	#restoredAt = Number.NEGATIVE_INFINITY;
+	#promise = "";
+
+	constructor(options: OracleOptions) {
+		this.#options = options;
+		this.wire = new Wire(() => this.#ledger, options.facts.brand);
+		const oracle = this;
+		const witness: Witness = {
+			get ledger() {
+				return oracle.#ledger;
+			},
+			wire: this.wire,
+			facts: options.facts,
+			now: options.now,
+			nodeNow: options.nodeNow,
+			disagreementMs: options.disagreementMs,
+			isUnsettled: () => options.now() - this.#restoredAt < AFTER_RESTORE_MS,
+			broken: (about, message) => this.broken(this.#promise, about, message),
+		};
+		this.#witness = witness;
+		this.#waiting = waiting(witness, options.patience);
+		this.#checks = [
+			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight].map((make) =>
+				make(witness),
+			),
+			...[this.#waiting, logged(witness), delivered(witness)],
+		];
+	}
+
+	get ledger(): Ledger {
+		return this.#ledger;
+	}
+
+	/** How long anybody has waited at most, milliseconds. */
+	get longestWaitMs(): number {
+		return this.#waiting.longestMs;
+	}
+
+	/** A mark of the current state, to be named when the database goes back to it. */
+	get mark(): number {
+		return this.#done.length;
+	}
+
+	hear(happening: Happening): void {
+		if (this.breach !== null || this.#isRepeated(happening)) return;
+		for (const check of this.#checks) {
+			this.#promise = check.promise;
+			check.on?.(happening);
+		}
+		if (happening.kind === "restored") this.#restore(happening.since, happening.at);
+		else if (DATABASE.has(happening.kind)) {
+			this.#done.push(happening);
+			this.#ledger.apply(happening);
+		}
+		this.wire.apply(happening);
+	}
+
+	/** The world has come to rest. */
+	end(): void {
+		for (const check of this.#checks) {
+			if (this.breach !== null) return;
+			this.#promise = check.promise;
+			check.end?.();
+		}
+	}
+
+	/** Reads what the service shows people. @param now by the clock of a node that is up */
+	async recount(storage: Storage, now: number): Promise<void> {
+		this.#promise = FIGURES;
+		await checkFigures(this.#witness, storage, now);
+	}
+
+	/** Only the first one counts: others may follow from it. */
+	broken(promise: string, about: About, message: string): void {
+		this.breach ??= { promise, ...about, message, at: this.#options.now() };
+	}
+
+	/** Settled before, and told so again: the first answer was lost. */
+	#isRepeated(happening: Happening): boolean {
+		if (happening.kind !== "settled") return false;
+		const { attempts } = happening.settlement;
+		return attempts.length > 0 && attempts.every(({ id }) => this.#ledger.attempts.has(id));
+	}
+
+	#restore(mark: number, at: number): void {
+		this.#restoredAt = at;
+		this.#done = this.#done.slice(0, mark);
+		this.#ledger = new Ledger();
+		for (const happening of this.#done) this.#ledger.apply(happening);
+	}
+}
+
+const DATABASE: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
+	...(["project created", "appended", "webhook created", "webhook updated", "secret rotated"] as const),
+	...(["webhook deleted", "app changed", "test queued", "replay begun", "replays begun", "settled"] as const),
+	...(["settle refused", "leased", "renewed", "kept", "released", "handed over forgotten", "swept"] as const),
+]);

@@ -1,0 +1,69 @@
+import type { Check, Witness } from "./check.ts";
+
+/** A project is worked by whoever was given its lease last, and by nobody else. */
+export function terms(witness: Witness): Check {
+	/** Who was given or kept a project's lease last: also what the database has forgotten since. */
+	const holders = new Map<string, string>();
+	const generations = new Map<string, number>();
+	let wasRestored = false;
+	const { leaseTermMs, manyNodes } = witness.facts;
+	return {
+		promise: "nothing is settled or sent under an old term",
+		on(happening) {
+			switch (happening.kind) {
+				case "leased": {
+					const { node, lease, at } = happening;
+					const { projectId, generation } = lease;
+					const term = witness.ledger.leases.get(projectId);
+					// A database for one node gives its leases to whoever opens it next.
+					if (manyNodes && term && term.node !== node && at < term.at + leaseTermMs - 1)
+						witness.broken({ projectId }, `${node} was given the lease while ${term.node} held it`);
+					// After a failover each node counts its own way.
+					if (!wasRestored && generation <= (generations.get(projectId) ?? -1) && holders.get(projectId) !== node)
+						witness.broken(
+							{ projectId },
+							`${node} was given generation ${generation} of the lease, which was there before`,
+						);
+					generations.set(projectId, Math.max(generation, generations.get(projectId) ?? 0));
+					holders.set(projectId, node);
+					break;
+				}
+				case "restored":
+					wasRestored = true;
+					break;
+				case "kept":
+					holders.set(happening.lease.projectId, happening.node);
+					generations.set(happening.lease.projectId, happening.lease.generation);
+					break;
+				case "settled": {
+					const { settlement, node, handedOver } = happening;
+					const { projectId, generation } = settlement;
+					if (handedOver) {
+						const { webhookId, seq, replay } = handedOver;
+						const left = witness.ledger.handedOver.get(projectId) ?? [];
+						if (!left.some((one) => one.webhookId === webhookId && one.seq === seq && one.replay === replay))
+							witness.broken({ projectId, webhookId }, `${node} settled number ${seq}, which was not handed over`);
+						break;
+					}
+					const term = witness.ledger.leases.get(projectId);
+					if (term?.node !== node || term.generation !== generation)
+						witness.broken(
+							{ projectId },
+							`${node} settled under generation ${generation}, and ${term ? `${term.node} held ${term.generation}` : "nobody held the lease"}`,
+						);
+					break;
+				}
+				case "sent": {
+					const { request, at } = happening;
+					const { webhook, eventId } = witness.wire.read(request, at);
+					if (!webhook) break;
+					const { projectId, id: webhookId } = webhook;
+					const holder = holders.get(projectId);
+					if (holder !== request.node)
+						witness.broken({ projectId, webhookId, eventId }, `${request.node} sent it while ${holder} held the lease`);
+					break;
+				}
+			}
+		},
+	};
+}

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import type { Fault } from "./fault.ts";
+import type { Happening } from "./happenings.ts";
+import { makePlan, type Plan } from "./plan.ts";
+import { run, Worker } from "./run.ts";
+import { shrink } from "./shrink.ts";
+import { Trace } from "./trace.ts";
+import { World } from "./world.ts";
+
+const HOURS = 1_000;
+const WORLDS = 16;
+
+/** Worlds in which a promise was broken once. */
+const REGRESSIONS: readonly (readonly [seed: number, style: string | undefined])[] = [
+	// Sent after the answer that its type was taken off.
+	[1, "long"],
+	[4, "long"],
+];
+
+test(`every promise holds for ${HOURS} hours in hostile worlds`, { timeout: 600_000 }, async () => {
+	const { totals, failed } = await run({ hours: HOURS, worlds: WORLDS, storage: "memory", firstSeed: 1, workers: 2 });
+	expect(failed).toBeNull();
+	expect(totals.hours).toBeGreaterThanOrEqual(HOURS);
+});
+
+test.for(REGRESSIONS)(
+	"no promise is broken any more with seed %i (%s)",
+	{ timeout: 120_000 },
+	async ([seed, style]) => {
+		const { breach } = await new World(makePlan(seed, style), { storage: "memory" }).run();
+		expect(breach).toBeNull();
+	},
+);
+
+test.for(["shared", "shop"])(
+	"the same seed gives the same %s world, to the byte",
+	{ timeout: 120_000 },
+	async (style) => {
+		const traceOf = async (seed: number) => {
+			const lines: string[] = [];
+			const trace = new Trace((line) => lines.push(line), false);
+			const onHappening = (happening: Happening) => trace.tell(happening);
+			const { digest } = await new World(makePlan(seed, style), {
+				storage: "memory",
+				digests: true,
+				onHappening,
+			}).run();
+			return { digest, lines };
+		};
+		const first = await traceOf(4);
+		expect(first.lines.length).toBeGreaterThan(100);
+		expect(await traceOf(4)).toEqual(first);
+		expect((await traceOf(5)).digest).not.toBe(first.digest);
+	},
+);
+
+const FAULT: Fault = {
+	name: "delay from the wrong place",
+	file: "packages/server/src/engine/settle/lifecycle.ts",
+	find: "const delay = delaysMs[attempt - 1];",
+	replace: "const delay = delaysMs[attempt];",
+	breaks: "Each retry waits as long as the next one should.",
+};
+
+test("a plan that breaks a promise is shrunk to the few steps that matter", { timeout: 600_000 }, async () => {
+	using worker = new Worker(FAULT);
+	const judge = async (plan: Plan) => {
+		const { ending, error } = await worker.run({ seed: plan.seed, storage: "memory", style: undefined, plan });
+		expect(error).toBeNull();
+		return ending!.breach?.promise ?? null;
+	};
+	let plan = makePlan(1, "shop");
+	let promise = await judge(plan);
+	for (let seed = 2; promise === null && seed < 100; seed++) {
+		plan = makePlan(seed, "shop");
+		promise = await judge(plan);
+	}
+	expect(promise).toBe("no attempt number is skipped or settled twice, and no series has more than it may");
+	const small = await shrink(plan, promise!, judge, 200, () => {});
+	expect(small.steps.length).toBeLessThan(plan.steps.length / 4);
+	expect(await judge(small)).toBe(promise);
+});

@@ -1,0 +1,174 @@
+/**
+ * A node's way to its database: each call takes its time to get there and to come back, and may fail or stand still on
+ * either way. What the call does in the database it does in between, all at once.
+ */
+import type { EpochKeeper, NeighbourStorage } from "../../packages/server/src/storage/port/neighbours.ts";
+import { type Storage, StorageError } from "../../packages/server/src/storage/port.ts";
+import type { News } from "../happenings.ts";
+import type { Host } from "../nodes/host.ts";
+import type { Random } from "../random.ts";
+import type { Timeline } from "../time.ts";
+import { observe } from "./observe.ts";
+
+/** What goes wrong with calls, while it lasts. */
+export type StorageFault =
+	/** The call fails before the database hears of it; or after it did what it was told. */
+	| "fails before"
+	| "fails after"
+	/** The call, or its answer, does not get through until the fault is over, or fails then. */
+	| "stalls"
+	/** Calls take seconds. */
+	| "slow";
+
+/** A fault that lasts. */
+interface Active {
+	readonly fault: StorageFault;
+	readonly probability: number;
+	/** Null: every method. */
+	readonly method: string | null;
+	readonly until: number;
+}
+
+export interface HostileOptions {
+	readonly timeline: Timeline;
+	readonly host: Host;
+	readonly random: Random;
+	/** How long a call takes each way at most, while nothing is wrong, milliseconds. */
+	readonly latencyMs: number;
+	/** Has time stand still while a call to a real database lasts. */
+	readonly hold: <T>(call: Promise<T>) => Promise<T>;
+	/** How often the database went on from an earlier state. */
+	readonly restores: () => number;
+	readonly tell: (news: News) => void;
+}
+
+/** Calls that nobody waits for across the network: what they do is done in the node. */
+const LOCAL = new Set(["close"]);
+const LOST = "The connection to the database was lost.";
+
+export class HostileStorage {
+	readonly #options: HostileOptions;
+	readonly #storage: Storage;
+	/** As the node's engine sees it. */
+	readonly seen: Storage;
+	#faults: Active[] = [];
+
+	constructor(storage: Storage, options: HostileOptions) {
+		this.#storage = storage;
+		this.#options = options;
+		this.seen = this.#behind();
+	}
+
+	/** From now on, for `ms`, calls go wrong with this probability. */
+	begin(fault: StorageFault, ms: number, probability: number, method: string | null): void {
+		this.#faults.push({ fault, probability, method, until: this.#options.timeline.now() + ms });
+	}
+
+	/** Nothing goes wrong any more. */
+	calm(): void {
+		this.#faults = [];
+	}
+
+	#behind(): Storage {
+		let neighbours: NeighbourStorage | null | undefined;
+		return new Proxy({} as Storage, {
+			get: (_, key) => {
+				const value: unknown = Reflect.get(this.#storage, key, this.#storage);
+				if (key === "neighbours") {
+					neighbours ??= value === null ? null : this.#neighbours(value as NeighbourStorage);
+					return neighbours;
+				}
+				if (typeof value !== "function") return value;
+				if (LOCAL.has(key as string)) return value.bind(this.#storage);
+				return (...args: unknown[]) => this.#call(key as string, args, () => value.apply(this.#storage, args));
+			},
+		});
+	}
+
+	#neighbours(neighbours: NeighbourStorage): NeighbourStorage {
+		const { timeline, host, random, tell } = this.#options;
+		return new Proxy(neighbours, {
+			get: (_, key) => {
+				if (key === "subscribe")
+					return (listener: (projectIds: readonly string[]) => void) =>
+						neighbours.subscribe((projectIds) => {
+							if (this.#faultOf("subscribe") !== null) return;
+							timeline.after(random.between(0, 20), () => host.run(() => listener(projectIds)));
+						});
+				if (key === "onEpoch")
+					return (listener: () => void, keeper?: EpochKeeper) =>
+						neighbours.onEpoch(
+							() => {
+								if (!host.isDead) listener();
+							},
+							keeper && {
+								claims: () => (host.isDead ? [] : keeper.claims()),
+								begun: (kept, opensInMs) => {
+									for (const lease of kept) tell({ kind: "kept", node: host.name, lease });
+									if (!host.isDead) keeper.begun(kept, opensInMs);
+								},
+							},
+						);
+				const value: unknown = Reflect.get(neighbours, key, neighbours);
+				if (typeof value !== "function") return value;
+				return (...args: unknown[]) => this.#call(key as string, args, () => value.apply(neighbours, args));
+			},
+		});
+	}
+
+	#call(method: string, args: readonly unknown[], run: () => Promise<unknown>): Promise<unknown> {
+		const { timeline, host, random, restores, hold, tell } = this.#options;
+		const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+		const fault = this.#faultOf(method);
+		const way = this.#wayOf(fault);
+		const epoch = restores();
+		const answer = (settle: () => void): void => {
+			timeline.after(way.backMs, () => host.run(settle));
+		};
+		const lost = (): void => reject(new StorageError("lost", LOST));
+		const reachDatabase = (): void => {
+			// It had left the node before that died; and after a failover there is nobody whom it could reach.
+			if (host.isDead && (epoch !== restores() || random.chance(0.3))) return;
+			if (host.isFrozen && epoch !== restores()) host.run(reachDatabase);
+			else if (way.isLost) answer(lost);
+			else
+				hold(run()).then(
+					(result) => {
+						observe(host.name, [method, args, result], tell);
+						answer(way.isAnswerLost ? lost : () => resolve(result));
+					},
+					(error: unknown) => answer(() => reject(error)),
+				);
+		};
+		timeline.after(way.thereMs, reachDatabase);
+		return promise;
+	}
+
+	/** How long a call takes to get there and back, and what of it gets lost. */
+	#wayOf(active: Active | null) {
+		const { timeline, random, latencyMs } = this.#options;
+		const way = {
+			thereMs: random.between(0, latencyMs),
+			backMs: random.between(0, latencyMs),
+			isLost: active?.fault === "fails before",
+			isAnswerLost: active?.fault === "fails after",
+		};
+		if (active?.fault === "slow") way.thereMs += random.between(100, 8_000);
+		if (active?.fault !== "stalls") return way;
+		const leftMs = active.until - timeline.now();
+		const isCall = random.chance(0.5);
+		if (isCall) way.thereMs += leftMs;
+		else way.backMs += leftMs;
+		if (random.chance(0.5)) way[isCall ? "isLost" : "isAnswerLost"] = true;
+		return way;
+	}
+
+	#faultOf(method: string): Active | null {
+		if (this.#faults.length === 0) return null;
+		const { timeline, random } = this.#options;
+		this.#faults = this.#faults.filter(({ until }) => until > timeline.now());
+		for (const active of this.#faults)
+			if ((active.method === null || active.method === method) && random.chance(active.probability)) return active;
+		return null;
+	}
+}
