@@ -82,7 +82,12 @@ export class World {
 		this.#sealKey = stream(seed, "seal").bytes(32);
 		this.people = new People(this);
 		this.#oracle = new Oracle({
-			facts: { ...shape, manyNodes: shape.nodes > 1, brand: BRAND, sealKey: this.#sealKey },
+			facts: {
+				...shape,
+				manyNodes: shape.nodes > 1 || options.storage === "postgres",
+				brand: BRAND,
+				sealKey: this.#sealKey,
+			},
 			patience: patienceOf(shape),
 			now: () => this.timeline.now(),
 			disagreementMs: () => this.#disagreementMs(),

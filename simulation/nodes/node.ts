@@ -92,7 +92,7 @@ export class SimNode {
 		const hold: typeof database.hold = (call) => database.hold(call);
 		this.real = await hold(database.open(clock));
 		this.storage = new HostileStorage(this.real, {
-			...{ timeline, host, hold, restores, tell },
+			...{ timeline, host, hold, restores, tell, hasHints: database.hasHints },
 			random: random("storage", name),
 			latencyMs: settings.databaseLatencyMs,
 		});

@@ -12,6 +12,8 @@ import type { NodeClock, Timeline } from "../time.ts";
 export type StorageKind = "memory" | "sqlite" | "postgres";
 
 export interface Database {
+	/** Whether nodes may be told of news at once: in real time that would differ from run to run. */
+	readonly hasHints: boolean;
 	open(clock: NodeClock): Promise<Storage>;
 	/** A node is gone. */
 	close(storage: Storage): Promise<void>;
@@ -34,10 +36,13 @@ export interface DatabaseOptions {
 export async function createDatabase(kind: StorageKind, options: DatabaseOptions): Promise<Database> {
 	if (kind === "memory") return new ModelDatabase(options);
 	if (kind === "sqlite") return new SqliteDatabase(options);
-	throw new Error("not yet");
+	// Its binaries take a while to load: only where it is used.
+	const { PostgresDatabase } = await import("./postgres.ts");
+	return PostgresDatabase.create(options);
 }
 
 class ModelDatabase implements Database {
+	readonly hasHints = true;
 	readonly #options: DatabaseOptions;
 	readonly #database: MemoryDatabase;
 
@@ -78,6 +83,7 @@ class ModelDatabase implements Database {
 }
 
 class SqliteDatabase implements Database {
+	readonly hasHints = false;
 	readonly #options: DatabaseOptions;
 	readonly #folder = mkdtempSync(join(tmpdir(), "posthorn-simulation-"));
 	readonly #opened = new Set<Storage>();

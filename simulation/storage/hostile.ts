@@ -37,6 +37,7 @@ export interface HostileOptions {
 	readonly latencyMs: number;
 	/** Has time stand still while a call to a real database lasts. */
 	readonly hold: <T>(call: Promise<T>) => Promise<T>;
+	readonly hasHints: boolean;
 	/** How often the database went on from an earlier state. */
 	readonly restores: () => number;
 	readonly tell: (news: News) => void;
@@ -92,7 +93,7 @@ export class HostileStorage {
 				if (key === "subscribe")
 					return (listener: (projectIds: readonly string[]) => void) =>
 						neighbours.subscribe((projectIds) => {
-							if (this.#faultOf("subscribe") !== null) return;
+							if (!this.#options.hasHints || this.#faultOf("subscribe") !== null) return;
 							timeline.after(random.between(0, 20), () => host.run(() => listener(projectIds)));
 						});
 				if (key === "onEpoch")
