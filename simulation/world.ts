@@ -448,7 +448,7 @@ function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsIn
 	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
 	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
 	// Where slots are few, receivers that hang may hold all of them.
-	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 2 * attemptTimeoutMs, turnMs };
+	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 4 * attemptTimeoutMs, turnMs };
 }
 
 /** The bound on how long it takes until nothing waits any more once faults stop. */

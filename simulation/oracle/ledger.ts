@@ -38,6 +38,8 @@ export interface LedgerWebhook {
 	url: string;
 	/** For each type the number behind which its events are wanted. */
 	readonly wanted: Map<string, number>;
+	/** When types were taken off, by true time: until that is answered, what is appended may still be sent. */
+	readonly takenOff: Map<string, number>;
 	status: "active" | "paused";
 	/** True time when it last became active. */
 	activeSince: number;
@@ -74,6 +76,9 @@ export interface Delivery {
 	/** All that were settled, of all series. */
 	readonly attempts: NewAttempt[];
 }
+
+/** A change is answered or has failed within this time, milliseconds. */
+const ANSWERED_WITHIN_MS = 60_000;
 
 /** Who holds a project's lease. */
 export interface Term {
@@ -204,6 +209,8 @@ export class Ledger {
 		project.events.set(event.id, event);
 		for (const webhook of project.webhooks.values())
 			if (webhook.wanted.has(event.type)) addDelivery(webhook, event, event.at, false);
+			else if (event.at - (webhook.takenOff.get(event.type) ?? Number.NEGATIVE_INFINITY) < ANSWERED_WITHIN_MS)
+				addDelivery(webhook, event, event.at, false).dropped = true;
 	}
 
 	#create({ id, projectId, url, events, maxInFlight, sealedDigest }: NewWebhook, at: number): void {
@@ -212,7 +219,7 @@ export class Ledger {
 		const webhook: LedgerWebhook = {
 			...{ id, projectId, url, wanted, maxInFlight, widest: maxInFlight, sealedDigest },
 			...{ status: "active", activeSince: at, isDeleted: false, deletedAt: null, skipThrough: 0 },
-			...{ deliveries: new Map(), open: new Map() },
+			...{ deliveries: new Map(), open: new Map(), takenOff: new Map() },
 		};
 		project.webhooks.set(id, webhook);
 		this.webhooks.set(id, webhook);
@@ -232,7 +239,11 @@ export class Ledger {
 			webhook.widest = Math.max(webhook.widest, patch.maxInFlight);
 		}
 		if (patch.events !== undefined) {
-			for (const type of [...webhook.wanted.keys()]) if (!patch.events.includes(type)) webhook.wanted.delete(type);
+			for (const type of [...webhook.wanted.keys()])
+				if (!patch.events.includes(type)) {
+					webhook.wanted.delete(type);
+					webhook.takenOff.set(type, at);
+				}
 			for (const type of patch.events) if (!webhook.wanted.has(type)) webhook.wanted.set(type, end);
 		}
 		if (patch.status !== undefined) {
@@ -249,6 +260,7 @@ export class Ledger {
 		if (!webhook) return;
 		webhook.isDeleted = true;
 		webhook.deletedAt = at;
+		for (const type of webhook.wanted.keys()) webhook.takenOff.set(type, at);
 		webhook.wanted.clear();
 		for (const delivery of webhook.open.values()) if (isFirst(delivery)) delivery.dropped = true;
 	}
@@ -322,11 +334,12 @@ function newProject(id: string): LedgerProject {
 	return { id, log: [], events: new Map(), webhooks: new Map(), tests: 0 };
 }
 
-function addDelivery(webhook: LedgerWebhook, event: LedgerEvent, at: number, requested: boolean): void {
+function addDelivery(webhook: LedgerWebhook, event: LedgerEvent, at: number, requested: boolean): Delivery {
 	const delivery: Delivery = {
 		...{ event, webhook, series: 0, next: 1, dueAt: 0, since: at },
 		...{ requested, dropped: false, attempts: [] },
 	};
 	webhook.deliveries.set(event.seq, delivery);
 	webhook.open.set(event.seq, delivery);
+	return delivery;
 }

@@ -21,8 +21,6 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 	const freeSince = new Map<string, number>();
 	/** By project, when it was served last. */
 	const served = new Map<string, number>();
-	/** By webhook, the number of the last request. */
-	const lastSent = new Map<string, number>();
 	let longestMs = 0;
 	return {
 		promise: "no project waits longer than the bound while others are served",
@@ -49,9 +47,7 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
 			if (!webhook || !delivery || delivery.next === null) return;
 			// Whether the attempt before has ended is not seen from outside until it is settled.
-			const before = lastSent.get(webhook.id);
-			lastSent.set(webhook.id, request.no);
-			if (before !== undefined && witness.wire.isOpen(before)) return;
+			if (witness.wire.hasOpen(webhook.id)) return;
 			// A lane that has many of them in flight, to a receiver that hangs, holds up its own retries.
 			if (!isFirst(delivery) && webhook.open.size >= OWN_RETRIES) return;
 			// A retry's time is one of a node's clock.
@@ -72,7 +68,8 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 			if (faults > 0) return;
 			const waitedMs = at - since;
 			longestMs = Math.max(longestMs, waitedMs);
-			const boundMs = hearingMs + turnMs;
+			// A retry is timed by the monotonic clock: it may be late by as much as the time of day was set.
+			const boundMs = hearingMs + turnMs + witness.disagreementMs();
 			if (waitedMs > boundMs)
 				witness.broken(
 					{ projectId: webhook.projectId, webhookId: webhook.id, eventId },

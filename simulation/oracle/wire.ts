@@ -32,6 +32,8 @@ export class Wire {
 	readonly #byNode = new Map<string, Transfer[]>();
 	/** By webhook, those that have not ended, of nodes that live. */
 	readonly open = new Map<string, Set<Transfer>>();
+	/** By webhook, the events of which something was sent and not settled, by nodes that live. */
+	readonly #unsettled = new Map<string, Map<string, string>>();
 	/** What was read last: every check asks for the same. */
 	#last: Transfer | null = null;
 	count = 0;
@@ -67,11 +69,14 @@ export class Wire {
 					transfer.endedBy = happening.kind;
 					this.#close(transfer);
 				}
+				for (const events of this.#unsettled.values())
+					for (const [eventId, node] of events) if (node === happening.node) events.delete(eventId);
 				this.#byNode.delete(happening.node);
 				break;
 			case "settled":
 				for (const attempt of happening.settlement.attempts) {
 					const event = this.#ledger().webhooks.get(attempt.webhookId)?.deliveries.get(attempt.seq)?.event;
+					if (event) this.#unsettled.get(attempt.webhookId)?.delete(event.id);
 					if (!event || !attempt.sent) continue;
 					for (const transfer of this.of(attempt.webhookId, event.id))
 						if (transfer.signature === attempt.sent.signature) transfer.logged = true;
@@ -85,10 +90,9 @@ export class Wire {
 		return this.#byDelivery.get(`${webhookId}/${eventId}`) ?? [];
 	}
 
-	/** Whether a request's attempt may still be under way: it is not in the log, and its node lives. */
-	isOpen(no: number): boolean {
-		const transfer = this.#byNo.get(no);
-		return transfer !== undefined && !transfer.logged && transfer.endedBy === null;
+	/** Whether an attempt of this webhook may still be under way: it is not in the log, and its node lives. */
+	hasOpen(webhookId: string): boolean {
+		return (this.#unsettled.get(webhookId)?.size ?? 0) > 0;
 	}
 
 	all(): Iterable<Transfer> {
@@ -130,6 +134,8 @@ export class Wire {
 		else this.#byNode.set(request.node, [transfer]);
 		this.#last = null;
 		if (!transfer.webhook) return;
+		const unsettled = this.#unsettled.get(transfer.webhook.id) ?? new Map<string, string>();
+		this.#unsettled.set(transfer.webhook.id, unsettled.set(transfer.eventId, request.node));
 		const open = this.open.get(transfer.webhook.id);
 		if (open) open.add(transfer);
 		else this.open.set(transfer.webhook.id, new Set([transfer]));
