@@ -3,9 +3,12 @@ import { isFirst } from "./ledger.ts";
 
 /** No more first attempts of a webhook are in flight than it asks for: those of nodes that lost the project don't count. */
 export function inFlight(witness: Witness): Check {
+	/** When each project's lease was taken last, by true time: what was sent before belongs to a term that is over. */
+	const takenAt = new Map<string, number>();
 	return {
 		promise: "no more first attempts are in flight than a webhook asks for",
 		on(happening) {
+			if (happening.kind === "leased") takenAt.set(happening.lease.projectId, happening.at);
 			if (happening.kind !== "sent") return;
 			const { request, at } = happening;
 			const { webhook, seq, eventId } = witness.wire.read(request, at);
@@ -18,7 +21,8 @@ export function inFlight(witness: Witness): Check {
 				if (other.seq === seq || other.attempt?.series !== 0 || other.attempt.number !== 1) continue;
 				if (other.seq === null || other.seq < 0) continue;
 				const isHandedOver = handedOver.some((one) => one.webhookId === webhookId && one.seq === other.seq);
-				if (other.request.node === request.node || isHandedOver) others += 1;
+				const isOfTerm = other.request.node === request.node && other.sentAt >= (takenAt.get(projectId) ?? 0);
+				if (isOfTerm || isHandedOver) others += 1;
 			}
 			if (others >= webhook.widest)
 				witness.broken(
