@@ -12,7 +12,7 @@ export const PUBLISH = [
 		},
 		{
 			name: "publisher-room-never-given-back",
-			find: "\t\t\t.finally(() => this.budget.give(projectId, bytes))\n",
+			find: ".finally(() => this.budget.give(projectId, bytes))",
 			replace: "",
 			why: "After some minutes every publish is refused as busy.",
 		},
@@ -24,9 +24,16 @@ export const PUBLISH = [
 		},
 		{
 			name: "publisher-encodes-at-once",
-			find: "if (events.length > 0) yield draft.data.length;",
-			replace: "",
+			find: "if (index < drafts.length) yield bytes;",
+			replace: "yield* [];",
 			why: "A large batch stops the event loop for everyone while it is encoded.",
+		},
+		{
+			name: "check-first-event-only",
+			find: "if (tooLarge === null) for (const fault of faultsOf(draft, now)) faults.push({ index, ...fault });",
+			replace: "if (index === 0) for (const fault of faultsOf(draft, now)) faults.push({ index, ...fault });",
+			tests: ["server/src/api/events.test.ts"],
+			why: "Of a batch only the first event is checked.",
 		},
 		{
 			name: "publisher-too-large-by-characters",
@@ -41,13 +48,6 @@ export const PUBLISH = [
 			find: "createdAt > now + MAX_AHEAD_MS",
 			replace: "createdAt >= now + MAX_AHEAD_MS",
 			why: "A publisher whose clock is exactly as far ahead as is allowed is refused.",
-		},
-		{
-			name: "check-first-event-only",
-			find: "for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });",
-			replace: "if (index === 0) for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });",
-			tests: ["server/src/api/events.test.ts"],
-			why: "Of a batch only the first event is checked.",
 		},
 	]),
 	...of("server/src/engine/publish/lexical.ts", inEngine("publish/check"), [

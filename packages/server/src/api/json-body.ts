@@ -48,6 +48,11 @@ export class JsonList {
 		return this.#items.length;
 	}
 
+	/** Of all elements, and of what is between them. */
+	get bytes(): number {
+		return (this.#items.at(-1)?.end ?? 0) - (this.#items[0]?.start ?? 0);
+	}
+
 	/** The size of an element, bytes. */
 	size(index: number): number {
 		const { start, end } = this.#items[index]!;
@@ -65,6 +70,25 @@ export class JsonList {
 		return { value, text };
 	}
 
+	/** Behind the last of the elements that are parsed together with this one, if it is read first. */
+	groupEnd(first: number): number {
+		let end = first + 1;
+		for (let bytes = this.#weight(first); end < this.#items.length; end++) {
+			bytes += this.#weight(end);
+			if (bytes > REQUESTS.groupBytes) break;
+		}
+		return end;
+	}
+
+	/** Forgets what was parsed: while its reader waits, the list holds only the body's bytes. */
+	rest(): void {
+		this.#group = null;
+	}
+
+	#weight(index: number): number {
+		return this.size(index) + REQUESTS.pieceBytes;
+	}
+
 	#groupOf(index: number): Group | null {
 		if (this.#isBroken) return null;
 		const group = this.#group;
@@ -76,8 +100,7 @@ export class JsonList {
 
 	#parseFrom(first: number): Group | null {
 		const { start } = this.#items[first]!;
-		let last = first;
-		while (last + 1 < this.#items.length && this.#items[last + 1]!.end - start <= REQUESTS.sliceBytes) last++;
+		const last = this.groupEnd(first) - 1;
 		const bytes = this.#bytes.subarray(start, this.#items[last]!.end);
 		const text = bytes.toString("utf8");
 		try {

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { EventDraft } from "../engine/engine.ts";
 import { parseBody } from "./json-body.ts";
-import { type NewEvents, readNewEvents } from "./new-events.ts";
+import { readNewEvents } from "./new-events.ts";
 import { Problem } from "./problem.ts";
 
-function read(source: string): Promise<NewEvents> {
+function read(source: string): { drafts: EventDraft[]; batch: boolean } {
 	const { value, text } = parseBody(Buffer.from(source), { member: "events", items: 1_000, itemBytes: 1_000_000 });
-	return readNewEvents(value, text, () => null);
+	const { drafts, batch } = readNewEvents(value, text);
+	if (!("next" in drafts)) return { drafts: [...drafts], batch };
+	const all: EventDraft[] = [];
+	for (let next = drafts.next(); next !== null; next = drafts.next()) all.push(...next);
+	return { drafts: all, batch };
 }
 
 /** The parse and the slices must agree, or the data of one event would be sent as that of another. */
@@ -45,4 +50,20 @@ test("whatever JSON comes, the answer is drafts or a problem", async () => {
 test("of members with the same name the last counts, for the check as for the source", async () => {
 	const text = '{"data":{"n":1},"type":"nope","type":"delivery.failed","data":{"n":2}}';
 	expect((await read(text)).drafts).toEqual([{ type: "delivery.failed", data: '{"n":2}' }]);
+});
+
+test("a fault in a later event of a batch is told with its place, beside those of the batch itself", () => {
+	const event = '{"type":"delivery.failed","data":{}}';
+	const problem = (source: string) => {
+		try {
+			read(source);
+		} catch (error) {
+			return (error as Problem).errors;
+		}
+		return [];
+	};
+	const text = `{"more":1,"events":[${event},{"type":"delivery.failed"},${event},7]}`;
+	expect(problem(text)?.map(({ pointer }) => pointer)).toEqual(["/more", "/events/1/data", "/events/3"]);
+	expect(problem(`{"events":[]}`)).toMatchObject([{ pointer: "/events" }]);
+	expect(problem(`{"events":7}`)).toMatchObject([{ pointer: "/events" }]);
 });

@@ -1,6 +1,5 @@
 import { isEventType, memberSource } from "@posthorn/protocol";
-import type { Pause } from "../base/turns.ts";
-import type { EventDraft } from "../engine/engine.ts";
+import type { DraftReader, EventDraft, EventDrafts } from "../engine/engine.ts";
 import type { Fault } from "../registry/index.ts";
 import { EVENT_ID } from "./event-form.ts";
 import { JsonList } from "./json-body.ts";
@@ -11,19 +10,19 @@ import { escapePointer } from "./validate.ts";
 const FIELDS: ReadonlySet<string> = new Set(["type", "data", "id", "created_at"]);
 
 export interface NewEvents {
-	readonly drafts: EventDraft[];
+	readonly drafts: EventDrafts;
 	/** Whether they came as `{events: […]}`: the answer then has the same form. */
 	readonly batch: boolean;
 }
 
 /**
  * The events of a publish call, checked by hand: this is the busiest route, and `data` is not looked into but cut out of
- * the source. Events of a batch are read one by one, and `pause` lets others in between. Throws 422 with all faults, or
- * with many where there are very many.
+ * the source.
  *
  * @param text the source of `body`
+ * @throws Problem 422 with all faults, or with many where there are very many; of the events of a batch, once they are read
  */
-export async function readNewEvents(body: unknown, text: string, pause: Pause): Promise<NewEvents> {
+export function readNewEvents(body: unknown, text: string): NewEvents {
 	const faults: Fault[] = [];
 	if (!isObject(body)) throw invalid([{ pointer: "", detail: "must be an object" }]);
 	if (!Object.hasOwn(body, "events")) {
@@ -34,22 +33,48 @@ export async function readNewEvents(body: unknown, text: string, pause: Pause): 
 	for (const name of Object.keys(body).slice(0, MAX_FAULTS))
 		if (name !== "events")
 			faults.push({ pointer: `/${escapePointer(name)}`, detail: "is not known here: a batch has only events" });
-	const drafts: EventDraft[] = [];
 	const { events } = body;
-	if (!(events instanceof JsonList)) faults.push({ pointer: "/events", detail: "must be an array" });
-	else if (events.length === 0) faults.push({ pointer: "/events", detail: "must have at least 1 item" });
-	else {
-		for (let index = 0; index < events.length && faults.length <= MAX_FAULTS; index++) {
-			const turn = pause(events.size(index));
-			if (turn) await turn;
-			const pointer = `/events/${index}`;
-			const { value, text: source } = events.read(index);
-			if (isObject(value)) drafts.push(readEvent(value, () => memberSource(source, "data"), pointer, faults));
-			else faults.push({ pointer, detail: "must be an object" });
-		}
+	if (!(events instanceof JsonList)) throw invalid([...faults, { pointer: "/events", detail: "must be an array" }]);
+	if (events.length === 0) throw invalid([...faults, { pointer: "/events", detail: "must have at least 1 item" }]);
+	return { drafts: new BatchDrafts(events, faults), batch: true };
+}
+
+/** The events of a batch, parsed a few at a time. From the first fault on, they are only checked. */
+class BatchDrafts implements DraftReader {
+	readonly length: number;
+	readonly bytes: number;
+	readonly #events: JsonList;
+	readonly #faults: Fault[];
+	#at = 0;
+
+	constructor(events: JsonList, faults: Fault[]) {
+		this.length = events.length;
+		this.bytes = events.bytes;
+		this.#events = events;
+		this.#faults = faults;
 	}
-	if (faults.length > 0) throw invalid(faults);
-	return { drafts, batch: true };
+
+	next(): EventDraft[] | null {
+		if (this.#at === this.length || this.#faults.length > MAX_FAULTS) {
+			if (this.#faults.length > 0) throw invalid(this.#faults);
+			return null;
+		}
+		const drafts: EventDraft[] = [];
+		for (const end = this.#events.groupEnd(this.#at); this.#at < end; this.#at++) {
+			const draft = this.#read(this.#at);
+			if (draft !== null && this.#faults.length === 0) drafts.push(draft);
+		}
+		this.#events.rest();
+		return drafts;
+	}
+
+	#read(index: number): EventDraft | null {
+		const pointer = `/events/${index}`;
+		const { value, text } = this.#events.read(index);
+		if (isObject(value)) return readEvent(value, () => memberSource(text, "data"), pointer, this.#faults);
+		this.#faults.push({ pointer, detail: "must be an object" });
+		return null;
+	}
 }
 
 function readEvent(

@@ -26,6 +26,8 @@ export const REQUESTS = {
 	sliceBytes: 64 * KIB,
 	/** What each event or order of a batch counts for in such a slice, besides its bytes. */
 	pieceBytes: 512,
+	/** Elements of a list that together count for no more than this are parsed at once, bytes. */
+	groupBytes: 32 * KIB,
 	/** Of a project, one larger body is worked on at a time. So long others wait for that, milliseconds. */
 	largeBodyWaitMs: 10_000,
 	/** How long slices run in a turn of the event loop, milliseconds: the one that reaches it is the last of that turn. */

@@ -9,7 +9,7 @@ export interface Engine {
 	readonly queue: Budget;
 
 	/** Appends events to the project's log; answers after the commit. All of them, or none. */
-	publish(projectId: string, drafts: readonly EventDraft[], options?: PublishOptions): Promise<PublishResult>;
+	publish(projectId: string, drafts: EventDrafts, options?: PublishOptions): Promise<PublishResult>;
 
 	/** Sends a sample event of this type to one webhook that is subscribed to it, beside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
@@ -31,10 +31,22 @@ export interface Engine {
 }
 
 export interface PublishOptions {
-	/** Asked before each event of a batch is checked, and before it is encoded; never pauses unless given. */
+	/** Asked between what a {@link DraftReader} gives; never pauses unless given. */
 	readonly pause?: Pause;
 	/** The drafts are not needed any more: what waits for the disk are the events' bytes, and the queue counts them. */
 	readonly onEncoded?: () => void;
+}
+
+/** A few drafts at once, or more of them that are read as they are encoded. */
+export type EventDrafts = readonly EventDraft[] | DraftReader;
+
+/** The drafts of a large batch: of those that wait for their turn only the bytes are held, and no texts. */
+export interface DraftReader {
+	readonly length: number;
+	/** What they take as they were published, bytes. */
+	readonly bytes: number;
+	/** The next few; null after the last. What it throws, `publish` rejects as, and nothing is written. */
+	next(): readonly EventDraft[] | null;
 }
 
 /** An event as a publisher hands it in, its form already checked by whoever read it. */
@@ -52,7 +64,6 @@ export interface PublishedEvent {
 	readonly seq: number;
 	readonly type: string;
 	readonly createdAt: number;
-	readonly projectId: string;
 }
 
 export type PublishResult =

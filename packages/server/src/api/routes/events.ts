@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
+import type { Pause } from "../../base/turns.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
 import type { WaitEnd } from "../arrivals.ts";
 import { bodyText, forgetBody } from "../body.ts";
@@ -82,11 +83,11 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
 			problems: { ...LOG_PROBLEMS, conflict: "An id is taken by an event with other content." },
 			async handler({ params, request, pause }) {
-				const { drafts, batch } = await readNewEvents(request.body, bodyText(request), pause);
-				const onEncoded = () => forgetBody(request);
-				const result = await engine.publish(params.project_id, drafts, { pause, onEncoded });
+				const { project_id } = params;
+				const { publishing, batch } = begin(project_id, request, pause);
+				const result = await publishing;
 				if (result.kind !== "published") throw refused(result, batch);
-				const events = result.events.map(presentPublished);
+				const events = result.events.map((event) => presentPublished(project_id, event));
 				return batch ? { events } : events[0]!;
 			},
 		}),
@@ -153,6 +154,13 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
 			members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
 		});
+	}
+
+	/** Nothing here may hold the body while the commit is waited for. */
+	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
+		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
+		const onEncoded = () => forgetBody(request);
+		return { publishing: engine.publish(projectId, drafts, { pause, onEncoded }), batch };
 	}
 
 	/** Returns when there is something behind the place, the time is over, or the caller has gone. */
@@ -232,7 +240,7 @@ function placeOf(cursor: string): Place {
 
 const COMMA = Buffer.from(",");
 
-function presentPublished({ id, seq, type, createdAt, projectId }: PublishedEvent) {
+function presentPublished(projectId: string, { id, seq, type, createdAt }: PublishedEvent) {
 	return { id, seq, type: type as EventType, created_at: formatTime(createdAt), project_id: projectId };
 }
 

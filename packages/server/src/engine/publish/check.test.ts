@@ -1,13 +1,8 @@
 import { CURRENCIES, EVENT_TYPES } from "@posthorn/protocol";
 import { expect, test } from "vitest";
-import { neverPause, runInSlices } from "../../base/turns.ts";
-import type { EventDraft, EventFault } from "../engine.ts";
-import { faultsOf as check, MAX_AHEAD_MS } from "./check.ts";
+import { faultsOf, MAX_AHEAD_MS } from "./check.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
-
-const faultsOf = (drafts: readonly EventDraft[], now: number) =>
-	runInSlices(check(drafts, now), neverPause) as readonly EventFault[];
 
 const purchase = (change: object): { type: string; data: string } => ({
 	type: "purchase.completed",
@@ -23,31 +18,27 @@ const purchase = (change: object): { type: string; data: string } => ({
 
 test("every sample of the catalogue may be published", () => {
 	for (const { type, sample } of EVENT_TYPES)
-		expect(faultsOf([{ type, data: JSON.stringify(sample) }], NOW), type).toEqual([]);
+		expect(faultsOf({ type, data: JSON.stringify(sample) }, NOW), type).toEqual([]);
 });
 
 test("all faults of the fields are told at once, with where they are", () => {
-	const faults = faultsOf(
-		[purchase({}), purchase({ amount_cents: -1, currency: "eur", customer_email: undefined })],
-		NOW,
-	);
-	expect(faults.map(({ index, pointer }) => `${index} ${pointer}`).sort()).toEqual([
-		"1 /data/amount_cents",
-		"1 /data/currency",
-		"1 /data/customer_email",
+	const faults = faultsOf(purchase({ amount_cents: -1, currency: "eur", customer_email: undefined }), NOW);
+	expect(faults.map(({ pointer }) => pointer).sort()).toEqual([
+		"/data/amount_cents",
+		"/data/currency",
+		"/data/customer_email",
 	]);
 });
 
 test("an unknown type is a fault, and data of a type that is not strict is any object", () => {
-	expect(faultsOf([{ type: "no.such", data: "{}" }], NOW)).toMatchObject([{ index: 0, pointer: "/type" }]);
-	expect(faultsOf([{ type: "delivery.failed", data: '{"anything":[1]}' }], NOW)).toEqual([]);
+	expect(faultsOf({ type: "no.such", data: "{}" }, NOW)).toMatchObject([{ pointer: "/type" }]);
+	expect(faultsOf({ type: "delivery.failed", data: '{"anything":[1]}' }, NOW)).toEqual([]);
 });
 
-// A list of a hundred thousand wrong elements once made as many faults, and a batch of them took seconds and 600 MB.
-test("a long list of wrong elements makes one fault, and a batch of them no more than can be read", () => {
+// A list of a hundred thousand wrong elements once made as many faults.
+test("a long list of wrong elements makes one fault", () => {
 	const wrong = purchase({ items: Array(100_000).fill(1) });
-	expect(faultsOf([wrong], NOW)).toMatchObject([{ pointer: "/data/items/0" }]);
-	expect(faultsOf(Array(1_000).fill(purchase({ items: [1] })), NOW)).toHaveLength(100);
+	expect(faultsOf(wrong, NOW)).toMatchObject([{ pointer: "/data/items/0" }]);
 });
 
 /** The text of a purchase, with the members in place of those that are `null` here. */
@@ -68,7 +59,7 @@ test.each([
 	['"amount_cents":1,"order_id":"o"', "/data/order_id"],
 	['"amount_cents":1,"items":[]', "/data/items"],
 ])("what readers of JSON take differently is refused: %s", (members, pointer) => {
-	expect(faultsOf([written(members)], NOW).map((fault) => fault.pointer)).toEqual([pointer]);
+	expect(faultsOf(written(members), NOW).map((fault) => fault.pointer)).toEqual([pointer]);
 });
 
 test.each([
@@ -77,23 +68,23 @@ test.each([
 	['[{"product_id":9007199254740993}]', "/data/items/0/product_id"],
 	['[1.0, {"name":"a","name":"a"}]', "/data/items/1/name"],
 ])("in the items, too: %s", (items, pointer) => {
-	expect(faultsOf([written('"amount_cents":1', items)], NOW).map((fault) => fault.pointer)).toContain(pointer);
+	expect(faultsOf(written('"amount_cents":1', items), NOW).map((fault) => fault.pointer)).toContain(pointer);
 });
 
 test("other members, and numbers that are no integers, may be written as they please", () => {
 	const free = '"amount_cents" : 9007199254740991 ,"note":1e2,"note":1e2,"more":{"amount_cents":1.0,"amount_cents":2}';
 	const items = '[{"quantity":1.50,"product_id":"1e2","note":1,"note":2},{"unit_amount_cents":-0}]';
-	expect(faultsOf([written(free, items)], NOW)).toEqual([]);
+	expect(faultsOf(written(free, items), NOW)).toEqual([]);
 });
 
 test("a currency is one in use", () => {
-	expect(faultsOf([purchase({ currency: "XXX" })], NOW)).toMatchObject([{ pointer: "/data/currency" }]);
-	for (const currency of CURRENCIES) expect(faultsOf([purchase({ currency })], NOW), currency).toEqual([]);
+	expect(faultsOf(purchase({ currency: "XXX" }), NOW)).toMatchObject([{ pointer: "/data/currency" }]);
+	for (const currency of CURRENCIES) expect(faultsOf(purchase({ currency }), NOW), currency).toEqual([]);
 });
 
 test("created_at may be ahead of our clock by 5 minutes, and behind it by any time", () => {
-	const at = (createdAt: number) => faultsOf([{ ...purchase({}), createdAt }], NOW);
+	const at = (createdAt: number) => faultsOf({ ...purchase({}), createdAt }, NOW);
 	expect(at(NOW + MAX_AHEAD_MS)).toEqual([]);
 	expect(at(0)).toEqual([]);
-	expect(at(NOW + MAX_AHEAD_MS + 1)).toMatchObject([{ index: 0, pointer: "/created_at" }]);
+	expect(at(NOW + MAX_AHEAD_MS + 1)).toMatchObject([{ pointer: "/created_at" }]);
 });

@@ -4,8 +4,6 @@ import { createAjv } from "../../base/schemas.ts";
 import type { EventDraft, EventFault } from "../engine.ts";
 import { type Fields, fieldsOf, lexicalFaults } from "./lexical.ts";
 
-/** Faults that are told of at most: nobody reads more, and data may hold a hundred thousand. */
-const MAX_FAULTS = 100;
 /** How far a publisher's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
 
@@ -33,23 +31,11 @@ for (const { strict, type, schema } of EVENT_TYPES)
 type Fault = Omit<EventFault, "index">;
 
 /**
- * Returns what is wrong with these events; nothing if they may be published. Their data is known to be JSON objects.
- * Yields the bytes of each event but the first before it is checked.
+ * What is wrong with an event; nothing if it may be published. Its data is known to be a JSON object.
  *
  * @param now milliseconds since the Unix epoch
  */
-export function* faultsOf(drafts: readonly EventDraft[], now: number): Generator<number, EventFault[], void> {
-	const faults: EventFault[] = [];
-	for (let index = 0; index < drafts.length; index++) {
-		const draft = drafts[index]!;
-		if (index > 0) yield draft.data.length;
-		for (const fault of faultsOfOne(draft, now)) faults.push({ index, ...fault });
-		if (faults.length >= MAX_FAULTS) break;
-	}
-	return faults.slice(0, MAX_FAULTS);
-}
-
-function faultsOfOne({ type, data, createdAt }: EventDraft, now: number): Fault[] {
+export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fault[] {
 	if (!isEventType(type)) {
 		const detail = `is not a known event type: ${JSON.stringify(type)}. GET /v1/event-types lists them`;
 		return [{ pointer: "/type", detail }];

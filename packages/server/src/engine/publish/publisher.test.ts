@@ -5,12 +5,28 @@ import { COMMITS, REQUESTS } from "../../base/budgets.ts";
 import { IdSource } from "../../base/ids.ts";
 import { type Pause, Turns } from "../../base/turns.ts";
 import type { AppendRequest, AppendResult } from "../../storage/port.ts";
+import type { EventDraft } from "../engine.ts";
 import { Publisher } from "./publisher.ts";
 
 const DATA_BYTES = 256 * 1024;
 const draft = (bytes: number) => ({ type: "delivery.success", data: JSON.stringify({ text: "x".repeat(bytes) }) });
 const large = draft(DATA_BYTES);
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Drafts that are read two at a time. */
+function reader(drafts: EventDraft[]) {
+	const all = {
+		length: drafts.length,
+		bytes: drafts.reduce((sum, { data }) => sum + data.length, 0),
+		read: 0,
+		next: (): EventDraft[] | null => {
+			if (all.read >= drafts.length) return null;
+			all.read += 2;
+			return drafts.slice(all.read - 2, all.read);
+		},
+	};
+	return all;
+}
 
 /** A storage whose commits end when the test says so. */
 function setUp() {
@@ -141,10 +157,10 @@ test.each([
 	};
 	let encoded = 0;
 	const drafts = Array.from({ length: events }, () => draft(bytes));
-	void publisher.publish("batch", drafts, { pause, onEncoded: () => (encoded += 1) });
+	void publisher.publish("batch", reader(drafts), { pause, onEncoded: () => (encoded += 1) });
 	void publisher.publish("quiet", [draft(10)]);
 	expect(batches).toEqual([["quiet"]]);
-	const work = 2 * events * (drafts[0]!.data.length + REQUESTS.pieceBytes);
+	const work = (events - 2) * (drafts[0]!.data.length + REQUESTS.pieceBytes / 2);
 	expect(encoded).toBe(0);
 	while (loop.length > 0) {
 		loop.shift()!();
@@ -190,4 +206,46 @@ test("data is measured in bytes, not in characters", async () => {
 	const bytes = Buffer.byteLength(euros(DATA_BYTES).data);
 	const refused = { kind: "too_large", index: 1, bytes, limit: 2 * DATA_BYTES };
 	expect(await publisher.publish("one", [euros(10), euros(DATA_BYTES)])).toEqual(refused);
+});
+
+test("of a batch, the next few events are read when its turn comes, and nothing waits at the end", () => {
+	const { publisher, batches } = setUp();
+	const drafts = reader(Array.from({ length: 6 }, () => draft(10)));
+	const readBefore: number[] = [];
+	const pause: Pause = () => {
+		readBefore.push(drafts.read);
+		return null;
+	};
+	void publisher.publish("p", drafts, { pause });
+	expect(readBefore).toEqual([2, 4]);
+	expect(drafts.read).toBe(6);
+	expect(batches).toEqual([["p"]]);
+});
+
+test("faults of a batch are told with where they are, and never more than can be read", async () => {
+	const { publisher, batches } = setUp();
+	const wrong = { type: "purchase.completed", data: '{"items":[1]}' };
+	const result = await publisher.publish("p", [draft(10), { type: "no.such", data: "{}" }, draft(10)]);
+	expect(result).toMatchObject({ kind: "invalid", faults: [{ index: 1, pointer: "/type" }] });
+	const many = await publisher.publish("p", Array(1_000).fill(wrong));
+	expect(many.kind === "invalid" && many.faults).toHaveLength(100);
+	expect(await publisher.publish("p", [draft(10), draft(3 * DATA_BYTES)])).toMatchObject({
+		kind: "too_large",
+		index: 1,
+	});
+	expect(batches).toEqual([]);
+	expect(publisher.budget.used).toBe(0);
+});
+
+test("what reading a batch throws is thrown on, nothing is written, and its room in the queue is free again", async () => {
+	const { publisher, batches } = setUp();
+	const drafts = reader([draft(10), draft(10), draft(10)]);
+	const { next } = drafts;
+	drafts.next = () => {
+		if (drafts.read > 0) throw new RangeError("unreadable");
+		return next();
+	};
+	await expect(publisher.publish("p", drafts)).rejects.toThrow("unreadable");
+	expect(batches).toEqual([]);
+	expect(publisher.budget.used).toBe(0);
 });

@@ -5,9 +5,10 @@ import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
-import type { AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
-import type { EventDraft, PublishOptions, PublishResult } from "../engine.ts";
+import type { AppendRequest, AppendResult, LogEvent, LogStorage } from "../../storage/port.ts";
+import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
+import { EncodedEvent } from "./encoded-event.ts";
 
 /** Under load a commit gathers for as long as this: less than a publisher notices. */
 const GATHER_MS = 5;
@@ -17,6 +18,8 @@ const LOCK_PATIENCE_MS = 5_000;
 const ROW_BYTES = 200;
 /** What an envelope has around its data, bytes, and somewhat more. */
 const ENVELOPE_BYTES = 200;
+/** Faults that are told of at most: nobody reads more, and data may hold a hundred thousand. */
+const MAX_FAULTS = 100;
 
 /** What is on its way to the log, of each project and of the node. */
 const queueBudget = () =>
@@ -41,14 +44,18 @@ export interface PublisherOptions {
 
 /** Events with their exact bytes, and what they take of the queue. */
 interface Prepared {
-	readonly request: AppendRequest;
+	readonly request: Request;
 	readonly bytes: number;
 }
 
 type Refused = Exclude<PublishResult, { kind: "published" }>;
 
+interface Request extends AppendRequest {
+	readonly events: readonly EncodedEvent[];
+}
+
 interface Waiting {
-	request: AppendRequest;
+	request: Request;
 	readonly bytes: number;
 	readonly resolve: (result: AppendResult) => void;
 	readonly reject: (error: unknown) => void;
@@ -80,18 +87,16 @@ export class Publisher {
 		});
 	}
 
-	publish(
+	async publish(
 		projectId: string,
-		drafts: readonly EventDraft[],
+		drafts: EventDrafts,
 		{ pause = neverPause, onEncoded }: PublishOptions = {},
 	): Promise<PublishResult> {
-		const append = (prepared: Prepared | Refused): Promise<PublishResult> => {
-			onEncoded?.();
-			return "kind" in prepared ? Promise.resolve(prepared) : this.#append(prepared);
-		};
 		// One event, or a few, are prepared before this returns.
-		const prepared = runInSlices(this.#prepare(projectId, drafts), pause);
-		return prepared instanceof Promise ? prepared.then(append) : append(prepared);
+		const underWay = runInSlices(this.#prepare(projectId, drafts), pause);
+		const prepared = underWay instanceof Promise ? await underWay : underWay;
+		onEncoded?.();
+		return "kind" in prepared ? prepared : this.#append(prepared);
 	}
 
 	/** Resolves when everything that was accepted is committed. */
@@ -99,49 +104,73 @@ export class Publisher {
 		return this.#commits.drain();
 	}
 
-	/** Checks and encodes events, and takes their room in the queue. Yields the bytes of each piece of work but the first. */
-	*#prepare(projectId: string, drafts: readonly EventDraft[]): Generator<number, Prepared | Refused, void> {
-		const large = this.#tooLarge(drafts);
-		if (large !== null) return large;
-		const faults = yield* faultsOf(drafts, this.#options.clock.now());
-		if (faults.length > 0) return { kind: "invalid", faults };
-		// Until they are encoded, a character counts as one byte.
-		const about = drafts.reduce((sum, { data }) => sum + data.length + ENVELOPE_BYTES + ROW_BYTES, 0);
+	/** Reads, checks and encodes events, and takes their room in the queue. Yields the bytes of what it has worked on. */
+	*#prepare(projectId: string, drafts: EventDrafts): Generator<number, Prepared | Refused, void> {
+		const about = bytesOf(drafts) + drafts.length * (ENVELOPE_BYTES + ROW_BYTES);
 		const whose = this.budget.takeWhole(projectId, about);
 		if (whose !== null) return { kind: "busy", whose };
-		const publishedAt = this.#options.clock.now();
-		const events: NewEvent[] = [];
-		for (const draft of drafts) {
-			if (events.length > 0) yield draft.data.length;
-			events.push(this.#encode(projectId, draft, publishedAt));
+		let held = about;
+		try {
+			const publishedAt = this.#options.clock.now();
+			const encoded = yield* this.#encodeAll(projectId, drafts, publishedAt);
+			if ("kind" in encoded) return encoded;
+			const bytes = encoded.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
+			this.budget.hold(projectId, bytes - about);
+			held = 0;
+			return { request: { projectId, publishedAt, events: encoded }, bytes };
+		} finally {
+			if (held > 0) this.budget.give(projectId, held);
 		}
-		const bytes = events.reduce((sum, { body }) => sum + body.length + ROW_BYTES, 0);
-		this.budget.hold(projectId, bytes - about);
-		return { request: { projectId, publishedAt, events }, bytes };
 	}
 
-	#tooLarge(drafts: readonly EventDraft[]): Refused | null {
-		const { maxEventBytes } = this.#options;
-		const index = drafts.findIndex(({ data }) => isLarger(data, maxEventBytes));
-		if (index < 0) return null;
-		return { kind: "too_large", index, bytes: Buffer.byteLength(drafts[index]!.data), limit: maxEventBytes };
+	/** Nothing that was read is held while this waits, since very many batches may. */
+	*#encodeAll(
+		projectId: string,
+		drafts: EventDrafts,
+		now: number,
+	): Generator<number, readonly EncodedEvent[] | Refused, void> {
+		const events: EncodedEvent[] = [];
+		const faults: EventFault[] = [];
+		let tooLarge: Refused | null = null;
+		let index = 0;
+		/** @returns how many bytes it worked on, or null where there are no more */
+		const encodeNext = (): number | null => {
+			const group = "next" in drafts ? drafts.next() : index === 0 ? drafts : null;
+			if (group === null) return null;
+			let bytes = 0;
+			for (const draft of group) {
+				tooLarge ??= this.#tooLarge(draft, index);
+				if (tooLarge === null) for (const fault of faultsOf(draft, now)) faults.push({ index, ...fault });
+				if (tooLarge === null && faults.length === 0) events.push(this.#encode(projectId, draft, now));
+				if (faults.length >= MAX_FAULTS) return null;
+				bytes += draft.data.length + ENVELOPE_BYTES;
+				index++;
+			}
+			return bytes;
+		};
+		for (let bytes = encodeNext(); bytes !== null; bytes = encodeNext()) if (index < drafts.length) yield bytes;
+		if (tooLarge !== null) return tooLarge;
+		return faults.length > 0 ? { kind: "invalid", faults: faults.slice(0, MAX_FAULTS) } : events;
 	}
 
-	#encode(projectId: string, draft: EventDraft, now: number): NewEvent {
+	#tooLarge({ data }: EventDraft, index: number): Refused | null {
+		const limit = this.#options.maxEventBytes;
+		return isLarger(data, limit) ? { kind: "too_large", index, bytes: Buffer.byteLength(data), limit } : null;
+	}
+
+	#encode(projectId: string, draft: EventDraft, now: number): EncodedEvent {
 		const id = draft.id ?? this.#options.ids.next("event");
 		const { type, data } = draft;
 		const createdAt = draft.createdAt ?? now;
 		const body = encodeEnvelope({ id, type, createdAt, projectId, data });
-		return { id, type, createdAt, createdAtGiven: draft.createdAt !== undefined, body };
+		return new EncodedEvent({ id, type, createdAt, createdAtGiven: draft.createdAt !== undefined, body }, now);
 	}
 
 	#append({ request, bytes }: Prepared): Promise<PublishResult> {
 		const { projectId, events } = request;
 		const { promise, resolve, reject } = Promise.withResolvers<AppendResult>();
 		this.#commits.add({ request, bytes, resolve, reject });
-		return promise
-			.finally(() => this.budget.give(projectId, bytes))
-			.then((result) => answerOf(projectId, events, result));
+		return promise.finally(() => this.budget.give(projectId, bytes)).then((result) => answerOf(events, result));
 	}
 
 	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
@@ -175,10 +204,11 @@ export class Publisher {
 			if (result.kind !== "appended") continue;
 			const events = byProject.get(request.projectId) ?? [];
 			byProject.set(request.projectId, events);
-			result.events.forEach(({ seq, createdAt, repeated }, at) => {
-				const { id, type, body } = request.events[at]!;
-				if (!repeated) events.push({ seq, id, type, createdAt, publishedAt: request.publishedAt, body });
-			});
+			for (const [at, event] of request.events.entries()) {
+				const appended = result.events[at]!;
+				event.appendedAs(appended);
+				if (!appended.repeated) events.push(event);
+			}
 		}
 		for (const [projectId, events] of byProject) if (events.length > 0) this.#options.onAppended(projectId, events);
 	}
@@ -189,14 +219,11 @@ function isLarger(text: string, bytes: number): boolean {
 	return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
-function answerOf(projectId: string, events: readonly NewEvent[], result: AppendResult): PublishResult {
+function bytesOf(drafts: EventDrafts): number {
+	return "next" in drafts ? drafts.bytes : drafts.reduce((sum, { data }) => sum + data.length, 0);
+}
+
+function answerOf(events: readonly EncodedEvent[], result: AppendResult): PublishResult {
 	if (result.kind === "locked") return { kind: "locked" };
-	if (result.kind !== "appended") return result;
-	return {
-		kind: "published",
-		events: result.events.map(({ seq, createdAt }, i) => {
-			const { id, type } = events[i]!;
-			return { id, seq, type, createdAt, projectId };
-		}),
-	};
+	return result.kind === "appended" ? { kind: "published", events } : result;
 }

@@ -57,7 +57,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 			const id = database.ids.next("event");
 			const createdAt = at?.toISOString();
 			const text = `${JSON.stringify({ type, id, created_at: createdAt }).slice(0, -1)}, "data" : ${source} }`;
-			const { drafts } = await readNewEvents(JSON.parse(text), text, () => null);
+			const { drafts } = readNewEvents(JSON.parse(text), text);
 			const bySql = () => publish(client, { project, type, id, data: ` ${source}\n`, ...(createdAt && { createdAt }) });
 			const byApi = () => publisher.publish(project, drafts);
 			if (sqlFirst) expect(await bySql()).toBe(id);
