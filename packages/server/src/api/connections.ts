@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
+import { Bag, type Baggable } from "../base/bag.ts";
 import { Budget } from "../base/budget.ts";
 import { CONNECTIONS, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
@@ -31,7 +32,7 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 }
 
 /** A request that is worked on. */
-interface Work {
+interface Work extends Baggable {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
 	/** When the client was last seen to read, and how far it had read then; null while there is nothing to read. */
@@ -44,7 +45,7 @@ interface Connection {
 	/** When a request last started or ended, by the clock's `elapsed`, and how many bytes had come by then. */
 	usedAt: number;
 	received: number;
-	readonly work: Set<Work>;
+	readonly work: Bag<Work>;
 	readonly waiting: (() => void)[];
 }
 
@@ -132,7 +133,7 @@ export class Connections {
 		if (connection.network !== PROXY)
 			response.setHeader("Keep-Alive", `timeout=${Math.floor(this.#limits.idleMs / 1_000)}`);
 		const start = (): void => {
-			const work: Work = { request, response, unread: null };
+			const work: Work = { request, response, unread: null, place: -1 };
 			connection.work.add(work);
 			this.#used(connection);
 			response.once("close", () => {
@@ -170,7 +171,7 @@ export class Connections {
 			network,
 			usedAt: this.#options.clock.elapsed(),
 			received: 0,
-			work: new Set(),
+			work: new Bag(),
 			waiting: [],
 		});
 		socket.once("close", () => this.#forget(socket));
@@ -185,7 +186,7 @@ export class Connections {
 	#lingerIfRefused(socket: Socket): void {
 		const destroySoon = socket.destroySoon.bind(socket);
 		socket.destroySoon = () => {
-			const refused = [...(this.#open.get(socket)?.work ?? [])].some(({ request }) => !request.complete);
+			const refused = (this.#open.get(socket)?.work.toArray() ?? []).some(({ request }) => !request.complete);
 			if (!refused) return destroySoon();
 			// Node has just begun to read on, to throw away what comes.
 			setImmediate(() => socket.pause());
@@ -237,7 +238,7 @@ export class Connections {
 			for (const connection of this.#open.values()) {
 				const { socket, work } = connection;
 				if (this.#isForgotten(connection, now)) socket.destroy();
-				for (const each of work) if (this.#isStalled(each, socket, now)) socket.destroy();
+				for (const each of work.toArray()) if (this.#isStalled(each, socket, now)) socket.destroy();
 			}
 			this.#check = null;
 			if (this.#open.size > 0) this.#checkLater();
@@ -280,15 +281,15 @@ export function letContinue(request: IncomingMessage): void {
 }
 
 /** Whether no request that has come whole is worked on. */
-const isIdle = ({ work }: Connection): boolean => ![...work].some(({ request }) => request.complete);
+const isIdle = ({ work }: Connection): boolean => !work.toArray().some(({ request }) => request.complete);
 
 /** Whether the client has yet to read what was sent to it. */
 const isUnread = ({ socket, work }: Connection): boolean =>
-	socket.writableLength > 0 && [...work].some(({ response }) => response.headersSent);
+	socket.writableLength > 0 && work.toArray().some(({ response }) => response.headersSent);
 
 /** Since when the client has not read; of an idle connection, since when it is idle. */
 const unreadSince = ({ usedAt, work }: Connection): number =>
-	Math.min(usedAt, ...[...work].map(({ unread }) => unread?.progressAt ?? usedAt));
+	Math.min(usedAt, ...work.toArray().map(({ unread }) => unread?.progressAt ?? usedAt));
 
 /** Ends a connection once the client has read why, or has had time to: one that never closes its side would stay. */
 export function closeAfter(socket: Socket, text = ""): void {

@@ -16,6 +16,7 @@
  * when the log turns out to be shorter than what the actor has seen of it: it drops what it knows and writes nothing more.
  * Whoever takes the project next reads it from storage.
  */
+import { Bag } from "../../base/bag.ts";
 import type { Moment } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/neighbours.ts";
 import type { AlarmMark, Lease, LoadedLanes, LogEvent } from "../../storage/port.ts";
@@ -66,7 +67,7 @@ export class Actor {
 	#holds = 0;
 	readonly #check: LogCheck;
 	readonly #elsewhere: Elsewhere;
-	readonly #flights = new Set<Flight>();
+	readonly #flights = new Bag<Flight>();
 	readonly #retirement: Retirement;
 	#over = false;
 	#lastActive: number;

@@ -26,6 +26,7 @@ test("an attempt begins when it is its turn to connect, and the next delay count
 		retry: null,
 		slot: null,
 		writtenAt: null,
+		place: -1,
 	};
 	const times = { startedAt: 1_000, endedAt: 21_000, waitedMs: 12_000 };
 	const outcome = { kind: "unanswered", reason: "timeout", url: state.url, request: null, ...times } as const;

@@ -1,3 +1,4 @@
+import type { Baggable } from "../../base/bag.ts";
 import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { explain, type Outcome } from "../send/outcome.ts";
@@ -7,7 +8,7 @@ import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
 export const NO_BYTES = new Uint8Array(0);
 
 /** An attempt from the moment when its lane takes it up until its outcome is committed. */
-export interface Flight {
+export interface Flight extends Baggable {
 	readonly lane: Lane;
 	/** Once the attempt is over, without its body. */
 	event: LogEvent;

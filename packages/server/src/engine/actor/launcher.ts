@@ -52,6 +52,7 @@ export class Launcher {
 			retry,
 			slot,
 			writtenAt: null,
+			place: -1,
 		};
 		this.#work.flights.add(flight);
 		return flight;

@@ -1,3 +1,4 @@
+import type { Bag } from "../../base/bag.ts";
 import type { LogReader } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
 import type { Flight } from "./flight.ts";
@@ -11,7 +12,7 @@ export interface ProjectWork {
 	/** What is under way and not yet committed. */
 	readonly open: OpenWork;
 	/** The attempts among it. */
-	readonly flights: Set<Flight>;
+	readonly flights: Bag<Flight>;
 	/** The lease as settles carry it. */
 	readonly lease: { readonly projectId: string; generation: number };
 	/** Whether anything may be started: lanes are loaded and not held, the lease is trusted. */

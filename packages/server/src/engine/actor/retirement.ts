@@ -56,12 +56,12 @@ export class Retirement {
 	handOver(): void {
 		const { context, flights, lease, open } = this.#work;
 		if (flights.size === 0) return;
-		const written = [...flights].filter(({ writtenAt }) => writtenAt !== null);
-		for (const flight of flights) {
+		const all = flights.takeAll();
+		for (const flight of all) {
 			if (flight.writtenAt !== null) open.end();
 			else this.#finisher.putBack(flight);
 		}
-		flights.clear();
+		const written = all.filter(({ writtenAt }) => writtenAt !== null);
 		this.#handover = new Handover(context, lease, written);
 	}
 

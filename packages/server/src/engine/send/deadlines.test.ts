@@ -1,15 +1,15 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
-import { Deadlines } from "./deadlines.ts";
+import { Deadlines, type HasDeadline } from "./deadlines.ts";
+
+const cutBy = (cut: () => void): HasDeadline => ({ cut, dueAt: 0, earlier: null, later: null });
 
 test("each attempt is cut when its own time is up, and none that is over", () => {
 	const clock = new VirtualClock();
 	const deadlines = new Deadlines(clock, 1_000);
 	const begun = clock.elapsed();
 	const cuts: [name: string, afterMs: number][] = [];
-	const attempts = ["a", "b", "c", "d"].map((name) => ({
-		cut: () => void cuts.push([name, clock.elapsed() - begun]),
-	}));
+	const attempts = ["a", "b", "c", "d"].map((name) => cutBy(() => void cuts.push([name, clock.elapsed() - begun])));
 	for (const attempt of attempts) {
 		deadlines.add(attempt);
 		clock.advance(300);
@@ -35,7 +35,7 @@ test("one timer is enough for all, and none is left when all are over", () => {
 		},
 	};
 	const deadlines = new Deadlines(counting, 1_000);
-	const attempts = Array.from({ length: 100 }, () => ({ cut: () => expect.unreachable() }));
+	const attempts = Array.from({ length: 100 }, () => cutBy(() => expect.unreachable()));
 	for (const attempt of attempts) deadlines.add(attempt);
 	expect(timers).toBe(1);
 	for (const attempt of attempts) deadlines.remove(attempt);
@@ -45,15 +45,26 @@ test("one timer is enough for all, and none is left when all are over", () => {
 test("an attempt that ends while another is cut is not cut", () => {
 	const clock = new VirtualClock();
 	const deadlines = new Deadlines(clock, 1_000);
-	const other = { cut: () => expect.unreachable() };
+	const other = cutBy(() => expect.unreachable());
 	let wasCut = false;
-	deadlines.add({
-		cut: () => {
-			wasCut = true;
-			deadlines.remove(other);
-		},
+	const first = cutBy(() => {
+		wasCut = true;
+		deadlines.remove(other);
 	});
+	deadlines.add(first);
 	deadlines.add(other);
 	clock.advance(5_000);
 	expect(wasCut).toBe(true);
+});
+
+test("whatever ends in whatever order, the others keep their time", () => {
+	const clock = new VirtualClock();
+	const deadlines = new Deadlines(clock, 1_000);
+	const cut: number[] = [];
+	const attempts = Array.from({ length: 6 }, (_, n) => cutBy(() => void cut.push(n)));
+	for (const attempt of attempts) deadlines.add(attempt);
+	for (const n of [2, 0, 5, 2]) deadlines.remove(attempts[n]!);
+	clock.advance(1_000);
+	expect(cut).toEqual([1, 3, 4]);
+	expect(attempts.every(({ earlier, later }) => earlier === null && later === null)).toBe(true);
 });

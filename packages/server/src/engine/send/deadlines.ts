@@ -1,7 +1,12 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 
-/** Something that a deadline cuts. */
+/** Something that a deadline cuts. They form a list, in which the one that began first is first. */
 export interface HasDeadline {
+	/** By the monotonic clock, milliseconds. */
+	dueAt: number;
+	/** Its neighbours in the list; null at its ends, and once it is over. */
+	earlier: HasDeadline | null;
+	later: HasDeadline | null;
 	/** Time is up. Must not throw. */
 	cut(): void;
 }
@@ -13,8 +18,8 @@ export interface HasDeadline {
 export class Deadlines {
 	readonly #clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly #ms: number;
-	/** When each is due, by the monotonic clock; the first is due first. */
-	readonly #dueAt = new Map<HasDeadline, number>();
+	#first: HasDeadline | null = null;
+	#last: HasDeadline | null = null;
 	#timer: Timer | null = null;
 
 	/** @param ms how long each may take */
@@ -23,28 +28,44 @@ export class Deadlines {
 		this.#ms = ms;
 	}
 
+	/** It begins. Each may begin once. */
 	add(timed: HasDeadline): void {
 		this.#timer ??= this.#clock.setTimeout(this.#fire, this.#ms);
-		this.#dueAt.set(timed, this.#clock.elapsed() + this.#ms);
+		timed.dueAt = this.#clock.elapsed() + this.#ms;
+		timed.earlier = this.#last;
+		if (this.#last === null) this.#first = timed;
+		else this.#last.later = timed;
+		this.#last = timed;
 	}
 
-	/** It is over. Harmless if it was cut. */
+	/** It is over. Harmless if it was cut, or never began. */
 	remove(timed: HasDeadline): void {
-		this.#dueAt.delete(timed);
-		if (this.#dueAt.size > 0) return;
+		this.#drop(timed);
+		if (this.#first !== null) return;
 		this.#timer?.cancel();
 		this.#timer = null;
+	}
+
+	#drop(timed: HasDeadline): void {
+		const { earlier, later } = timed;
+		if (earlier === null && this.#first !== timed) return;
+		if (earlier === null) this.#first = later;
+		else earlier.later = later;
+		if (later === null) this.#last = earlier;
+		else later.earlier = earlier;
+		timed.earlier = null;
+		timed.later = null;
 	}
 
 	readonly #fire = (): void => {
 		this.#timer = null;
 		const now = this.#clock.elapsed();
-		for (const [timed, dueAt] of this.#dueAt) {
-			if (dueAt > now) {
-				this.#timer = this.#clock.setTimeout(this.#fire, Math.ceil(dueAt - now));
+		for (let timed = this.#first; timed !== null; timed = this.#first) {
+			if (timed.dueAt > now) {
+				this.#timer = this.#clock.setTimeout(this.#fire, Math.ceil(timed.dueAt - now));
 				return;
 			}
-			this.#dueAt.delete(timed);
+			this.#drop(timed);
 			timed.cut();
 		}
 	};

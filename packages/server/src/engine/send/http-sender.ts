@@ -81,6 +81,9 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	readonly #connections: Connections;
 	readonly #resolve: (outcome: Sent) => void;
 	readonly #startedAt: number;
+	dueAt = 0;
+	earlier: HasDeadline | null = null;
+	later: HasDeadline | null = null;
 	#grace: Timer | null = null;
 	/** When something of an unfinished response was read last; null while there is none. */
 	#readAt: number | null = null;

@@ -1,4 +1,5 @@
 import type { PoolConfig } from "pg";
+import { Bag, type Baggable } from "../../base/bag.ts";
 import type { EpochKeeper } from "../port/neighbours.ts";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import { StorageError } from "../port.ts";
@@ -22,6 +23,11 @@ export interface DatabaseOptions {
 	readonly now: () => number | null;
 }
 
+/** A call that has not ended. */
+interface UnderWay extends Baggable {
+	readonly ended: Promise<unknown>;
+}
+
 /**
  * The way to the connections: open until it is closed, and closed once everything that came in is out again. When the
  * database goes on in another epoch (see epochs.ts), other connections take the place of those so far.
@@ -38,7 +44,7 @@ export class Database {
 	readonly #epochKeepers = new Set<EpochKeeper>();
 	#refusedFull: StorageError | null = null;
 	#refusedFullAt = 0;
-	readonly #underWay = new Set<Promise<unknown>>();
+	readonly #underWay = new Bag<UnderWay>();
 	#closing: Promise<void> | null = null;
 
 	private constructor(options: DatabaseOptions, memory: EpochMemory) {
@@ -90,10 +96,8 @@ export class Database {
 	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
 		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
 		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
-		this.#underWay.add(call);
-		const over = () => this.#underWay.delete(call);
-		call.then(over, (error: unknown) => {
-			over();
+		this.#track(call);
+		call.catch((error: unknown) => {
 			if (!(error instanceof StorageError) || error.code !== "full") return;
 			this.#refusedFull = error;
 			this.#refusedFullAt = performance.now();
@@ -112,7 +116,7 @@ export class Database {
 	/** Waits for what is under way, then closes every connection. */
 	close(): Promise<void> {
 		this.#closing ??= (async () => {
-			await Promise.allSettled(this.#underWay);
+			await Promise.allSettled(this.#underWay.toArray().map(({ ended }) => ended));
 			await this.#joining?.catch(() => undefined);
 			await this.#connections.close();
 		})();
@@ -137,11 +141,15 @@ export class Database {
 
 	#closeLater(connections: Connections): void {
 		// These connections led to a server that was replaced: how they end doesn't matter.
-		const closed = connections
-			.close()
-			.catch(() => undefined)
-			.finally(() => this.#underWay.delete(closed));
-		this.#underWay.add(closed);
+		this.#track(connections.close());
+	}
+
+	/** Notes a call until it ends, in whichever way. */
+	#track(call: Promise<unknown>): void {
+		const underWay: UnderWay = { ended: call, place: -1 };
+		this.#underWay.add(underWay);
+		const over = () => void this.#underWay.delete(underWay);
+		call.then(over, over);
 	}
 
 	/** Goes on in the current epoch of the database. */

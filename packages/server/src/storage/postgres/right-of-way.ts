@@ -1,5 +1,11 @@
+import { Bag, type Baggable } from "../../base/bag.ts";
+
 /** How long to wait, milliseconds: what is in the way may hang. */
 const PATIENCE_MS = 1_000;
+
+interface Settling extends Baggable {
+	readonly ended: Promise<unknown>;
+}
 
 /**
  * Keeps a node's settles and its renewals of leases out of each other's row locks: a renewal begins once the settles in
@@ -7,7 +13,7 @@ const PATIENCE_MS = 1_000;
  * has waited long enough goes ahead.
  */
 export class RightOfWay {
-	readonly #settles = new Set<Promise<unknown>>();
+	readonly #settles = new Bag<Settling>();
 	#renewal: Promise<unknown> | null = null;
 	readonly #patienceMs: number;
 
@@ -17,14 +23,14 @@ export class RightOfWay {
 
 	async settle<T>(work: () => Promise<T>): Promise<T> {
 		if (this.#renewal) await this.#ended([this.#renewal]);
-		const settling = work();
+		const settling: Settling = { ended: work(), place: -1 };
 		this.#settles.add(settling);
-		return settling.finally(() => this.#settles.delete(settling));
+		return (settling.ended as Promise<T>).finally(() => this.#settles.delete(settling));
 	}
 
 	async renew<T>(work: () => Promise<T>): Promise<T> {
 		const before = this.#renewal === null ? [] : [this.#renewal];
-		const renewal = this.#ended([...this.#settles, ...before]).then(work);
+		const renewal = this.#ended([...this.#settles.toArray().map(({ ended }) => ended), ...before]).then(work);
 		this.#renewal = renewal;
 		return renewal.finally(() => {
 			if (this.#renewal === renewal) this.#renewal = null;

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Bag } from "../../base/bag.ts";
 import { StorageError } from "../port.ts";
 import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
@@ -18,10 +19,12 @@ interface Waiting {
 /** Our end of the line to a worker: calls go in, answers come back in any order. */
 export class Channel {
 	readonly #worker: Worker;
-	readonly #waiting = new Map<number, Waiting>();
+	/** By the number of their call. A Map would keep what has been answered (see {@link Bag}). */
+	readonly #waiting: (Waiting | null)[] = [];
+	/** Numbers that may be used again. */
+	readonly #free: number[] = [];
 	readonly #path: string;
 	readonly #onDeath: (error: StorageError) => void;
-	#lastId = 0;
 	/** Why nothing can be asked any more. */
 	#ended: StorageError | null = null;
 
@@ -64,9 +67,9 @@ export class Channel {
 	/** @param args a batch hands its memory over, see {@link transferOf} */
 	call<T>(operation: string, args: readonly unknown[]): Promise<T> {
 		if (this.#ended !== null) return Promise.reject(this.#ended);
-		const id = ++this.#lastId;
+		const id = this.#free.pop() ?? this.#waiting.length;
 		return new Promise((resolve, reject) => {
-			this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+			this.#waiting[id] = { resolve: resolve as (value: unknown) => void, reject };
 			const request: Request = [id, operation, args];
 			this.#worker.postMessage(request, transferOf(args));
 		});
@@ -84,8 +87,9 @@ export class Channel {
 
 	#settle(replies: readonly Reply[]): void {
 		for (const [id, ok, content] of replies) {
-			const waiting = this.#waiting.get(id);
-			this.#waiting.delete(id);
+			const waiting = this.#waiting[id];
+			this.#waiting[id] = null;
+			this.#free.push(id);
 			if (ok) waiting?.resolve(content);
 			else waiting?.reject(fromNote(content));
 		}
@@ -99,9 +103,7 @@ export class Channel {
 			this.#ended = new StorageError("lost", message, { cause });
 			this.#onDeath(this.#ended);
 		}
-		const waiting = [...this.#waiting.values()];
-		this.#waiting.clear();
-		for (const { reject } of waiting) reject(this.#ended);
+		for (const waiting of this.#waiting.splice(0)) waiting?.reject(this.#ended);
 		return this.#ended;
 	}
 }
