@@ -176,7 +176,7 @@ export const ENGINE_SEND = [
 	...of("server/src/engine/send/deadlines.ts", inEngine("send/deadlines"), [
 		{
 			name: "deadlines-whole-time-again",
-			find: "Math.ceil(dueAt - now)",
+			find: "Math.ceil(timed.dueAt - now)",
 			replace: "this.#ms",
 			why: "An attempt that hangs is cut after up to twice its time.",
 		},
