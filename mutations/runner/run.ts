@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { Copy } from "./copy.ts";
 import type { Chosen } from "./options.ts";
 import type { Verdict } from "./verdict.ts";
-import { runTests } from "./vitest.ts";
+import { runTests, type TestRun } from "./vitest.ts";
 
 /** Mutations that are tried at a time, each in a copy of its own. */
 const AT_ONCE = 2;
+/** How tests run without any. */
+const UNHURRIED = { workers: AT_ONCE, testTimeoutMs: 60_000, timeoutMs: 600_000 };
 
 /** Runs `work` with a folder that is gone afterwards. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -34,13 +36,17 @@ export const copies = (root: string, folder: string): Copy[] =>
  */
 export async function tryWithout({ folder }: Copy, chosen: readonly Chosen[]): Promise<string[]> {
 	const tests = [...new Set(chosen.flatMap(({ mutation }) => mutation.tests))];
-	const { result, ran, failed, output } = await runTests(folder, tests, { workers: AT_ONCE });
+	const { result, ran, failed, output } = await runTests(folder, tests, UNHURRIED);
 	if (result !== "passed") return [`without any mutation the tests do not pass: ${failed ?? output}`];
 	return chosen.flatMap(({ mutation: { name, only } }) => {
 		const isFound = only === undefined || ran.some((test) => new RegExp(only).test(test));
 		return isFound ? [] : [`${name}: no test has a name like ${only}`];
 	});
 }
+
+/** Whether the mutation was what kept its tests from ending, not a slow machine: without it they take half the time. */
+const isMuchSooner = (without: TestRun, run: TestRun): boolean =>
+	without.result === "passed" && 2 * without.ms <= run.ms;
 
 /** Tries all of them, and tells of each as it ends. */
 export async function tryAll(
@@ -53,9 +59,11 @@ export async function tryAll(
 	const work = async (copy: Copy): Promise<void> => {
 		for (const { area, mutation } of left) {
 			const restore = copy.apply(mutation);
-			const run = await runTests(copy.folder, mutation.tests, { only: mutation.only, bail: true });
+			const runIt = () => runTests(copy.folder, mutation.tests, { only: mutation.only, bail: true });
+			const run = await runIt();
 			restore();
-			const verdict = { area, mutation, run, isCaught: run.result !== "passed" };
+			const isCaught = run.result === "failed" || (run.result === "late" && isMuchSooner(await runIt(), run));
+			const verdict = { area, mutation, run, isCaught };
 			verdicts.push(verdict);
 			onVerdict(verdict);
 		}

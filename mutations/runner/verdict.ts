@@ -1,11 +1,12 @@
 import type { Mutation } from "../mutation.ts";
 import type { TestRun } from "./vitest.ts";
 
-/** What became of a mutation: the tests noticed it (`hung`: they never ended), or they did not. */
+/** What became of a mutation: the tests noticed it, or they did not. */
 export interface Verdict {
 	readonly area: string;
 	readonly mutation: Mutation;
 	readonly run: TestRun;
+	/** Not if the tests were late and are slow without the mutation, too. */
 	readonly isCaught: boolean;
 }
 
@@ -20,8 +21,12 @@ export const caughtOf = (verdicts: readonly Verdict[]): readonly Verdict[] =>
 
 /** One line for the terminal. */
 export function lineOf({ mutation, run, isCaught }: Verdict, nth: number, of: number): string {
-	const how = isCaught ? (run.result === "hung" ? "caught, as its tests hung" : "caught") : "SURVIVED";
-	return `[${nth}/${of}] ${mutation.name}: ${how} (${(run.ms / 1000).toFixed(1)} s)`;
+	return `[${nth}/${of}] ${mutation.name}: ${wordFor({ run, isCaught })} (${(run.ms / 1000).toFixed(1)} s)`;
+}
+
+function wordFor({ run, isCaught }: Pick<Verdict, "run" | "isCaught">): string {
+	if (run.result === "late") return isCaught ? "caught, as its tests hung" : "UNDECIDED, as its tests are slow";
+	return isCaught ? "caught" : "SURVIVED";
 }
 
 /** What is to be read afterwards: survivors first, then what caught the others, in Markdown. */
@@ -49,7 +54,9 @@ function survivorOf({ area, mutation, run }: Verdict): string {
 		`${file}: ${why}`,
 		`\`\`\`diff\n${prefixed("-", find)}\n${prefixed("+", replace)}\n\`\`\``,
 		survives === undefined ? "Not explained." : `Known: ${survives}`,
-		`${run.ran.length} tests passed: ${mutation.tests.join(", ")}`,
+		run.result === "late"
+			? `Without it, too, these take long: ${mutation.tests.join(", ")}`
+			: `${run.ran.length} tests passed: ${mutation.tests.join(", ")}`,
 	].join("\n\n");
 }
 
@@ -60,7 +67,7 @@ const prefixed = (sign: string, text: string): string =>
 		.join("\n");
 
 const catchOf = ({ mutation, run }: Verdict): string =>
-	`- ${mutation.name}: ${run.failed ?? (run.result === "hung" ? "its tests hung" : "its tests did not run to their end")}`;
+	`- ${mutation.name}: ${run.failed ?? "its tests did not run to their end"}${run.result === "late" ? " (hung)" : ""}`;
 
 function areasOf(verdicts: readonly Verdict[]): [string, Verdict[]][] {
 	return [...Map.groupBy(verdicts, ({ area }) => area)];

@@ -4,15 +4,17 @@ import { join } from "node:path";
 import { PACKAGES } from "./apply.ts";
 
 /** For a test, and for what runs before and after it, milliseconds: a fault may have it wait forever. */
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 20_000;
 /** For all tests of a mutation. */
-const RUN_TIMEOUT_MS = 300_000;
+const RUN_TIMEOUT_MS = 60_000;
 /** Of the output, characters. */
 const KEPT = 20_000;
+/** What Vitest says of a test, or of what runs before and after it. */
+const TIMED_OUT = /(Test|Hook) timed out in \d+ms/;
 
 export interface TestRun {
-	/** `hung`: the tests did not end in time. */
-	readonly result: "passed" | "failed" | "hung";
+	/** `late`: the tests, or one of them, did not end in time. */
+	readonly result: "passed" | "failed" | "late";
 	/** The full names of the tests that ran, and of the first that failed. */
 	readonly ran: readonly string[];
 	readonly failed: string | null;
@@ -34,15 +36,18 @@ export interface TestOptions {
 	readonly bail?: boolean;
 	/** Test files at a time. */
 	readonly workers?: number;
+	/** For a test, and for all of them, milliseconds. */
+	readonly testTimeoutMs?: number;
+	readonly timeoutMs?: number;
 }
 
 /** Runs test files in a copy of the checkout. */
 export async function runTests(folder: string, tests: readonly string[], options: TestOptions): Promise<TestRun> {
-	const { only, bail = false, workers = 1 } = options;
+	const { only, bail = false, workers = 1, testTimeoutMs = TEST_TIMEOUT_MS, timeoutMs = RUN_TIMEOUT_MS } = options;
 	const begun = Date.now();
 	const report = join(folder, "test-report.json");
 	rmSync(report, { force: true });
-	const ending = await run(folder, [
+	const args = [
 		join(folder, "node_modules/vitest/vitest.mjs"),
 		"run",
 		...tests.map((test) => join(PACKAGES, test)),
@@ -50,11 +55,12 @@ export async function runTests(folder: string, tests: readonly string[], options
 		"--reporter=json",
 		`--outputFile.json=${report}`,
 		`--maxWorkers=${workers}`,
-		`--testTimeout=${TEST_TIMEOUT_MS}`,
-		`--hookTimeout=${TEST_TIMEOUT_MS}`,
+		`--testTimeout=${testTimeoutMs}`,
+		`--hookTimeout=${testTimeoutMs}`,
 		...(bail ? ["--bail=1"] : []),
 		...(only === undefined ? [] : ["-t", only]),
-	]);
+	];
+	const ending = await run(folder, args, timeoutMs);
 	return { ...ending, ...readReport(report), ms: Date.now() - begun };
 }
 
@@ -68,7 +74,7 @@ function readReport(path: string): Pick<TestRun, "ran" | "failed"> {
 	return { ran: names("passed", "failed"), failed: names("failed")[0] ?? null };
 }
 
-function run(folder: string, args: readonly string[]): Promise<Pick<TestRun, "result" | "output">> {
+function run(folder: string, args: readonly string[], timeoutMs: number): Promise<Pick<TestRun, "result" | "output">> {
 	// In a group of its own: tests start processes, too.
 	const child = spawn(process.execPath, args, {
 		cwd: folder,
@@ -90,17 +96,18 @@ function run(folder: string, args: readonly string[]): Promise<Pick<TestRun, "re
 	};
 	process.once("exit", kill);
 	return new Promise((resolve, reject) => {
-		let isHung = false;
+		let isLate = false;
 		const timer = setTimeout(() => {
-			isHung = true;
+			isLate = true;
 			kill();
-		}, RUN_TIMEOUT_MS);
+		}, timeoutMs);
 		child.on("error", reject);
 		child.on("exit", (code) => {
 			clearTimeout(timer);
 			process.off("exit", kill);
 			kill();
-			resolve({ result: isHung ? "hung" : code === 0 ? "passed" : "failed", output });
+			isLate ||= code !== 0 && TIMED_OUT.test(output);
+			resolve({ result: isLate ? "late" : code === 0 ? "passed" : "failed", output });
 		});
 	});
 }
