@@ -102,7 +102,7 @@ export const ACCOUNTS = [
 			name: "api-keys-cached-last-use",
 			find: "lastUsedAt: this.#uses.of(key.id) ?? key.lastUsedAt",
 			replace: "lastUsedAt: key.lastUsedAt ?? this.#uses.of(key.id) ?? null",
-			only: "use is told|got by its id",
+			only: "use that is not yet written",
 			why: "The last use of a key is shown a minute late.",
 		},
 	]),
@@ -189,7 +189,7 @@ export const ACCOUNTS = [
 			find: "this.#known.has(hash) ? find() : this.#inTurn(network, find)",
 			replace: "this.#inTurn(network, find)",
 			why: "Who guesses keys from an office keeps those out who have one.",
-			survives: "No test has a known token come while strangers of its network wait for their turn.",
+			tests: inAccounts("guesses"),
 		},
 		{
 			name: "guesses-not-counted",

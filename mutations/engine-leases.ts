@@ -90,9 +90,8 @@ export const ENGINE_LEASES = [
 			name: "keeper-keeps-lost-lease",
 			find: "\t\t\tthis.#roster.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
-			only: "faults|outages",
+			tests: inEngine("actor/lease-keeper"),
 			why: "An actor whose lease is gone stays, and keeps the project from being taken up anew.",
-			survives: "No test has a renewal refused while the actor of that lease still works.",
 		},
 	]),
 	...of("server/src/engine/actor/lease-taker.ts", inEngine("actor/lease-taker"), [
@@ -196,7 +195,7 @@ export const ENGINE_LEASES = [
 			name: "directory-publish-not-noticed",
 			find: "if (actor) actor.appended(events);\n\t\telse this.poke(projectId);",
 			replace: "actor?.appended(events);",
-			only: "first attempts go out one at a time",
+			only: "a project that nobody works",
 			why: "An event of an idle project waits for the next look at the alarms.",
 		},
 		{

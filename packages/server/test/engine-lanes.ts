@@ -15,6 +15,16 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.mostInFlight.get(url)).toBe(1);
 		});
 
+		test("an event of a project that nobody works is sent at once", async () => {
+			await using rig = await start();
+			const { url } = await rig.webhook("a");
+			await rig.close();
+			await rig.open();
+			const ids = await rig.publish(1);
+			await rig.settledCount(1);
+			expect(rig.sender.to(url)).toEqual(ids);
+		});
+
 		test("a webhook gets only the types that it subscribed to, from the first event after it was made", async () => {
 			await using rig = await start();
 			await rig.publish(3);

@@ -126,6 +126,16 @@ test("a key's use is told at once and written at most once a minute, and at the 
 	expect(clock.nextAt).toBeNull();
 });
 
+test("a use that is not yet written is told instead of the one that is", async () => {
+	const { key } = await create();
+	await keys.authenticate(key);
+	await keys.close();
+	keys = keysOf(storage);
+	clock.advance(1_000);
+	await keys.authenticate(key);
+	expect(await keys.list(projectId, { limit: 1 })).toMatchObject([{ lastUsedAt: clock.now() }]);
+});
+
 test("a key is got by its id, in its project alone, with its last use", async () => {
 	const [{ id, key }, other] = [await create(), await create()];
 	await keys.authenticate(key);

@@ -1,5 +1,5 @@
 import { VirtualClock } from "@posthorn/testkit";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
@@ -18,18 +18,23 @@ function setUp() {
 	const trustedFrom: number[] = [];
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
 	roster.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
-	const renewals: { readonly at: number; readonly answer: () => void }[] = [];
+	const lapsed: string[] = [];
+	const renewals: { readonly at: number; readonly answer: () => void; readonly refuse: () => void }[] = [];
 	const storage: Partial<Storage> = {
 		renewLeases: (_, leases) =>
 			new Promise((resolve) => {
-				renewals.push({ at: clock.elapsed() - begun, answer: () => resolve({ renewed: [...leases], locked: [] }) });
+				renewals.push({
+					at: clock.elapsed() - begun,
+					answer: () => resolve({ renewed: [...leases], locked: [] }),
+					refuse: () => resolve({ renewed: [], locked: [] }),
+				});
 			}),
 	};
 	const keeper = new LeaseKeeper(
 		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
-		{ holder: "node", roster, fairShare: null, onLapsed: () => {}, onGivenBack: () => {} },
+		{ holder: "node", roster, fairShare: null, onLapsed: (projectId) => lapsed.push(projectId), onGivenBack: () => {} },
 	);
-	return { clock, keeper, roster, renewals, trustedFrom };
+	return { clock, keeper, roster, renewals, trustedFrom, lapsed };
 }
 
 // The older one, written last, ended a term in storage that this node trusted by the newer one.
@@ -74,6 +79,19 @@ test("a renewed lease is trusted from when that was asked for", async () => {
 	renewals[0]!.answer();
 	await renewal;
 	expect(trustedFrom).toEqual([0]);
+});
+
+// It would have kept the project from being taken up anew, for as long as the node ran.
+test("a project whose lease was lost is not worked any more, and may be taken up anew", async () => {
+	const { keeper, roster, renewals, lapsed } = setUp();
+	const actor = roster.working("p1")!;
+	const ended = vi.spyOn(actor, "end");
+	const renewal = keeper.renew();
+	await turn();
+	renewals[0]!.refuse();
+	await renewal;
+	expect([lapsed, roster.isFree("p1")]).toEqual([["p1"], true]);
+	expect(ended).toHaveBeenCalledOnce();
 });
 
 test("whoever has been idle for longest makes room first", () => {

@@ -1,0 +1,35 @@
+import { VirtualClock } from "@posthorn/testkit/virtual-clock";
+import { expect, test } from "vitest";
+import { STRANGERS } from "../base/budgets.ts";
+import { Guesses, TooManyGuesses } from "./guesses.ts";
+
+const NETWORK = "192.0.2.0/24";
+
+test("a token that was right before is looked up at once, while strangers of its network wait", async () => {
+	const ask = new Guesses(new VirtualClock()).from(NETWORK);
+	expect(await ask("known", async () => "first")).toBe("first");
+	const { promise, resolve } = Promise.withResolvers<null>();
+	const strangers = Array.from({ length: 1 + STRANGERS.lookupsWaiting }, (_, i) => ask(`wrong ${i}`, () => promise));
+	await expect(ask("unknown", async () => "never")).rejects.toThrow(TooManyGuesses);
+	expect(await ask("known", async () => "again")).toBe("again");
+	resolve(null);
+	expect(new Set(await Promise.all(strangers))).toEqual(new Set([null]));
+});
+
+test("a token that is no one's any more waits its turn from then on", async () => {
+	const ask = new Guesses(new VirtualClock()).from(NETWORK);
+	await ask("deleted", async () => "first");
+	expect(await ask("deleted", async () => null)).toBeNull();
+	const { promise, resolve } = Promise.withResolvers<null>();
+	const stranger = ask("wrong", () => promise);
+	let isAsked = false;
+	const waiting = ask("deleted", async () => {
+		isAsked = true;
+		return null;
+	});
+	await new Promise(setImmediate);
+	expect(isAsked).toBe(false);
+	resolve(null);
+	await Promise.all([stranger, waiting]);
+	expect(isAsked).toBe(true);
+});
