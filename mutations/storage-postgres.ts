@@ -1,5 +1,5 @@
 import { of } from "./mutation.ts";
-import { inPostgres, NODES, POSTGRES } from "./tests.ts";
+import { inPostgres, POSTGRES } from "./tests.ts";
 
 /** The storage rules in PostgreSQL. */
 export const STORAGE_POSTGRES = [
@@ -104,7 +104,8 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-lease-acknowledges-unread",
 			find: "acknowledged = NULL, until",
 			replace: "until",
-			tests: [...NODES, ...inPostgres("nodes")],
+			tests: inPostgres("nodes"),
+			only: "whatever a former one did",
 			why: "A change counts as in force before the new holder of the project has read it.",
 		},
 		{
@@ -125,7 +126,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-lease-no-turns",
 			find: "Math.max(behind, ...news), overdueFirst: !overdueFirst",
 			replace: "Math.max(behind, ...news), overdueFirst: false",
-			only: "leases and alarms",
+			only: "places come one by one",
 			why: "Where places come one by one, only projects with news get them; retries wait.",
 		},
 	]),
@@ -170,12 +171,12 @@ export const STORAGE_POSTGRES = [
 			why: "Attempts of a node that died are made again later than said.",
 		},
 	]),
-	...of("server/src/storage/postgres/neighbours.ts", NODES, [
+	...of("server/src/storage/postgres/neighbours.ts", inPostgres("nodes"), [
 		{
 			name: "postgres-in-force-too-soon",
 			find: "coalesce(acknowledged, -1) < $3",
 			replace: "coalesce(acknowledged, $3) < $3",
-			only: "answers a change only when",
+			only: "whatever a former one did",
 			why: "A pause is answered while the node that works the project has not read it.",
 		},
 	]),

@@ -86,6 +86,17 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(order.filter((project) => project !== busy)).toEqual([late, later, held]);
 		});
 
+		test("where places come one by one, a project whose time has passed gets the second, however many have news", async () => {
+			const late = await world.project();
+			const { seen } = await world.storage.loadLanes(late);
+			await world.storage.releaseLease(await world.lease(late), START + 100, seen);
+			for (let n = 0; n < 5; n++) await world.publish(await world.project(), "a");
+			world.clock.time = START + 100;
+			const order: string[] = [];
+			for (let turn = 0; turn < 2; turn++) order.push((await world.storage.acquireLeases(NODE, 1))[0]!.projectId);
+			expect(order.indexOf(late)).toBe(1);
+		});
+
 		// Overdue projects took its places for as long as there were any, since its number was behind the last one taken.
 		test("a project with news gets its turn again, however many projects are overdue", async () => {
 			const busy = await world.project();

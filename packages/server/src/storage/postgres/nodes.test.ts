@@ -137,6 +137,23 @@ describe("many nodes on one database", () => {
 		expect(taken.sort()).toEqual(projects.sort());
 	});
 
+	test("a change is in force once the current holder of the lease has acknowledged it, whatever a former one did", async () => {
+		const [former, current] = [await node(), await node()];
+		const project = await (await worldOn(former)).project();
+		const revision = 9;
+		const isInForce = () => former.neighbours!.isInForce(project, revision);
+		const [lease] = await former.acquireLeases("former", 1, [project]);
+		expect(await isInForce()).toBe(false);
+		await former.neighbours!.acknowledge([{ lease: lease!, revision }]);
+		expect(await isInForce()).toBe(true);
+		const { seen } = await former.loadLanes(project);
+		await former.releaseLease(lease!, null, seen);
+		const [next] = await current.acquireLeases("current", 1, [project]);
+		expect(await isInForce()).toBe(false);
+		await current.neighbours!.acknowledge([{ lease: next!, revision }]);
+		expect(await isInForce()).toBe(true);
+	});
+
 	test("events that nodes publish to one project at once are numbered without gaps, and counted by type", async () => {
 		const all = await Promise.all(Array.from({ length: 3 }, () => node()));
 		const worlds = await Promise.all(all.map(worldOn));
