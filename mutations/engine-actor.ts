@@ -43,7 +43,7 @@ export const ENGINE_ACTOR = [
 			name: "actor-old-generation",
 			find: "this.#work.lease.generation = lease.generation;",
 			replace: "",
-			tests: ["server/test/failover.test.ts"],
+			tests: ["server/test/failover-memory.test.ts"],
 			why: "After a failover all outcomes of a project that lost nothing are refused, and its events are sent again.",
 		},
 		{

@@ -8,7 +8,7 @@ export const ENGINE_LEASES = [
 			name: "held-lease-trusted-while-suspended",
 			find: "return !this.isSuspended && isTrusted(",
 			replace: "return isTrusted(",
-			tests: ["server/test/failover.test.ts"],
+			tests: ["server/test/failover-memory.test.ts"],
 			why: "After a failover two nodes send for one project.",
 		},
 		{
@@ -284,6 +284,7 @@ export const ENGINE_LEASES = [
 			name: "neighbours-ignore-rewind",
 			find: "if (before !== null && (stored === undefined || isBehind(stored, before))) {",
 			replace: "if (before !== null && stored === undefined) {",
+			tests: ["server/test/nodes.test.ts"],
 			only: "a log that went back",
 			why: "A log that went back under this node is not noticed: new events are taken for old ones.",
 		},

@@ -47,7 +47,7 @@ export const ENGINE_SEND = [
 			name: "exchange-sends-when-withheld",
 			find: "if (target.withheld || !this.#shipment.mayLeave()) {",
 			replace: "if (!this.#shipment.mayLeave()) {",
-			tests: ["server/test/engine-sqlite.test.ts", ...inEngine("send/burst")],
+			tests: ["server/test/engine-memory.test.ts", ...inEngine("send/burst")],
 			only: "withholding|paused in the same turn",
 			why: "After a pause was answered a request leaves that waited to connect.",
 		},

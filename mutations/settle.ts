@@ -20,7 +20,7 @@ export const SETTLE = [
 			name: "lifecycle-closed-is-retried",
 			find: 'case "not_sent":\n\t\t\treturn "closed";',
 			replace: 'case "not_sent":\n\t\t\treturn "failure";',
-			tests: ["server/test/engine-sqlite.test.ts"],
+			tests: ["server/test/engine-memory.test.ts"],
 			only: "age out|closed as deleted",
 			why: "What expired is tried again for two hours before it is dead-lettered.",
 		},

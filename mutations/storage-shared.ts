@@ -71,7 +71,7 @@ export const STORAGE_SHARED = [
 	),
 	...of(
 		"server/src/storage/shared/closing-lane.ts",
-		["server/test/engine-sqlite.test.ts"],
+		["server/test/engine-memory.test.ts"],
 		[
 			{
 				name: "closing-lane-active",

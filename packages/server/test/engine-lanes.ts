@@ -16,10 +16,13 @@ export function describeLanes(start: StartRig): void {
 		});
 
 		test("an event of a project that nobody works is sent at once", async () => {
-			await using rig = await start();
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
 			const { url } = await rig.webhook("a");
 			await rig.close();
 			await rig.open();
+			// It has found nothing to do in storage.
+			await storage.quiet();
 			const ids = await rig.publish(1);
 			await rig.settledCount(1);
 			expect(rig.sender.to(url)).toEqual(ids);
