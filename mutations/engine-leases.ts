@@ -246,14 +246,12 @@ export const ENGINE_LEASES = [
 			name: "handover-settles-before-release",
 			find: "\t\tawait this.#released.promise;\n",
 			replace: "",
-			tests: NODES,
 			why: "An outcome that comes while the lease is released is refused, and its attempt made again.",
 		},
 		{
 			name: "handover-next-holder-not-told",
 			find: "this.#context.onHandedOverSettled(projectId);",
 			replace: "",
-			tests: NODES,
 			why: "A lane stands still until its attempt's time is over, although it was settled.",
 		},
 	]),
@@ -263,14 +261,6 @@ export const ENGINE_LEASES = [
 			find: "await storage.forgetHandedOver(projectId);",
 			replace: "",
 			why: "Attempts of a node that died are never made again: their lanes stand still.",
-		},
-	]),
-	...of("server/src/engine/actor/retirement.ts", NODES, [
-		{
-			name: "retirement-hands-over-unwritten",
-			find: "if (flight.writtenAt !== null) open.end();\n\t\t\telse this.#finisher.putBack(flight);",
-			replace: "open.end();",
-			why: "A request that was not written when its project left is neither made nor put back.",
 		},
 	]),
 	...of("server/src/engine/actor/neighbours.ts", NODES, [

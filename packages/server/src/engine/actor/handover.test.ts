@@ -15,3 +15,28 @@ test("an attempt that waited before it was written stays handed over until its d
 	// Five seconds more are for the commit.
 	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
 });
+
+test("an attempt that ends before the lease is released is settled after that, and then the next holder is told", async () => {
+	const calls: string[] = [];
+	const context = {
+		clock: new VirtualClock(),
+		attemptTimeoutMs: 15_000,
+		storage: {
+			settleHandedOver: async () => {
+				calls.push("settled");
+				return "settled";
+			},
+		},
+		onHandedOverSettled: () => calls.push("told"),
+	} as unknown as ActorContext;
+	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
+	const flight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: 0 } as unknown as Flight;
+	const handover = new Handover(context, { projectId: "proj", generation: 1 }, [flight]);
+	expect(handover.ended(flight, { kind: "withheld" })).toBe(true);
+	await new Promise(setImmediate);
+	expect(calls).toEqual([]);
+	calls.push("released");
+	handover.released();
+	await handover.over;
+	expect(calls).toEqual(["released", "settled", "told"]);
+});

@@ -27,8 +27,9 @@ test("of two owners who step down at the same time, at two nodes, one stays", as
 	await other.query("BEGIN");
 	await other.query("SELECT FROM posthorn.memberships FOR UPDATE");
 	const changes = [world.storage, node].map((storage, i) => storage.setRole(project, owners[i]!.id, "viewer"));
-	const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-	await until("both to wait for a lock", async () => (await server.execute(waiting, url)).length === 2);
+	const waiting = `
+		SELECT FROM pg_stat_activity WHERE wait_event IN ('transactionid', 'tuple') AND datname = current_database()`;
+	await until("both to wait for a row", async () => (await server.execute(waiting, url)).length === 2);
 	await other.query("COMMIT");
 	expect((await Promise.all(changes)).sort()).toEqual(["changed", "last_owner"]);
 	const roles = await Promise.all(owners.map(({ id }) => node.getRole(project, id)));
