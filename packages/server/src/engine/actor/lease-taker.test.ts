@@ -179,6 +179,68 @@ test("does not miss the alarm of a project released while storage is asked for t
 	await taker.whenDone();
 });
 
+/** A node with two places, both taken by "a" and "b", where more projects have rung than it ever has places for. */
+async function crowded() {
+	const clock = new VirtualClock();
+	const roster = new Roster(2);
+	const add = (projectId: string): void => roster.add({ projectId, end() {} } as Actor);
+	let rung = 0;
+	const storage: Partial<Storage> = {
+		capabilities: { manyNodes: false },
+		acquireLeases: async (_, limit, projectIds) =>
+			(projectIds ?? Array.from({ length: limit }, () => `rung ${++rung}`)).map(
+				(projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }),
+			),
+		nextAlarm: async () => 0,
+	};
+	const taken: string[] = [];
+	const taker = takerOf(storage, {
+		clock,
+		roster,
+		onTaken: ({ projectId }) => {
+			taken.push(projectId);
+			add(projectId);
+		},
+	});
+	add("a");
+	add("b");
+	taker.takeRung();
+	await taker.whenDone();
+	/** Both give their places up for others. */
+	const giveBack = async (wakeAt: number | null): Promise<void> => {
+		const actors = [...roster.actors.values()];
+		for (const actor of actors) roster.drop(actor);
+		for (const { projectId } of actors) taker.givenBack(projectId, wakeAt);
+		await taker.whenDone();
+	};
+	return { clock, roster, taker, taken, giveBack };
+}
+
+test("of the places that become free, projects that only storage knows of get half", async () => {
+	const { taker, taken, giveBack } = await crowded();
+	for (const projectId of ["p1", "p2", "p3", "p4"]) taker.poke(projectId);
+	expect(taken).toEqual([]);
+	await giveBack(null);
+	expect(taken).toEqual(["p1", "rung 1"]);
+	await giveBack(null);
+	expect(taken.slice(2)).toEqual(["p2", "rung 2"]);
+});
+
+test("a project that gave its place to another while it had work stands in line again", async () => {
+	const { clock, taken, giveBack } = await crowded();
+	await giveBack(clock.now());
+	expect(taken).toEqual(["a", "rung 1"]);
+	await giveBack(clock.now());
+	expect(taken.slice(2)).toEqual(["b", "rung 2"]);
+});
+
+test("a node that stops takes up nothing more", async () => {
+	const { roster, taken, giveBack } = await crowded();
+	roster.closing = true;
+	await giveBack(null);
+	expect(taken).toEqual([]);
+});
+
 /** All that waits for nothing else has come to rest. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
