@@ -58,6 +58,7 @@ export const ENGINE_ACTOR = [
 			find: 'case "reaches":\n\t\t\t\tthis.#lastActive = this.#context.clock.now();\n\t\t\t\tthis.#reader.reaches(message.lastSeq);',
 			replace: 'case "reaches":\n\t\t\t\tthis.#lastActive = this.#context.clock.now();',
 			tests: NODES,
+			only: "what another node publishes",
 			why: "What other nodes publish waits until this one gives the project back.",
 		},
 		{

@@ -118,6 +118,22 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(other.sender.to(moved)).toHaveLength(1);
 		});
 
+		test("what another node publishes is sent by the one that works the project", async () => {
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			const { url } = await rig.webhook("a");
+			const ids = await rig.publish(1);
+			await rig.settledCount(1);
+			const { other, pass } = await startNeighbour(rig, database, storage);
+			await using _other = other;
+			const result = await other.engine.publish(rig.projectId, [{ type: "delivery.success", data: "{}" }]);
+			if (result.kind !== "published") throw new Error(`Publishing ended as ${result.kind}.`);
+			await pass(() => rig.settled.length === 2, 250);
+			expect(rig.sender.to(url)).toEqual([...ids, result.events[0]!.id]);
+			expect(other.sender.sent).toEqual([]);
+		});
+
 		test("a project changes nodes while a receiver hangs: its other webhooks continue, and the hanging attempt is logged once", async () => {
 			// The whole project once waited until the attempt had ended.
 			const database = await createDatabase();
