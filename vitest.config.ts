@@ -1,26 +1,45 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/longest-first.ts";
 
 // Tests start many processes and threads that load the same modules: each is compiled once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/posthorn");
 
+/** Many small files that leave nothing behind in their process: they share it, and the modules it has loaded. */
+const SHARED = [
+	"packages/{protocol,dashboard}/src/**/*.test.ts",
+	"packages/server/src/{accounts,api,base}/**/*.test.ts",
+];
+
 export default defineConfig({
 	test: {
-		include: [
-			"packages/*/{src,test}/**/*.test.ts",
-			"e2e/**/*.test.ts",
-			"examples/**/*.test.ts",
-			"bench/**/*.test.ts",
-			"simulation/**/*.test.ts",
-			"mutations/**/*.test.ts",
-		],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
 		globalSetup: ["./vitest.global.ts"],
 		setupFiles: ["./vitest.setup.ts"],
 		retry: 0,
+		sequence: { sequencer: LongestFirst },
 		// The long ones wait for processes, disks and clocks most of the time.
 		maxWorkers: Math.max(3, availableParallelism()),
+		projects: [
+			{ extends: true, test: { name: "shared", include: SHARED, isolate: false } },
+			{
+				extends: true,
+				test: {
+					name: "alone",
+					include: [
+						"packages/*/{src,test}/**/*.test.ts",
+						"e2e/**/*.test.ts",
+						"examples/**/*.test.ts",
+						"bench/**/*.test.ts",
+						"simulation/**/*.test.ts",
+						"mutations/**/*.test.ts",
+						"scripts/**/*.test.ts",
+					],
+					exclude: ["**/node_modules/**", ...SHARED],
+				},
+			},
+		],
 	},
 });

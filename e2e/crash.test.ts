@@ -1,4 +1,4 @@
-import { until } from "@posthorn/testkit";
+import { Signal, until } from "@posthorn/testkit";
 import { expect, test } from "vitest";
 import { mostOvertaken } from "./order.ts";
 import { seeded } from "./random.ts";
@@ -67,6 +67,8 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	const acknowledged = new Map<number, string>();
 	let next = 0;
 	let publishing = true;
+	let isUp = true;
+	const up = new Signal();
 	const publisher = async (): Promise<void> => {
 		while (publishing) {
 			const events = Array.from({ length: 1 + Math.floor(random() * 8) }, () => purchase(next++));
@@ -76,7 +78,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 					for (const [i, { id }] of body.events.entries())
 						acknowledged.set((events[i] as { data: { n: number } }).data.n, id);
 			} catch {
-				// The service is down: go on when it is back.
+				await up.until("the service to be back", () => isUp);
 			}
 			await new Promise((resolve) => setTimeout(resolve, PACE_MS));
 		}
@@ -84,11 +86,14 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 	const publishers = Array.from({ length: 4 }, publisher);
 	for (let crash = 0; crash < CRASHES; crash++) {
 		await new Promise((resolve) => setTimeout(resolve, LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0])));
+		isUp = false;
 		await shop.service.kill();
 		// What the dead process had written may still be read: it belongs to its life.
 		await until("connections to close", () => shop.receivers.every((receiver) => receiver.openConnections === 0));
 		life += 1;
 		await shop.start();
+		isUp = true;
+		up.look();
 	}
 	publishing = false;
 	await Promise.all(publishers);

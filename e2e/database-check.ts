@@ -1,4 +1,4 @@
-import { until } from "@posthorn/testkit";
+import { patience, until } from "@posthorn/testkit";
 import { expect } from "vitest";
 import type { Site, SiteWebhook } from "./database-site.ts";
 import type { Traffic } from "./database-traffic.ts";
@@ -39,7 +39,7 @@ async function checkWebhook(
 	{ exact = false }: CheckOptions,
 ): Promise<void> {
 	const seen = (): string[] => [...new Set(webhook.arrivals.map(({ eventId }) => eventId))];
-	await site.untilReceived(() => seen().length >= log.length);
+	await site.untilReceived("every event to arrive", () => seen().length >= log.length);
 	expect(seen()).toEqual(log);
 
 	const entries = await settledEntries(site, webhook, log.length);
@@ -64,7 +64,9 @@ async function checkWebhook(
 /** The ids of a project's log, in order. Its numbers have no gaps. */
 async function readLog(site: Site, projectId: string): Promise<string[]> {
 	const log: string[] = [];
+	const stillInTime = patience(`the log of ${projectId} to be read`);
 	for (;;) {
+		stillInTime();
 		const { body } = await site.ask("GET", `/v1/projects/${projectId}/events?after=${log.length}&limit=200`);
 		for (const { id } of body.data) log.push(id);
 		if (body.data.length === 0) return log;

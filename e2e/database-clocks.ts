@@ -33,12 +33,16 @@ export function testClocks(server: () => PostgresServer): void {
 		const traffic = new Traffic(site);
 		// Both work, and neither takes what is the other's.
 		await untilLeases(server(), database, (leases) => holdersOf(leases).size === 2);
-		await site.untilReceived(() => [0, HOUR].every((clock) => arrivals(site).some((one) => one.clock === clock)));
+		await site.untilReceived("requests signed by either clock", () =>
+			[0, HOUR].every((clock) => arrivals(site).some((one) => one.clock === clock)),
+		);
 
 		// What failed at the one is tried again by the other, first in this direction, then in that.
 		const follow = async (gone: typeof right): Promise<void> => {
 			const failed = new Set(arrivals(site));
-			await site.untilReceived(() => arrivals(site).some((one) => !failed.has(one) && one.status === 500));
+			await site.untilReceived("another request to fail", () =>
+				arrivals(site).some((one) => !failed.has(one) && one.status === 500),
+			);
 			await site.stop(gone);
 		};
 		await follow(right);

@@ -1,12 +1,11 @@
 /** Commits that are slow, and commits whose end is not known because the connection broke at that moment. */
-import { type CommitFate, PostgresProxy } from "@posthorn/testkit";
+import { type CommitFate, PostgresProxy, Signal } from "@posthorn/testkit";
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { test } from "vitest";
 import { checkDeliveries } from "./database-check.ts";
 import { type Held, untilLeases } from "./database-leases.ts";
 import { Site } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
-import { Signal } from "./signal.ts";
 
 /** What becomes of the commits of one kind, again and again: also of one that is tried again at once. */
 const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pass", "pass", "lose", "lose_answer"];
@@ -33,7 +32,9 @@ export function testCommits(server: () => PostgresServer): void {
 			return fate;
 		};
 		const traffic = new Traffic(site);
-		await signal.until(() => Object.values(commits).every((count) => count === FATES.length * ROUNDS));
+		await signal.until("every commit to meet its fate", () =>
+			Object.values(commits).every((count) => count === FATES.length * ROUNDS),
+		);
 		await traffic.more(50);
 		await traffic.stop();
 		// Nobody else took over and no request was made twice: the delivery log knows each of them.

@@ -31,7 +31,7 @@ export function testNetwork(server: () => PostgresServer): void {
 		const { promise, resolve: answer } = Promise.withResolvers<void>();
 		answers = promise;
 		const isUnanswered = ({ arrivals }: SiteWebhook) => arrivals.length > 0 && !arrivals.at(-1)!.status;
-		await site.untilReceived(() => site.webhooks.every(isUnanswered));
+		await site.untilReceived("a request in flight at each webhook", () => site.webhooks.every(isUnanswered));
 		const before = await untilLeases(server(), database, isComplete);
 		const underWay = site.webhooks
 			.filter(({ projectId }) => before.get(projectId)!.holder === holder)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
 	createAuthority,
 	type ReceivedRequest,
+	Signal,
 	settingsOfNodes,
 	startReceiver,
 	until,
@@ -11,7 +12,6 @@ import {
 	writeCaFile,
 } from "@posthorn/testkit";
 import { type Answer, SiteNode } from "./database-node.ts";
-import { Signal } from "./signal.ts";
 
 const TYPE = "purchase.completed";
 /** Webhooks of each project. */
@@ -127,9 +127,9 @@ export class Site {
 		return { status };
 	}
 
-	/** Resolves when `fits` answers true; it is asked with every request that a receiver got, and with every answer. */
-	untilReceived(fits: () => boolean): Promise<void> {
-		return this.#signal.until(fits);
+	/** Resolves once `fits` returns true: it is asked with every request that a receiver gets, and with every response. */
+	untilReceived(what: string, fits: () => boolean): Promise<void> {
+		return this.#signal.until(what, fits);
 	}
 
 	/** A call of any node that answers it. */

@@ -26,10 +26,12 @@ export function testStop(server: () => PostgresServer): void {
 				settings: { POSTHORN_ATTEMPT_TIMEOUT: "5" },
 			});
 			await publishToAll(site);
-			await site.untilReceived(() => site.webhooks.every(({ arrivals }) => arrivals.length === 1));
+			await site.untilReceived("one request each", () => site.webhooks.every(({ arrivals }) => arrivals.length === 1));
 			proxy.cut(way);
 			answer();
-			await site.untilReceived(() => site.webhooks.every(({ arrivals }) => arrivals[0]!.status === 200));
+			await site.untilReceived("one response each", () =>
+				site.webhooks.every(({ arrivals }) => arrivals[0]!.status === 200),
+			);
 			const [node] = site.nodes;
 			await site.stop(node!, 1);
 			expect(NOT_COMMITTED.exec(node!.service.output)?.[1]).toBe(String(site.webhooks.length));
@@ -37,7 +39,7 @@ export function testStop(server: () => PostgresServer): void {
 			// Whoever comes next sends them again, and only them.
 			proxy.heal();
 			await site.add({ database: proxy.url(database) });
-			await site.untilReceived(() => site.webhooks.every(({ arrivals }) => arrivals.length === 2));
+			await site.untilReceived("two requests each", () => site.webhooks.every(({ arrivals }) => arrivals.length === 2));
 			for (const { arrivals } of site.webhooks) expect(arrivals[1]!.eventId).toBe(arrivals[0]!.eventId);
 			await site.stop(site.nodes[0]!);
 		},
@@ -52,7 +54,7 @@ export function testStop(server: () => PostgresServer): void {
 			settings: { POSTHORN_ATTEMPT_TIMEOUT: "5" },
 		});
 		await publishToAll(site);
-		await site.untilReceived(() => site.webhooks.every(({ arrivals }) => arrivals.length === 1));
+		await site.untilReceived("one request each", () => site.webhooks.every(({ arrivals }) => arrivals.length === 1));
 		const holding = execute(HOLD, database).catch((error: Error) => error.message);
 		const { pid } = await until("the rows to be held", async () => (await execute(HOLDERS, database))[0]);
 		answer();

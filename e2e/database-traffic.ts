@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { Signal, within } from "@posthorn/testkit";
 import type { SiteNode } from "./database-node.ts";
 import type { Site } from "./database-site.ts";
 import { purchase } from "./shop.ts";
-import { Signal } from "./signal.ts";
 
 /** Between a call that was not acknowledged and the next one, milliseconds. */
 const AGAIN_MS = 100;
@@ -79,19 +79,19 @@ export class Traffic {
 	/** Resolves when so many more events were acknowledged. */
 	more(count: number): Promise<void> {
 		const goal = this.#total + count;
-		return this.#signal.until(() => this.#total >= goal);
+		return this.#signal.until(`${count} more events to be acknowledged`, () => this.#total >= goal);
 	}
 
 	/** Resolves when so many more calls were refused. */
 	moreRefused(count: number): Promise<void> {
 		const goal = this.refusals.length + count;
-		return this.#signal.until(() => this.refusals.length >= goal);
+		return this.#signal.until(`${count} more calls to be refused`, () => this.refusals.length >= goal);
 	}
 
 	/** Ends once everything that was offered is acknowledged. */
 	async stop(): Promise<void> {
 		this.#isOver = true;
-		await Promise.all(this.#publishers);
+		await within("every event offered to be acknowledged", Promise.all(this.#publishers));
 	}
 
 	async #publish(publisher: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { patience } from "@posthorn/testkit";
 import { expect } from "vitest";
 import type { Answer, Shop } from "./shop.ts";
 
@@ -20,9 +21,11 @@ export class FactClient {
 
 	/** What a node answers in the end: that it recorded the fact, or why it never will. */
 	async report(method: string, path: string, body?: object): Promise<Answer> {
+		const stillInTime = patience(`an answer to ${method} ${path}`);
 		for (;;) {
 			const answer = await this.#try(method, this.#shop.path(path), body);
 			if (answer !== null && answer.status < 500) return answer;
+			stillInTime();
 			this.repeats++;
 			await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 		}

@@ -1,12 +1,11 @@
 /** The connection to PostgreSQL breaks at the moment at which a fact is committed: before the server hears of it, or after. */
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { type CommitFate, PostgresProxy } from "@posthorn/testkit";
+import { type CommitFate, PostgresProxy, Signal } from "@posthorn/testkit";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LoggedEvent } from "./facts-check.ts";
 import { Shop } from "./shop.ts";
-import { Signal } from "./signal.ts";
 
 const ORDER = { customer_email: "ada@example.com", amount_cents: 100, currency: "EUR", items: [{ name: "VIP" }] };
 
@@ -109,7 +108,7 @@ describe.each(["lose", "lose_answer"] as const)("a commit that meets %s", (fate)
 		expect(after.map(({ type }) => type)).toEqual(makes);
 		expect(again.body.events.map(({ id }: { id: string }) => id)).toEqual(after.map(({ id }) => id));
 		if (fate === "lose_answer") expect(after).toEqual(between);
-		await signal.until(() => after.every(({ id }) => arrived.has(id)));
+		await signal.until("the events to arrive", () => after.every(({ id }) => arrived.has(id)));
 	});
 
 	test("a basket's touch: 503, and the repeat is another touch; its end: it is abandoned exactly once all the same", async () => {
@@ -124,7 +123,7 @@ describe.each(["lose", "lose_answer"] as const)("a commit that meets %s", (fate)
 		await endMet;
 		const isAbandoned = (id: string) =>
 			[...arrived.values()].some(({ data, project_id }) => data.basket_id === id && project_id === shop.projectId);
-		await signal.until(() => isAbandoned("x") && isAbandoned("y"));
+		await signal.until("both baskets to be abandoned", () => isAbandoned("x") && isAbandoned("y"));
 		const abandoned = (await log()).slice(before).map(({ type, data }) => [type, data.basket_id]);
 		expect(abandoned.sort()).toEqual([
 			["basket.abandoned", "x"],

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
+import { patience, Signal } from "@posthorn/testkit";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkBaskets, checkFacts, type LoggedEvent } from "./facts-check.ts";
@@ -12,7 +13,6 @@ import { Journeys } from "./facts-journeys.ts";
 import { FactNodes } from "./facts-nodes.ts";
 import { seeded } from "./random.ts";
 import { Shop } from "./shop.ts";
-import { Signal } from "./signal.ts";
 
 const LIVES = 5;
 /** A node lives this long under load before it is killed, milliseconds. */
@@ -74,7 +74,12 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	let isOpen = true;
 	const isEnough = () => journeys.orders.size >= ORDERS && journeys.types.size === TYPES.length;
 	const customer = async (): Promise<void> => {
-		while (isOpen || !isEnough()) await journeys.one();
+		while (isOpen) await journeys.one();
+		const stillInTime = patience("facts of every kind to be recorded");
+		while (!isEnough()) {
+			stillInTime();
+			await journeys.one();
+		}
 	};
 	const customers = Promise.all(Array.from({ length: CUSTOMERS }, customer));
 	for (let life = 0; life < LIVES; life++) {
@@ -93,10 +98,12 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	await nodes.each((index) => nodes.start(index));
 	const baskets = [...journeys.baskets];
 	const left = baskets.filter(({ end }) => end === "left");
-	await signal.until(() => left.every(({ id, lastSent }) => (abandoned.get(id) ?? 0) >= lastSent + IDLE_MS));
+	await signal.until("every basket left to be abandoned", () =>
+		left.every(({ id, lastSent }) => (abandoned.get(id) ?? 0) >= lastSent + IDLE_MS),
+	);
 
 	const log: LoggedEvent[] = await shop.all(shop.path("/events"));
-	await signal.until(() => arrived.size >= log.length);
+	await signal.until("every event to arrive", () => arrived.size >= log.length);
 	expect([...arrived].slice(0, log.length)).toEqual(log.map(({ id }) => id));
 	checkFacts(log, journeys);
 	const exact = checkBaskets(log, baskets, IDLE_MS);

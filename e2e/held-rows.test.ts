@@ -3,7 +3,7 @@
  * The node goes on publishing, delivering and renewing leases for the others.
  */
 import { randomBytes } from "node:crypto";
-import { until } from "@posthorn/testkit";
+import { patience, until } from "@posthorn/testkit";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +41,9 @@ describe("while another session holds a project's row", () => {
 		/** Publishes an event, again and again under the same id until it is accepted. */
 		const publish = async ({ id }: Project): Promise<string> => {
 			const event = { id: `evt_${randomBytes(12).toString("hex")}`, ...purchase(n++) };
+			const stillInTime = patience(`${event.id} to be accepted`);
 			for (;;) {
+				stillInTime();
 				const { status } = await shop.post(`/v1/projects/${id}/events`, event);
 				if (status === 202) return event.id;
 				expect(status).toBe(503);
@@ -66,7 +68,9 @@ describe("while another session holds a project's row", () => {
 			for (let i = 0; i < HELD_EVENTS; i++) published.held.push(await publish(held));
 		})();
 		const terms = new Set([await renewedUntil()]);
+		const stillInTime = patience("the other project's lease to be renewed and its events to be delivered");
 		while (terms.size <= RENEWALS || published.free.length <= FREE_EVENTS) {
+			stillInTime();
 			const path = `/v1/projects/${free.id}/events`;
 			const { status, body } = await shop.post(path, purchase(n++));
 			expect(status).toBe(202);

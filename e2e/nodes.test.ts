@@ -5,7 +5,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAuthority, Posthorn, settingsOfNodes, startReceiver, unusedPort, writeCaFile } from "@posthorn/testkit";
+import {
+	createAuthority,
+	Posthorn,
+	patience,
+	settingsOfNodes,
+	startReceiver,
+	unusedPort,
+	writeCaFile,
+} from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { expect, test } from "vitest";
 import { mostOvertaken } from "./order.ts";
@@ -47,7 +55,9 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 	const ports = await Promise.all(Array.from({ length: NODES }, unusedPort));
 	/** As its supervisor does: a node that finds the database away when it starts says so, ends, and is started again. */
 	const start = async (port: number): Promise<Posthorn> => {
+		const stillInTime = patience("a node to find the database");
 		for (;;) {
+			stillInTime();
 			try {
 				return await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(port) } });
 			} catch (error) {
@@ -103,7 +113,9 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		let publishing = true;
 		let next = 0;
 		const publisher = async (): Promise<void> => {
+			let stillInTime = patience("events to be acknowledged");
 			while (publishing || acknowledged() < EVENTS) {
+				stillInTime();
 				const project = projects[Math.floor(random() * PROJECTS)]!;
 				const events = Array.from({ length: 1 + Math.floor(random() * 8) }, () => purchase(next++));
 				const answer = await call("POST", `/v1/projects/${project.id}/events`, { events });
@@ -113,6 +125,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 				}
 				expect(answer.status).toBe(202);
 				for (const { id } of (answer.body as { events: { id: string }[] }).events) project.acknowledged.add(id);
+				stillInTime = patience("more events to be acknowledged");
 			}
 		};
 		const publishers = Array.from({ length: PUBLISHERS }, publisher);
@@ -169,7 +182,9 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		/** The events whose first attempt got no answer: a node that is stopped for long gives up what it was connecting. */
 		async function unreachedAtFirst(projectId: string): Promise<Set<string>> {
 			const unreached = new Set<string>();
+			const stillInTime = patience(`the delivery log of ${projectId} to be read`);
 			for (let cursor: string | null = ""; cursor !== null; ) {
+				stillInTime();
 				const page = `/v1/projects/${projectId}/attempts?limit=200${cursor && `&cursor=${cursor}`}`;
 				const answer = await call("GET", page);
 				if (answer === null) continue;
@@ -187,7 +202,9 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 		/** The ids of the project's log, in order. */
 		async function wholeLog(projectId: string): Promise<Set<string>> {
 			const log = new Set<string>();
+			const stillInTime = patience(`the log of ${projectId} to be read`);
 			for (let after = 0; ; ) {
+				stillInTime();
 				const answer = await call("GET", `/v1/projects/${projectId}/events?after=${after}&limit=200`);
 				if (answer === null) continue;
 				const { data, last_seq } = answer.body as { data: { id: string }[]; last_seq: number };

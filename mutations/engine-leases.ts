@@ -13,7 +13,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "held-lease-never-renewed",
-			find: "this.#lease = lease;\n\t\tthis.#askedAt = asked;\n\t\treturn lapsed;",
+			find: "this.#lease = lease;\n\t\tthis.#since = since;\n\t\treturn lapsed;",
 			replace: "this.#lease = lease;\n\t\treturn lapsed;",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
@@ -46,7 +46,7 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/lease-keeper.ts", ENGINE, [
 		{
 			name: "keeper-trusts-late-renewal",
-			find: "this.#apply(leases, renewal, asked);",
+			find: "this.#apply(leases, renewal, since);",
 			replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 			why: "A renewal that took long is trusted beyond its term.",
 			tests: inEngine("actor/lease-keeper"),
@@ -97,13 +97,14 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/lease-taker.ts", inEngine("actor/lease-taker"), [
 		{
 			name: "taker-trusts-from-answer",
-			find: "for (const lease of leases) onTaken(lease, asked);",
+			find: "for (const lease of leases) onTaken(lease, since);",
 			replace: "for (const lease of leases) onTaken(lease, momentOf(clock));",
 			why: "A lease that took long to come is trusted beyond its term, and two nodes send.",
+			review: "lease-taker.ts: a lease is trusted from the answer on",
 		},
 		{
 			name: "taker-late-lease-stands",
-			find: "if (leases.length > 0 && !isTrusted(this.#context, asked)) await renew();",
+			find: "if (leases.length > 0 && !isTrusted(this.#context, since)) await renew();",
 			replace: "",
 			tests: ENGINE,
 			only: "outages",
@@ -135,7 +136,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-no-place-for-requests",
-			find: "const most = this.#roster.limit + this.#roster.setAside;",
+			find: "const most = this.#roster.limit + this.#roster.reserved;",
 			replace: "const most = this.#roster.limit;",
 			tests: ENGINE,
 			only: "turns",
@@ -170,8 +171,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-answers-early",
-			find: "await this.#reload(projectId, laneChange);",
-			replace: "void this.#reload(projectId, laneChange);",
+			find: "await this.#reload(projectId, only);",
+			replace: "void this.#reload(projectId, only);",
 			only: "changes of webhooks|loads of lanes|withholding",
 			why: "A change is answered before the lanes go by it: a paused webhook gets one more.",
 		},
@@ -191,7 +192,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-does-not-wait-for-others",
-			find: "await this.#neighbours?.untilInForce(projectId);",
+			find: 'if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);',
 			replace: "",
 			tests: NODES,
 			only: "answers a change only when",

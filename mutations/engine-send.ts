@@ -9,15 +9,17 @@ export const ENGINE_SEND = [
 			find: "RECEIVERS.bodyMs);",
 			replace: "60 * RECEIVERS.bodyMs);",
 			tests: inEngine("send/answers"),
-			only: "grace of a second",
+			only: "grace period of a second",
 			why: "A receiver that answers and then drips holds its lane for a minute.",
+			review: "http-sender.ts: a body has a minute instead of a second",
 		},
 		{
 			name: "sender-deadline-begins-again",
 			find: "\t\tthis.#waitedBeforeMs = this.#waitedMs;\n",
 			replace: "\t\tthis.#options.deadlines.add(this);\n\t\tthis.#waitedBeforeMs = this.#waitedMs;\n",
-			only: "the deadline is the attempt",
+			only: "restart the attempt.s deadline",
 			why: "Each change of the URL gives an attempt its whole time again.",
+			review: "http-sender.ts: each exchange has a deadline of its own",
 		},
 		{
 			name: "sender-replaces-by-used-one",
@@ -31,7 +33,7 @@ export const ENGINE_SEND = [
 			find: "this.#endedAt(truncated ? this.#readAt : null)",
 			replace: "this.#endedAt()",
 			tests: inEngine("send/answers"),
-			only: "grace of a second",
+			only: "grace period of a second",
 			why: "The time for which a body was waited in vain is shown as the receiver's.",
 		},
 		{
@@ -70,7 +72,7 @@ export const ENGINE_SEND = [
 			find: "const stale = this.#reused && !this.#answer.heard && isConnectionClosed(error);",
 			replace: "const stale = this.#reused && isConnectionClosed(error);",
 			tests: inEngine("send/connections"),
-			only: "broke off within the answer",
+			only: "broke off during the response",
 			why: "A receiver that broke off within its answer gets the request twice, as one attempt.",
 		},
 		{
@@ -124,7 +126,7 @@ export const ENGINE_SEND = [
 			name: "slots-small-pot-for-all",
 			find: "return sends === 0 && isSmallBody(bytes) && this.#small.free > 0",
 			replace: "return isSmallBody(bytes) && this.#small.free > 0",
-			why: "One project takes the bytes that are set aside for the small events of all.",
+			why: "One project takes the bytes that are reserved for the small events of all.",
 		},
 		{
 			name: "slots-freed-bytes-not-told",
@@ -140,6 +142,12 @@ export const ENGINE_SEND = [
 		},
 	]),
 	...of("server/src/engine/send/fast-sends.ts", inEngine("send/slots"), [
+		{
+			name: "fast-sends-all-for-one",
+			find: "return fast < SENDS.fastShare * (this.#limit - this.#count);",
+			replace: "return this.#count < this.#limit && fast < this.#limit;",
+			why: "Next to a project whose receivers are slow, a quiet project waits a quarter of a second for each send.",
+		},
 		{
 			name: "fast-sends-of-the-future",
 			find: "Math.abs(now - this.#oldest.since)",

@@ -9,6 +9,7 @@ export const FACTS = [
 			find: "this.#sleepUntil(Math.min(next, this.#wakeAt));",
 			replace: "this.#sleepUntil(next);",
 			why: "A basket touched while the timer looks is abandoned hours late.",
+			review: "basket-timer.ts: a touch is slept over",
 		},
 		{
 			name: "basket-timer-locked-each-batch",
@@ -52,6 +53,7 @@ export const FACTS = [
 			replace:
 				"\t\t\tconst kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });\n\t\t\tthis.#options.onTouched(dueAt);",
 			why: "A basket that storage kept although it failed is abandoned hours late.",
+			review: "baskets.ts: a touch is slept over",
 		},
 		{
 			name: "baskets-empty-is-kept",
@@ -69,6 +71,7 @@ export const FACTS = [
 			replace: ".toLowerCase()",
 			only: "addresses are one customer's",
 			why: "A few letters whose lower case is not in compatibility form make two customers of one.",
+			review: "customer.ts: no second NFKC",
 		},
 		{
 			name: "customer-case",
@@ -85,6 +88,7 @@ export const FACTS = [
 			replace: "digest: digestOf(purchase),",
 			only: "on SQLite",
 			why: "An order reported again with another basket is answered as recorded, and that basket as abandoned.",
+			review: "orders.ts: the basket is not in the digest",
 		},
 		{
 			name: "orders-address-with-blanks",

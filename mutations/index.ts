@@ -12,6 +12,7 @@ import { SETTLE } from "./settle.ts";
 import { STORAGE_POSTGRES } from "./storage-postgres.ts";
 import { STORAGE_SHARED } from "./storage-shared.ts";
 import { STORAGE_SQLITE } from "./storage-sqlite.ts";
+import { STORAGE_VERBS } from "./storage-verbs.ts";
 
 export type Areas = Readonly<Record<string, readonly Mutation[]>>;
 
@@ -24,6 +25,7 @@ export const AREAS: Areas = {
 	"engine-send": ENGINE_SEND,
 	settle: SETTLE,
 	"storage-shared": STORAGE_SHARED,
+	"storage-verbs": STORAGE_VERBS,
 	"storage-sqlite": STORAGE_SQLITE,
 	"storage-postgres": STORAGE_POSTGRES,
 	registry: REGISTRY,

@@ -13,6 +13,8 @@ export interface Mutation {
 	readonly only?: string;
 	/** What it would break in production. */
 	readonly why: string;
+	/** The finding of a review of the tests that it repeats: what was changed, and no test noticed. */
+	readonly review?: string;
 	/** Why no test can notice it, for one that is known to survive. */
 	readonly survives?: string;
 }

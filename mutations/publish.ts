@@ -9,6 +9,7 @@ export const PUBLISH = [
 			find: 'if (whose !== null) return { kind: "busy", whose };',
 			replace: "",
 			why: "Publishers fill the memory while storage is slow.",
+			review: "publisher.ts: never busy",
 		},
 		{
 			name: "publisher-room-never-given-back",

@@ -31,12 +31,14 @@ export const SETTLE = [
 			find: "\t\tthis.#callWaiting();\n",
 			replace: "",
 			why: "Lanes that stopped for want of room stand still after the outage.",
+			review: "settler.ts: what waits for room is never called",
 		},
 		{
 			name: "settler-unbounded",
 			find: "limit: COMMITS.outcomesWaiting,",
 			replace: "limit: Number.MAX_SAFE_INTEGER,",
 			why: "In an outage of storage outcomes fill the memory, and a crash repeats all of them.",
+			review: "settler.ts: waiting outcomes have no limit",
 		},
 		{
 			name: "settler-closed-is-settled",

@@ -3,20 +3,13 @@ import { inPostgres, POSTGRES } from "./tests.ts";
 
 /** The storage rules in PostgreSQL. */
 export const STORAGE_POSTGRES = [
-	...of("server/src/storage/postgres/members.ts", inPostgres("members"), [
-		{
-			name: "postgres-members-not-held",
-			find: "SELECT FROM posthorn.projects WHERE no = $1 FOR NO KEY UPDATE",
-			replace: "SELECT FROM posthorn.projects WHERE no = $1",
-			why: "Two owners who step down at the same time leave a project without one.",
-		},
-	]),
 	...of("server/src/storage/postgres/append-repeated.ts", inPostgres("append-repeated"), [
 		{
 			name: "postgres-append-all-repeated",
 			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
 			replace: "repeated: true",
 			why: "An event whose commit was not answered is not given to the lanes at once.",
+			review: "append-repeated.ts: always repeated",
 		},
 		{
 			name: "postgres-append-taken-for-ours",
@@ -135,7 +128,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-replay-twice",
 			find: "newest.id = f.id AND waiting.seq IS NULL AS over",
 			replace: "newest.id = f.id AS over",
-			only: "replays dead|dead letters are replayed|none twice",
+			only: "dead letters are replayed|none twice",
 			why: "“Replay all that failed” begins a second series while one waits.",
 		},
 		{
@@ -196,6 +189,7 @@ export const STORAGE_POSTGRES = [
 			replace: "FROM dead WHERE l.project_no = dead.project_no",
 			only: "retention",
 			why: "Dead letters that go are counted off all webhooks of their project.",
+			review: "retention-attempts.ts: the wrong counter",
 		},
 		{
 			name: "postgres-sweep-counts-replayed",

@@ -1,8 +1,12 @@
-// Checks that the documents are true where a machine can tell: links lead somewhere, and scripts that are named exist.
+// Checks that the documents are true where a machine can tell: links lead somewhere, npm scripts exist, and so do the files
+// and folders that ARCHITECTURE.md and the folders' READMEs name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { namedPaths } from "./named-paths.ts";
 import { ROOT } from "./setup.mjs";
 
+/** Folders that a document's paths may begin in, besides its own. */
+const BASES = [".", "packages", "packages/server/src", "packages/server/src/storage"];
 const SKIP = new Set(["node_modules", ".git", "data", ".cache", "coverage"]);
 
 function* documents(folder) {
@@ -22,6 +26,13 @@ for (const path of documents(ROOT)) {
 	for (const [, link] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)) {
 		if (/^[a-z]+:/.test(link)) continue;
 		if (!existsSync(join(dirname(path), link))) faults.push(`${where}: the link ${link} leads nowhere`);
+	}
+	if (where === "ARCHITECTURE.md" || (where !== "README.md" && basename(where) === "README.md")) {
+		for (const { name, folder } of namedPaths(text)) {
+			const bases = folder === null ? BASES.map((base) => join(ROOT, base)) : [];
+			const isThere = [join(dirname(path), folder ?? ""), ...bases].some((base) => existsSync(join(base, name)));
+			if (!isThere) faults.push(`${where}: ${folder ?? ""}${name} does not exist`);
+		}
 	}
 	for (const [, script] of text.matchAll(/npm run ([a-z:-]+)/g)) {
 		if (!(script in scripts)) faults.push(`${where}: there is no npm script ${script}`);

@@ -25,7 +25,7 @@ export function setup() {
 }
 
 /** Installs what the lock file names, unless it is there already. */
-function install() {
+export function install() {
 	const stamp = createHash("sha256")
 		.update(readFileSync(join(ROOT, "package-lock.json")))
 		.update(`${process.platform}-${process.arch}`)
@@ -99,9 +99,10 @@ export function projectNode() {
 
 /**
  * Runs a program on the project's Node, with its tools first on PATH, and hands on signals.
+ * @param {(text: string) => void} [options.onOutput] gets what it prints, with `stdio` set to pipes
  * @returns {Promise<number>} its exit code
  */
-export function runNode(args, options = {}) {
+export function runNode(args, { onOutput, ...options } = {}) {
 	const node = projectNode();
 	const path = [dirname(node), join(ROOT, "node_modules", ".bin"), process.env.PATH].join(
 		process.platform === "win32" ? ";" : ":",
@@ -112,6 +113,7 @@ export function runNode(args, options = {}) {
 		...options,
 		env: { ...process.env, PATH: path, ...options.env },
 	});
+	for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", onOutput);
 	// At a terminal Ctrl-C reaches the child by itself; twice would mean: stop at once.
 	const handOn = (signal) => {
 		if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
@@ -119,7 +121,7 @@ export function runNode(args, options = {}) {
 	for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, handOn);
 	return new Promise((resolve, reject) => {
 		child.on("error", reject);
-		child.on("exit", (code, signal) => {
+		child.on("close", (code, signal) => {
 			for (const name of ["SIGINT", "SIGTERM"]) process.off(name, handOn);
 			resolve(code ?? (signal ? 128 : 1));
 		});

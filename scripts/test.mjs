@@ -10,54 +10,60 @@ setup();
 const args = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "posthorn-test-"));
 const count = { ...(await check()), skipped: 0 };
+// Tests in the browser use the processor while others wait for clocks and disks; what they print comes after the others.
+let printed = "";
+const inBrowser =
+	args.length === 0 &&
+	runTests(
+		"playwright",
+		(report) => [
+			[bin("@playwright/test/cli.js"), "test", "--reporter=list,json"],
+			{
+				env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report, FORCE_COLOR: process.stdout.isTTY ? "1" : "0" },
+				stdio: ["ignore", "pipe", "pipe"],
+				onOutput: (text) => {
+					printed += text;
+				},
+			},
+		],
+		({ stats }) => ({ passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped }),
+	);
 await runTests(
-	[
-		bin("vitest/vitest.mjs"),
-		"run",
-		"--reporter=default",
-		"--reporter=json",
-		`--outputFile.json=${report("vitest")}`,
-		...args,
+	"vitest",
+	(report) => [
+		[bin("vitest/vitest.mjs"), "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args],
 	],
-	report("vitest"),
 	({ numPassedTests, numFailedTests, numPendingTests, numTodoTests }) => ({
 		passed: numPassedTests,
 		failed: numFailedTests,
 		skipped: numPendingTests + numTodoTests,
 	}),
 );
-if (args.length === 0)
-	await runTests(
-		[bin("@playwright/test/cli.js"), "test", "--reporter=list,json"],
-		report("playwright"),
-		({ stats }) => ({
-			passed: stats.expected,
-			failed: stats.unexpected + stats.flaky,
-			skipped: stats.skipped,
-		}),
-	);
+await inBrowser;
+console.log(printed);
 rmSync(folder, { recursive: true });
 const { passed, failed, skipped } = count;
 if (skipped > 0) console.log(`${skipped} skipped, for want of what they need on this machine or in this engine`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** Runs a runner and adds up what its report says. */
-async function runTests(command, reportFile, read) {
-	const code = await runNode(command, { env: { PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile } });
+/**
+ * Runs a runner and adds up what its report says.
+ * @param {(report: string) => [string[], object?]} command its arguments and options, given the file for its report
+ */
+async function runTests(runner, command, read) {
+	const report = join(folder, `${runner}.json`);
+	const code = await runNode(...command(report));
 	let result = { passed: 0, failed: 0, skipped: 0 };
 	try {
-		result = read(JSON.parse(readFileSync(reportFile, "utf8")));
+		result = read(JSON.parse(readFileSync(report, "utf8")));
 	} catch (error) {
-		console.error(`The test runner left no report: ${error.message}`);
+		console.error(`${runner} left no report: ${error.message}`);
+		result.failed = 1;
 	}
 	// A suite that could not even be loaded, or a runner that failed for another reason, has failed tests that no one counted.
 	if (code !== 0 && result.failed === 0) result.failed = 1;
 	for (const key of Object.keys(count)) count[key] += result[key];
-}
-
-function report(runner) {
-	return join(folder, `${runner}.json`);
 }
 
 function bin(path) {

@@ -1,18 +1,34 @@
 /** `npm run simulate`: see options.ts for what it takes. */
 
-import { HELP, OptionError, type Options, readOptions } from "./options.ts";
-import { makePlan, type Plan, type Step } from "./plan.ts";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import { bite, bittenLine } from "./bite.ts";
+import { BITES } from "./bites/index.ts";
+import { HELP, OptionError, type Options, readOptions, replayCommand } from "./options.ts";
+import type { Plan, Step } from "./plan.ts";
 import { Progress } from "./progress.ts";
-import { type Run, run } from "./run.ts";
+import { type Run, run, Worker } from "./run.ts";
 import { shrink } from "./shrink.ts";
 import { Trace, timeText } from "./trace.ts";
-import { type Result, runTask } from "./worker.ts";
+import { planOf, type Result, runTask } from "./worker.ts";
 import { World } from "./world.ts";
 
 /** Plans that shrinking tries at most. */
 const MAX_TRIES = 400;
 
-process.exitCode = await main(process.argv.slice(2));
+/** How an interrupted program ends: 128 and the number of the signal. */
+const INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Every database of the run is on it. */
+let server: PostgresServer | null = null;
+
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+	process.once(signal, () => void end().finally(() => process.exit(INTERRUPTED[signal])));
+
+try {
+	process.exitCode = await main(process.argv.slice(2));
+} finally {
+	await end();
+}
 
 async function main(args: readonly string[]): Promise<number> {
 	let options: Options;
@@ -27,17 +43,28 @@ async function main(args: readonly string[]): Promise<number> {
 		process.stdout.write(HELP);
 		return 0;
 	}
-	if (options.trace) return traceOne(options, makePlan(options.seed!, options.style));
-	return runMany(options);
+	if (options.storage === "postgres") {
+		server = await PostgresServer.start();
+		process.env.POSTHORN_TEST_POSTGRES_URL = server.url;
+	}
+	if (options.bite) return biteAll(options);
+	return options.trace ? traceOne(options) : runMany(options);
+}
+
+/** Leaves no process and no folder behind. */
+async function end(): Promise<void> {
+	await Worker.endAll();
+	await server?.stop();
+	server = null;
 }
 
 async function runMany(options: Options): Promise<number> {
-	const { hours, storage, seed, style, workers } = options;
+	const { hours, storage, seed, from, style, nodes, workers } = options;
 	const progress = new Progress(seed === null ? hours : null);
 	const result: Run = await run({
-		...{ hours, storage, style },
+		...{ hours, storage, style, nodes },
 		workers: seed === null ? workers : 1,
-		firstSeed: seed ?? 1,
+		firstSeed: seed ?? from,
 		single: seed !== null,
 		onResult: (_, totals) => progress.show(totals),
 	});
@@ -47,9 +74,16 @@ async function runMany(options: Options): Promise<number> {
 	return 1;
 }
 
+async function biteAll({ workers }: Options): Promise<number> {
+	const all = await bite(BITES, workers, (bitten) => process.stdout.write(`${bittenLine(bitten)}\n`));
+	const caught = all.filter(({ promise }) => promise !== null).length;
+	process.stdout.write(`caught ${caught} of ${all.length}\n`);
+	return caught === all.length ? 0 : 1;
+}
+
 /** Says which promise was broken, shrinks the plan, and how to see it again. */
 async function explain(options: Options, { seed, style, ending, error }: Result): Promise<void> {
-	const replay = `npm run simulate -- --seed ${seed} --trace${options.style ? ` --style ${options.style}` : ""}${options.storage === "memory" ? "" : ` --storage ${options.storage}`}`;
+	const replay = replayCommand(seed, options);
 	const out = (line: string): void => void process.stdout.write(`${line}\n`);
 	out(`\nSeed ${seed} (${style}) failed.`);
 	if (error !== null) {
@@ -61,23 +95,25 @@ async function explain(options: Options, { seed, style, ending, error }: Result)
 	out(`  At       ${timeText(at).trim()}`);
 	for (const [name, id] of Object.entries(about)) out(`  ${name.replace("Id", "").padEnd(8)} ${id}`);
 	out(`  What     ${message}`);
-	const plan = makePlan(seed, options.style);
+	const task = { ...options, seed };
+	const plan = planOf(task);
 	const judge = async (candidate: Plan): Promise<string | null> => {
-		const { ending: again } = await runTask({ seed, storage: options.storage, style: options.style, plan: candidate });
+		const { ending: again } = await runTask({ ...task, plan: candidate });
 		return again?.breach?.promise ?? null;
 	};
+	out(`\nSee it again:\n  ${replay}\n\nLooking for the fewest steps that still break it (Ctrl-C ends this) …`);
 	const isLive = process.stdout.isTTY === true;
 	const small = await shrink(plan, promise, judge, MAX_TRIES, (tried, steps) => {
 		if (isLive)
 			process.stdout.write(`\r  Shrinking: ${tried} plans tried, ${steps} of ${plan.steps.length} steps left `);
 	});
 	if (isLive) process.stdout.write("\r\x1b[K");
-	out(`\nThe fewest steps that still break it (${small.steps.length} of ${plan.steps.length}):`);
+	out(`${small.steps.length} of ${plan.steps.length} steps are enough:`);
 	for (const step of small.steps) out(`  ${timeText(step.at)}  ${stepText(step)}`);
-	out(`\nSee it again:\n  ${replay}`);
 }
 
-async function traceOne(options: Options, plan: Plan): Promise<number> {
+async function traceOne(options: Options): Promise<number> {
+	const plan = planOf({ ...options, seed: options.seed! });
 	const trace = new Trace((line) => process.stdout.write(`${line}\n`), process.stdout.isTTY === true);
 	const world = new World(plan, { storage: options.storage, onHappening: (happening) => trace.tell(happening) });
 	const { breach } = await world.run();

@@ -25,6 +25,8 @@ function make(kind: Answer, draw: Draw): Behaviour {
 	switch (kind) {
 		case "ok":
 			return later(draw.between(0, 30), ok);
+		case "last":
+			return later(draw.between(0, 30), answer(200, { body: "ok", close: true }));
 		case "error":
 			return later(draw.between(0, 100), answer([400, 404, 410, 429, 500, 503][draw.between(0, 5)]!, { body: "no" }));
 		case "slow":

@@ -1,71 +1,113 @@
-import { cpus } from "node:os";
-import type { StorageKind } from "./storage/database.ts";
+import { availableParallelism } from "node:os";
+import { NODES, type Nodes, STYLES } from "./plan.ts";
+import { STORAGES, type StorageKind } from "./storage/database.ts";
 
 export interface Options {
-	/** Simulated hours at least; null: one seed. */
+	/** Simulated hours at least. */
 	readonly hours: number;
 	readonly storage: StorageKind;
-	/** The first seed; with `trace` the only one. */
+	/** Where the run starts. */
+	readonly from: number;
+	/** The only world; null: as many as the hours take. */
 	readonly seed: number | null;
 	readonly trace: boolean;
 	readonly workers: number;
+	/** Runs worlds with deliberate faults instead. */
+	readonly bite: boolean;
 	readonly style: string | undefined;
+	readonly nodes: Nodes | undefined;
 	readonly help: boolean;
 }
 
-/** An argument that there is not, or that has no such value: told to whoever gave it. */
+/** An unknown option, or a value that it doesn't take. The message is for the person who typed it. */
 export class OptionError extends Error {}
-
-const STORAGES: readonly StorageKind[] = ["memory", "sqlite", "postgres"];
 
 export const HELP = `npm run simulate -- [options]
 
-Runs the service in simulated worlds that are hostile to it, and checks every promise that it makes.
-Stops at the first world in which one is broken, with exit code 1.
+Runs the service in simulated worlds that are hostile to it, and checks every promise it makes.
+Stops at the first world that breaks one, with exit code 1, and prints the command that replays it.
 
-  --hours N          simulate at least so many hours (default 1,000)
-  --storage KIND     memory (default), sqlite or postgres
-  --seed S           run the world of this seed only
+  --hours N          simulate at least N hours (default 1,000)
+  --storage KIND     ${STORAGES.join(", ")} (default memory)
+  --from S           start with seed S and count up (default 1)
+  --seed S           run only the world with seed S
   --trace            print everything that happens in it, as a timeline (needs --seed)
-  --style NAME       only worlds of this style: long, shop, shared, crowd or fan
+  --style NAME       only worlds of one style: ${STYLES.join(", ")}
+  --nodes HOW        ${NODES.join(" or ")}: only worlds where one node owns the database, or where several share it
+  --bite             check that deliberate faults of the service (simulation/bites) are caught
   --workers N        worlds at a time (default: one for each core)
-  --help             this text
+  --help             print this text
+
+Exit codes: 0 every promise held, 1 a world failed, 2 wrong options, 130 interrupted.
 `;
+
+const FLAGS = ["--trace", "--bite", "--help"] as const;
+const VALUES = ["--hours", "--storage", "--from", "--seed", "--style", "--nodes", "--workers"] as const;
 
 /** @throws OptionError */
 export function readOptions(args: readonly string[]): Options {
-	const given = new Map<string, string>();
-	const flags = new Set<string>();
-	for (let i = 0; i < args.length; i++) {
-		const arg = args[i]!;
-		if (arg === "--trace" || arg === "--help") flags.add(arg);
-		else if (["--hours", "--storage", "--seed", "--style", "--workers"].includes(arg)) {
-			const value = args[++i];
-			if (value === undefined || value.startsWith("--")) throw new OptionError(`${arg} needs a value.`);
-			given.set(arg, value);
-		} else throw new OptionError(`There is no option ${arg}.`);
-	}
-	const storage = given.get("--storage") ?? "memory";
-	if (!STORAGES.includes(storage as StorageKind))
-		throw new OptionError(`--storage must be one of ${STORAGES.join(", ")}, not ${storage}.`);
-	const style = given.get("--style");
-	if (style !== undefined && !["long", "shop", "shared", "crowd", "fan"].includes(style))
-		throw new OptionError(`--style must be long, shop, shared, crowd or fan, not ${style}.`);
-	const seed = number("--seed", given, 0);
+	const { flags, values } = parse(args);
+	const storage = choice("--storage", values, STORAGES) ?? "memory";
+	const nodes = choice("--nodes", values, NODES);
+	const seed = number("--seed", values, 0);
+	const from = number("--from", values, 0);
+	const hours = number("--hours", values, 1);
 	if (flags.has("--trace") && seed === null) throw new OptionError("--trace needs --seed: it shows one world.");
+	if (flags.has("--bite") && values.size > (values.has("--workers") ? 1 : 0))
+		throw new OptionError("--bite brings its own worlds: it goes only with --workers.");
+	if (seed !== null && (from !== null || hours !== null))
+		throw new OptionError("--seed runs one world: leave out --from and --hours.");
+	if (storage === "sqlite" && nodes === "many")
+		throw new OptionError("SQLite belongs to one node: --storage sqlite doesn't go with --nodes many.");
 	return {
-		hours: number("--hours", given, 1) ?? 1_000,
-		storage: storage as StorageKind,
-		seed,
+		...{ storage, nodes, seed, from: from ?? 1, hours: hours ?? 1_000 },
+		style: choice("--style", values, STYLES),
+		workers: number("--workers", values, 1) ?? availableParallelism(),
 		trace: flags.has("--trace"),
-		workers: number("--workers", given, 1) ?? cpus().length,
-		style,
+		bite: flags.has("--bite"),
 		help: flags.has("--help"),
 	};
 }
 
-function number(name: string, given: ReadonlyMap<string, string>, least: number): number | null {
-	const text = given.get(name);
+/** The command that runs one world of a run again, with a timeline. */
+export function replayCommand(seed: number, { storage, style, nodes }: Options): string {
+	const options = { style, nodes, storage: storage === "memory" ? undefined : storage };
+	const given = Object.entries(options).filter(([, value]) => value !== undefined);
+	return [`npm run simulate -- --seed ${seed} --trace`, ...given.map(([name, value]) => `--${name} ${value}`)].join(
+		" ",
+	);
+}
+
+type Values = ReadonlyMap<string, string>;
+
+function parse(args: readonly string[]): { flags: ReadonlySet<string>; values: Values } {
+	const flags = new Set<string>();
+	const values = new Map<string, string>();
+	const isOne = (names: readonly string[], name: string): boolean => names.includes(name);
+	for (let i = 0; i < args.length; i++) {
+		const [name = "", inline] = args[i]!.split(/=(.*)/s);
+		if (flags.has(name) || values.has(name)) throw new OptionError(`${name} is given twice.`);
+		if (isOne(FLAGS, name)) {
+			if (inline !== undefined) throw new OptionError(`${name} takes no value.`);
+			flags.add(name);
+		} else if (isOne(VALUES, name)) {
+			const value = inline ?? args[++i];
+			if (value === undefined || value === "" || value.startsWith("--"))
+				throw new OptionError(`${name} needs a value.`);
+			values.set(name, value);
+		} else throw new OptionError(`${args[i]} is not an option.`);
+	}
+	return { flags, values };
+}
+
+function choice<T extends string>(name: string, values: Values, choices: readonly T[]): T | undefined {
+	const value = values.get(name);
+	if (value === undefined || choices.includes(value as T)) return value as T | undefined;
+	throw new OptionError(`${name} must be one of ${choices.join(", ")}, not ${value}.`);
+}
+
+function number(name: string, values: Values, least: number): number | null {
+	const text = values.get(name);
 	if (text === undefined) return null;
 	const value = Number(text);
 	if (!Number.isSafeInteger(value) || value < least)

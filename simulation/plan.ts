@@ -51,7 +51,9 @@ export type Answer =
 	| "large"
 	| "redirect"
 	| "interim"
-	| "cut";
+	| "cut"
+	/** Accepts, and closes the connection. */
+	| "last";
 export type Mood = readonly (readonly [weight: number, Answer])[];
 
 interface OfWebhook {
@@ -82,7 +84,7 @@ export type Deed =
 	| ({ readonly do: "mood"; readonly mood: Mood } & OfWebhook)
 	| ({
 			readonly do: "name";
-			readonly answer: "private" | "nxdomain" | "servfail" | "silence";
+			readonly answer: "private" | "mixed" | "nxdomain" | "servfail" | "silence";
 			readonly ms: number;
 	  } & OfWebhook)
 	| { readonly do: "crash" | "restart"; readonly node: number; readonly ms: number }
@@ -114,7 +116,10 @@ const SHORT_DELAYS = [1, 2, 4, 8, 15, 30, 60].map((s) => s * 1_000);
 const GOOD: Mood = [[1, "ok"]];
 const MOODS: readonly Mood[] = [
 	GOOD,
-	GOOD,
+	[
+		[1, "ok"],
+		[2, "last"],
+	],
 	[
 		[8, "ok"],
 		[1, "error"],
@@ -159,15 +164,23 @@ const METHODS = [
 	"isInForce",
 ];
 
-export function makePlan(seed: number, style?: string): Plan {
+const LEASE_METHODS = ["acquireLeases", "renewLeases", "releaseLease", "settle", "loadLanes"];
+
+/** Whether one node owns the database or several share it. */
+export const NODES = ["one", "many"] as const;
+export type Nodes = (typeof NODES)[number];
+
+/** @param nodes as the style has it unless given */
+export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 	const random = stream(seed, "plan");
-	const shape = makeShape(random, style);
+	const shape = withNodes(makeShape(random, style), nodes);
 	const steps: Step[] = [];
 	const add = (at: number, deed: Deed): void => {
 		steps.push({ id: steps.length, at: Math.round(at), ...deed });
 	};
 	addOwners(shape, stream(seed, "plan", "owners"), add);
-	addEpisodes(shape, seed, add);
+	if (shape.name === "scarce") addRecovery(shape, stream(seed, "plan", "recovery"), add);
+	else addEpisodes(shape, seed, add);
 	return { seed, shape, steps: steps.sort((a, b) => a.at - b.at || a.id - b.id) };
 }
 
@@ -175,10 +188,17 @@ type Add = (at: number, deed: Deed) => void;
 
 // ── shapes ──
 
-const STYLES = ["long", "long", "long", "shop", "shared", "shared", "crowd", "fan"] as const;
+/** By how often they are drawn. */
+const DRAWN = ["long", "long", "long", "shop", "shared", "churn", "crowd", "fan", "scarce"] as const;
+export const STYLES = [...new Set(DRAWN)];
+
+function withNodes(shape: Shape, nodes: Nodes | undefined): Shape {
+	if (nodes === "one") return { ...shape, nodes: 1 };
+	return nodes === "many" ? { ...shape, nodes: Math.max(2, shape.nodes) } : shape;
+}
 
 function makeShape(random: Random, style?: string): Shape {
-	const name = style ?? random.pick(STYLES);
+	const name = style ?? random.pick(DRAWN);
 	const isShort = random.chance(0.5);
 	const common = {
 		retryDelaysMs: isShort ? SHORT_DELAYS : REAL_DELAYS,
@@ -189,7 +209,7 @@ function makeShape(random: Random, style?: string): Shape {
 		activeProjects: null,
 		sendsInFlight: random.chance(0.2) ? 16 : null,
 		databaseLatencyMs: random.pick([1, 3, 10, 40]),
-		networkLatencyMs: random.pick([1, 10, 60]),
+		networkLatencyMs: random.pick([1, 10, 60, 300]),
 	};
 	switch (name) {
 		case "long":
@@ -209,6 +229,13 @@ function makeShape(random: Random, style?: string): Shape {
 				...{ ...common, name, nodes: random.between(2, 4), projects: random.between(2, 8) },
 				...{ webhooksPerProject: random.between(1, 4), durationMs: random.between(20, 90) * MINUTE },
 			};
+		case "churn":
+			// Projects change nodes all the time, and much of what is said about leases is lost or late.
+			return {
+				...{ ...common, name, nodes: random.between(2, 3), projects: random.between(2, 5) },
+				...{ webhooksPerProject: random.between(1, 3), retryDelaysMs: SHORT_DELAYS },
+				durationMs: random.between(3, 8) * MINUTE,
+			};
 		case "crowd": {
 			const projects = random.between(300, 2_000);
 			return {
@@ -217,6 +244,12 @@ function makeShape(random: Random, style?: string): Shape {
 				activeProjects: random.chance(0.6) ? Math.ceil(projects / random.between(4, 20)) : null,
 			};
 		}
+		case "scarce":
+			// Receivers that come back to a thousand retries, and few slots to send with.
+			return {
+				...{ ...common, name, nodes: 1, projects: random.between(1, 2), webhooksPerProject: random.between(1, 3) },
+				...{ retryDelaysMs: REAL_DELAYS, attemptTimeoutMs: 5_000, sendsInFlight: 8, durationMs: HOUR / 2 },
+			};
 		case "fan":
 			return {
 				...{
@@ -229,7 +262,7 @@ function makeShape(random: Random, style?: string): Shape {
 				durationMs: random.between(5, 15) * MINUTE,
 			};
 		default:
-			throw new Error(`There is no style of world called ${name}: ${[...new Set(STYLES)].join(", ")}.`);
+			throw new Error(`There is no style of world called ${name}: ${STYLES.join(", ")}.`);
 	}
 }
 
@@ -270,19 +303,46 @@ function addEpisodes(shape: Shape, seed: number, add: Add): void {
 		const at = (): number => startMs + one.float() * lengthMs;
 		const isFan = shape.webhooksPerProject > 100;
 		const works = isFan ? one.between(3, 8) : isLarge ? one.between(100, 400) : one.between(20, 120);
-		for (let i = 0; i < works; i++) add(at(), work(shape, one));
+		for (let i = 0; i < works; i++) {
+			const when = at();
+			const deed = work(shape, one);
+			add(when, deed);
+			// One comes rarely alone: the next is there while the first is still being taken up.
+			if (deed.do === "publish" && !isFan && one.chance(0.3))
+				add(when + one.skewed(1, 300), publish(shape, one, deed.project));
+		}
 		const deeds = one.between(2, isLarge ? 30 : 25);
 		for (let i = 0; i < deeds; i++) {
 			const when = at();
 			const deed = ownersDeed(shape, one);
 			add(when, deed);
-			// Mostly while something is on its way.
-			if ("project" in deed && !isFan && one.chance(0.7))
-				add(when - one.skewed(1, 400), publish(shape, one, deed.project));
+			if (deed.do === "pause" && one.chance(0.8))
+				add(when + one.skewed(500, 10 * MINUTE), { ...deed, do: "resume", from: one.chance(0.7) ? "backlog" : "now" });
+			// Mostly while something is on its way to it.
+			if ("project" in deed && !isFan && one.chance(0.7)) {
+				const types = Array.from({ length: one.between(1, 8) }, () => one.pick(ALL_TYPES));
+				add(when - one.skewed(1, 400), { do: "publish", project: deed.project, types, bytes: 0 });
+			}
 		}
 		// A quiet world shows best whether anybody has to wait.
-		const faults = one.chance(0.2) ? 0 : random.between(1, 12);
-		for (let i = 0; i < faults; i++) add(at(), fault(shape, one));
+		const isChurn = shape.name === "churn";
+		const faults = isChurn ? random.between(6, 16) : one.chance(0.2) ? 0 : random.between(1, 12);
+		for (let i = 0; i < faults; i++) add(at(), isChurn ? faultOfLeases(shape, one) : fault(shape, one));
+	}
+}
+
+/** All receivers fail for a while, then they are slow; new events come all the time. */
+function addRecovery(shape: Shape, random: Random, add: Add): void {
+	const { projects, webhooksPerProject, durationMs } = shape;
+	for (let project = 0; project < projects; project++) {
+		for (let webhook = 0; webhook < webhooksPerProject; webhook++) {
+			add(40_000, { do: "mood", mood: [[1, "error"]], project, webhook });
+			add(5 * MINUTE, { do: "mood", mood: [[1, "slow"]], project, webhook });
+		}
+		for (let at = MINUTE; at < 4 * MINUTE; at += 20_000)
+			add(at, { do: "publish", project, types: Array.from({ length: 40 }, () => random.pick(ALL_TYPES)), bytes: 0 });
+		for (let at = 5 * MINUTE; at < durationMs; at += random.between(10_000, 60_000))
+			add(at, publish(shape, random, project));
 	}
 }
 
@@ -330,6 +390,22 @@ function ownersDeed(shape: Shape, random: Random): Deed {
 	};
 }
 
+/** What makes projects change nodes, in time and too late. */
+function faultOfLeases(shape: Shape, random: Random): Deed {
+	const node = random.between(0, shape.nodes - 1);
+	const kind = random.float();
+	if (kind < 0.1) return { do: "crash", node, ms: random.skewed(100, 20_000) };
+	if (kind < 0.3) return { do: "restart", node, ms: random.skewed(100, 10_000) };
+	if (kind < 0.4) return { do: "freeze", node, ms: random.skewed(2_000, 30_000) };
+	if (kind < 0.85)
+		return {
+			...{ do: "storage", node, fault: random.pick(["fails before", "fails after", "stalls", "stalls", "slow"]) },
+			...{ ms: random.between(2_000, 25_000), probability: 1, method: random.pick(LEASE_METHODS) },
+		};
+	if (shape.nodes === 1) return { do: "restart", node, ms: random.skewed(100, 10_000) };
+	return { do: "failover", lostMs: random.skewed(10, 10_000) };
+}
+
 function fault(shape: Shape, random: Random): Deed {
 	const node = random.between(0, shape.nodes - 1);
 	const isShared = shape.nodes > 1;
@@ -356,7 +432,12 @@ function fault(shape: Shape, random: Random): Deed {
 	if (kind < 0.72) return { do: "lock", project: of.project, ms: random.skewed(50, 30_000) };
 	if (kind < 0.75 && isShared) return { do: "failover", lostMs: random.skewed(10, 20_000) };
 	if (kind < 0.82)
-		return { do: "name", answer: random.pick(["private", "nxdomain", "servfail", "silence"]), ms: briefly, ...of };
+		return {
+			do: "name",
+			answer: random.pick(["private", "mixed", "nxdomain", "servfail", "silence"]),
+			ms: briefly,
+			...of,
+		};
 	if (kind < 0.9) return { do: "cut", node, ms: briefly, how: random.pick(["held", "lost"]) };
 	if (kind < 0.95) return { do: "name servers", node, ms: briefly, state: random.pick(["silent", "refusing"]) };
 	return { do: "shortage", node, ms: briefly, code: random.pick(["EMFILE", "ENOBUFS", "EADDRNOTAVAIL"]) };

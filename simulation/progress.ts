@@ -1,21 +1,29 @@
 import type { Totals } from "./run.ts";
 
-/** One line that says how far the run is, kept up to date on a terminal. */
+/** Where there is no terminal, a line is printed this often, milliseconds. */
+const LINE_MS = 10_000;
+
+/** One line that says how far the run is: kept current on a terminal, printed again now and then elsewhere. */
 export class Progress {
 	readonly #begun = performance.now();
 	readonly #hours: number | null;
 	readonly #isLive = process.stdout.isTTY === true;
+	readonly #timer: NodeJS.Timeout | null;
+	#totals: Totals | null = null;
 
-	/** @param hours how many are to be simulated; null where one world is run */
+	/** @param hours the goal; null where one world is run */
 	constructor(hours: number | null) {
 		this.#hours = hours;
+		this.#timer = this.#isLive ? null : setInterval(() => this.#print(), LINE_MS).unref();
 	}
 
 	show(totals: Totals): void {
+		this.#totals = totals;
 		if (this.#isLive) process.stdout.write(`\r\x1b[K${this.#line(totals)}`);
 	}
 
 	end(totals: Totals): void {
+		clearInterval(this.#timer ?? undefined);
 		process.stdout.write(`${this.#isLive ? "\r\x1b[K" : ""}${this.#line(totals)}\n`);
 		const { longestWaitMs, longestDrainMs } = totals;
 		process.stdout.write(
@@ -23,8 +31,17 @@ export class Progress {
 		);
 	}
 
+	#print(): void {
+		const text = this.#totals ? this.#line(this.#totals) : `no world has ended yet  ·  ${this.#tookS().toFixed(0)} s`;
+		process.stdout.write(`${text}\n`);
+	}
+
+	#tookS(): number {
+		return (performance.now() - this.#begun) / 1_000;
+	}
+
 	#line({ hours, worlds, events, requests, failures }: Totals): string {
-		const tookS = (performance.now() - this.#begun) / 1_000;
+		const tookS = this.#tookS();
 		const of = this.#hours === null ? "" : ` of ${count(this.#hours)}`;
 		return [
 			`${count(hours)}${of} hours`,

@@ -1,12 +1,18 @@
 /** Worlds on all cores, one in a process at a time, until enough hours have passed or a promise is broken. */
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FAULT_VARIABLE, type Fault } from "./fault.ts";
+import type { Nodes } from "./plan.ts";
 import type { StorageKind } from "./storage/database.ts";
 import type { Result, Task } from "./worker.ts";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 const FAULT_HOOK = new URL("fault-hook.ts", import.meta.url).href;
+/** Where Node keeps what it compiled: a process starts in a third of the time. */
+const COMPILE_CACHE = join(tmpdir(), "node-compile-cache");
 const HOUR_MS = 3_600_000;
 
 export interface RunOptions {
@@ -19,6 +25,7 @@ export interface RunOptions {
 	/** Worlds at a time. */
 	readonly workers: number;
 	readonly style?: string | undefined;
+	readonly nodes?: Nodes | undefined;
 	/** Runs no world but that of the first seed. */
 	readonly single?: boolean;
 	/** What is wrong with the product, on purpose. */
@@ -45,7 +52,7 @@ export interface Run {
 }
 
 export async function run(options: RunOptions): Promise<Run> {
-	const { hours, worlds = 1, storage, firstSeed, style, single = false, workers, fault } = options;
+	const { hours, worlds = 1, storage, firstSeed, style, nodes, single = false, workers, fault } = options;
 	const totals: Totals = {
 		...{ hours: 0, worlds: 0, events: 0, requests: 0, attempts: 0 },
 		...{ longestWaitMs: 0, longestDrainMs: 0, failures: 0 },
@@ -55,7 +62,7 @@ export async function run(options: RunOptions): Promise<Run> {
 	const next = (): Task | null => {
 		const isEnough = totals.hours >= hours && seed >= firstSeed + worlds;
 		if (failed !== null || isEnough || (single && seed > firstSeed)) return null;
-		return { seed: seed++, storage, style, plan: null };
+		return { seed: seed++, storage, style, nodes };
 	};
 	const note = (result: Result): void => {
 		add(totals, result);
@@ -71,23 +78,49 @@ export async function run(options: RunOptions): Promise<Run> {
 	return { totals, failed };
 }
 
+/** How long a process may take to end when it is told to, milliseconds. */
+const END_MS = 5_000;
+
 /** A process that runs worlds. */
 export class Worker implements Disposable {
+	static readonly #live = new Set<ChildProcess>();
+	static #ending = false;
 	readonly #child: ChildProcess;
+
+	/** Ends every worker, whatever it is doing: what it was running is never answered. Resolves when none is left. */
+	static async endAll(): Promise<void> {
+		Worker.#ending = true;
+		await Promise.all(
+			[...Worker.#live].map(async (child) => {
+				const gone = once(child, "exit");
+				if (child.connected) child.disconnect();
+				const late = setTimeout(() => child.kill("SIGKILL"), END_MS);
+				await gone;
+				clearTimeout(late);
+			}),
+		);
+	}
 
 	/** @param fault what is wrong with the product in it */
 	constructor(fault?: Fault) {
 		this.#child = fork(WORKER, [], {
 			execArgv: fault ? ["--import", FAULT_HOOK] : [],
-			env: { ...process.env, ...(fault && { [FAULT_VARIABLE]: JSON.stringify(fault) }) },
+			env: {
+				NODE_COMPILE_CACHE: COMPILE_CACHE,
+				...process.env,
+				...(fault && { [FAULT_VARIABLE]: JSON.stringify(fault) }),
+			},
 		});
+		Worker.#live.add(this.#child);
+		this.#child.once("exit", () => Worker.#live.delete(this.#child));
 	}
 
 	run(task: Task): Promise<Result> {
 		const child = this.#child;
 		return new Promise((resolve) => {
 			const died = (code: number | null): void => {
-				resolve({ seed: task.seed, style: "", ending: null, error: `The world's process ended with code ${code}.` });
+				if (!Worker.#ending)
+					resolve({ seed: task.seed, style: "", ending: null, error: `The world's process ended with code ${code}.` });
 			};
 			child.once("exit", died);
 			child.once("message", (result: Result) => {

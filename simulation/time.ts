@@ -22,6 +22,8 @@ export class Timeline {
 	readonly #events: Event[] = [];
 	/** Calls to a real database that have not come back: time stands still meanwhile. */
 	#awaited = 0;
+	/** Has time go on once the last of them has come back. */
+	#resume: (() => void) | null = null;
 	/** Events that have happened. */
 	count = 0;
 
@@ -49,6 +51,10 @@ export class Timeline {
 		this.#awaited += 1;
 		const done = (): void => {
 			this.#awaited -= 1;
+			if (this.#awaited > 0 || this.#resume === null) return;
+			const resume = this.#resume;
+			this.#resume = null;
+			setImmediate(resume);
 		};
 		work.then(done, done);
 		return work;
@@ -76,7 +82,11 @@ export class Timeline {
 			};
 			const turn = (): void => {
 				if (stopped) return;
-				if (this.#awaited === 0) for (let i = 0; i < EVENTS_A_TURN; i++) setImmediate(step);
+				if (this.#awaited > 0) {
+					this.#resume = turn;
+					return;
+				}
+				for (let i = 0; i < EVENTS_A_TURN; i++) setImmediate(step);
 				setImmediate(turn);
 			};
 			turn();

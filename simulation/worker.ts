@@ -1,5 +1,5 @@
-/** Runs worlds, one after another, in a process of its own; told of seeds, it tells how they went. */
-import { makePlan, type Plan } from "./plan.ts";
+/** Runs worlds, one after another, in a process of its own: seeds come in as messages, results go out. */
+import { makePlan, type Nodes, type Plan } from "./plan.ts";
 import type { StorageKind } from "./storage/database.ts";
 import { type Ending, World } from "./world.ts";
 
@@ -7,8 +7,15 @@ import { type Ending, World } from "./world.ts";
 export interface Task {
 	readonly seed: number;
 	readonly storage: StorageKind;
-	readonly style: string | undefined;
-	readonly plan: Plan | null;
+	readonly style?: string | undefined;
+	readonly nodes?: Nodes | undefined;
+	/** A plan that was changed, instead of the seed's own. */
+	readonly plan?: Plan;
+}
+
+export function planOf({ seed, storage, style, nodes }: Task): Plan {
+	// SQLite belongs to one node.
+	return makePlan(seed, style, storage === "sqlite" ? "one" : nodes);
 }
 
 export interface Result {
@@ -19,8 +26,9 @@ export interface Result {
 	readonly error: string | null;
 }
 
-export async function runTask({ seed, storage, style, plan }: Task): Promise<Result> {
-	const made = plan ?? makePlan(seed, style);
+export async function runTask(task: Task): Promise<Result> {
+	const { seed, storage } = task;
+	const made = task.plan ?? planOf(task);
 	try {
 		const ending = await new World(made, { storage }).run();
 		return { seed, style: made.shape.name, ending, error: null };
@@ -29,6 +37,12 @@ export async function runTask({ seed, storage, style, plan }: Task): Promise<Res
 	}
 }
 
-process.on("message", (task: Task) => {
-	void runTask(task).then((result) => process.send!(result));
-});
+if (process.send) {
+	process.on("message", (task: Task) => {
+		void runTask(task).then((result) => process.send!(result));
+	});
+	// Whoever started it is gone, or wants no more worlds. What it keeps on disk goes with it.
+	process.on("disconnect", () => process.exit());
+	// Ctrl-C reaches every process of the terminal; the one in front decides.
+	process.on("SIGINT", () => undefined);
+}

@@ -5,7 +5,8 @@ import { behaviourOf } from "./moods.ts";
 import { Network, Receiver } from "./network/index.ts";
 import { BRAND, SimNode } from "./nodes/node.ts";
 import { type Breach, Oracle } from "./oracle/oracle.ts";
-import { type Patience, RECOVERY_MS } from "./oracle/waiting.ts";
+import { RECOVERY_MS } from "./oracle/quiet.ts";
+import type { Patience } from "./oracle/waiting.ts";
 import { People, type Webhook } from "./people.ts";
 import { MINUTE, type Plan, type Shape, type Step } from "./plan.ts";
 import { type Random, stream } from "./random.ts";
@@ -14,6 +15,8 @@ import { Timeline } from "./time.ts";
 
 /** Whole seconds, somewhere in time. */
 const START_MS = Date.UTC(2026, 2, 1);
+/** What never happens is looked for this often, milliseconds. */
+const WATCH_MS = 60_000;
 /** Whether a world is at rest is looked at this often, milliseconds. */
 const LOOK_MS = 5_000;
 
@@ -39,6 +42,9 @@ export interface Ending {
 	/** Stands for everything that happened, in order, if that was asked for. */
 	readonly digest: string;
 }
+
+/** What a name may resolve to, and nothing may be sent to. */
+const PRIVATE = ["10.0.0.7", "127.0.0.1", "169.254.169.254", "::1", "fd00::7"];
 
 /** Clocks that differ by less are taken for one (storage/shared/clock-offset.ts), milliseconds. */
 const AGREE_MS = 450;
@@ -154,6 +160,7 @@ export class World {
 			}
 			for (const step of steps) this.#schedule(step);
 			this.timeline.at(shape.durationMs, () => this.#calm());
+			this.#watch();
 			await this.timeline.run(() => this.isOver);
 			if (this.#failure !== null) throw this.#failure;
 			if (this.#oracle.breach === null) this.#oracle.end();
@@ -178,6 +185,14 @@ export class World {
 		for (const { node } of this.#machines)
 			if (node) this.#mostOff = Math.max(this.#mostOff, Math.abs(node.clock.now() - now));
 		return this.#mostOff <= AGREE_MS ? 0 : 2 * (this.#mostOff + AGREE_MS);
+	}
+
+	#watch(): void {
+		this.timeline.after(WATCH_MS, () => {
+			this.#disagreementMs();
+			this.#oracle.look();
+			this.#watch();
+		});
 	}
 
 	// ── nodes ──
@@ -298,15 +313,17 @@ export class World {
 			}
 			case "lock": {
 				const { id } = this.people.project(step.project);
-				const unlock = id === null ? null : this.#database.lock(id);
-				if (unlock) this.#fault(`another session holds the rows of ${id}`, step.ms, unlock);
+				if (id !== null) this.#run(this.#lock(id, step.ms));
 				break;
 			}
 			case "name": {
 				const host = `w${step.webhook}.p${step.project}.example`;
 				const { answer } = step;
-				this.#network.names.set(host, answer === "private" ? ["10.0.0.7", "127.0.0.1"] : answer);
 				const right = [addressOf(step.project, step.webhook)];
+				this.#network.names.set(
+					host,
+					answer === "private" ? PRIVATE : answer === "mixed" ? [...PRIVATE, ...right] : answer,
+				);
 				this.#fault(`${host} resolves to ${answer}`, step.ms, () => this.#network.names.set(host, right));
 				break;
 			}
@@ -340,18 +357,24 @@ export class World {
 		}
 	}
 
+	async #lock(projectId: string, ms: number): Promise<void> {
+		const unlock = await this.#database.lock(projectId);
+		if (unlock) this.#fault(`another session holds the rows of ${projectId}`, ms, () => this.#run(unlock()));
+	}
+
 	/** A standby takes over that lacks the last commits. */
 	#scheduleFailover(at: number, lostMs: number): void {
-		let restore: (() => void) | null = null;
+		let restore: (() => Promise<void>) | null = null;
 		let mark = 0;
-		this.timeline.at(at - lostMs, () => {
-			restore = this.#database.snapshot();
+		const remember = async (): Promise<void> => {
 			mark = this.#oracle.mark;
-		});
+			restore = await this.#database.snapshot();
+		};
+		this.timeline.at(at - lostMs, () => this.#run(remember()));
 		this.timeline.at(at, () => {
 			if (!restore) return;
 			this.#restores += 1;
-			restore();
+			this.#run(restore());
 			this.tell({ kind: "restored", since: mark });
 		});
 	}
@@ -448,7 +471,7 @@ function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsIn
 	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
 	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
 	// Where slots are few, receivers that hang may hold all of them.
-	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 4 * attemptTimeoutMs, turnMs };
+	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 6 * attemptTimeoutMs, turnMs };
 }
 
 /** The bound on how long it takes until nothing waits any more once faults stop. */

@@ -1,4 +1,4 @@
-/** The parts of the service's answers that the demonstration uses. */
+/** The parts of the API's responses that the demonstration uses. */
 export interface Project {
 	readonly id: string;
 	readonly name: string;
@@ -17,15 +17,15 @@ export interface Published {
 	readonly type: string;
 }
 
-/** One call of the routes for store facts. */
+/** A call to one of the routes for store facts. */
 export interface Report {
 	readonly method: "POST" | "PUT";
-	/** Behind the project's path, such as `/orders`. */
+	/** Relative to the project's path, such as `/orders`. */
 	readonly path: string;
 	readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** An event as the log has it. */
+/** An event as it is in the log. */
 export interface LoggedEvent extends Published {
 	readonly created_at: string;
 	readonly data: Readonly<Record<string, unknown>>;
@@ -58,26 +58,26 @@ interface LogPage {
 	readonly last_seq: number;
 }
 
-/** The service answered with an error, did not answer, or answered with something else than JSON. */
+/** The service returned an error, didn't respond, or returned something other than JSON. */
 export class ApiError extends Error {
 	override readonly name = "ApiError";
 }
 
 export interface Api {
-	/** Makes the operator's account with the set-up link's token. */
+	/** Creates the operator's account with the setup link's token. */
 	setUp(account: { token: string; email: string; name: string; password: string }): Promise<void>;
-	/** A link that signs this account in, one time. */
+	/** Creates a link that signs this account in once. */
 	createSignInLink(email: string): Promise<{ readonly url: string }>;
 	createProject(name: string): Promise<Project>;
 	listEventTypes(): Promise<string[]>;
 	createWebhook(projectId: string, input: NewWebhook): Promise<Webhook & { readonly secret: string }>;
-	/** Reports a fact of the store; answers with the events that it made at once. */
+	/** Reports a store fact, and returns the events published immediately. */
 	report(projectId: string, fact: Report): Promise<readonly Published[]>;
-	/** The first event of this type behind `after`, waited for up to 20 s; null when there is none, or `signal` is given. */
+	/** Waits up to 20 s for the first event of this type after `after`; null if none arrives or `signal` aborts. */
 	nextEvent(projectId: string, type: string, after: number, signal: AbortSignal): Promise<LoggedEvent | null>;
-	/** Everything in the delivery log that was started at `since` or later, newest first. */
+	/** All attempts in the delivery log that started at `since` or later, newest first. */
 	attemptsSince(projectId: string, since: Date): Promise<Attempt[]>;
-	/** Whether the service says that it can serve; false also while nothing listens yet. */
+	/** Whether the service reports that it is ready; false while nothing is listening yet. */
 	isReady(): Promise<boolean>;
 }
 
@@ -93,7 +93,7 @@ const PAGE_LIMIT = 200;
 /** How long a call waits for an event, seconds. */
 const WAIT_S = 20;
 
-/** A client of the service's HTTP API. Every call but `isReady` throws an `ApiError` when it did not succeed. */
+/** A client of the service's HTTP API. All calls except `isReady` throw an `ApiError` if they fail. */
 export function connectApi(baseUrl: string, key: string): Api {
 	return {
 		async setUp(account) {
@@ -136,7 +136,7 @@ export function connectApi(baseUrl: string, key: string): Api {
 				await response.arrayBuffer();
 				return response.ok;
 			} catch (error) {
-				// What fetch throws when nothing listens yet, or is too slow to answer.
+				// Nothing is listening yet, or the response timed out.
 				if (error instanceof TypeError || error instanceof DOMException) return false;
 				throw error;
 			}
@@ -166,18 +166,18 @@ export function connectApi(baseUrl: string, key: string): Api {
 			});
 			text = await response.text();
 		} catch (error) {
-			throw new ApiError(`${what} got no answer: ${reason(error)}`, { cause: error });
+			throw new ApiError(`${what} got no response: ${reason(error)}`, { cause: error });
 		}
-		if (!response.ok) throw new ApiError(`${what} was answered with ${response.status}: ${text}`);
+		if (!response.ok) throw new ApiError(`${what} returned ${response.status}: ${text}`);
 		try {
 			return JSON.parse(text) as T;
 		} catch (error) {
-			throw new ApiError(`${what} was answered with something else than JSON: ${text}`, { cause: error });
+			throw new ApiError(`${what} returned something other than JSON: ${text}`, { cause: error });
 		}
 	}
 }
 
-/** `fetch` says only "fetch failed" and keeps why in the cause. */
+/** `fetch` only says "fetch failed"; the reason is in the cause. */
 function reason(error: unknown): string {
 	if (!(error instanceof Error)) return String(error);
 	return error.cause instanceof Error ? error.cause.message : error.message;

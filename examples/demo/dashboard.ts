@@ -1,18 +1,18 @@
 import type { Api } from "./api.ts";
 import type { Service } from "./service.ts";
 
-/** What lets the person at the terminal into the dashboard. */
+/** How to sign in to the dashboard. */
 export interface DashboardAccess {
-	/** Signs in at once, one time. */
+	/** Signs in immediately; works once. */
 	readonly url: string;
 	readonly email: string;
 	readonly password: string;
 }
 
-/** Good on this computer, for as long as the demonstration runs. */
+/** Only valid on this computer while the demonstration runs. */
 const ACCOUNT = { email: "demo@example.com", name: "Demo owner", password: "demonstration" };
 
-/** Makes the operator's account by the link that the service printed, and a link that signs in to it. */
+/** Creates the operator's account with the setup link that the service printed, and a link to sign in with. */
 export async function openDashboard(service: Service, api: Api, projectId: string): Promise<DashboardAccess> {
 	await api.setUp({ token: service.setupToken(), ...ACCOUNT });
 	const { url } = await api.createSignInLink(ACCOUNT.email);

@@ -14,7 +14,7 @@ interface Run {
 	readonly stderr: string;
 }
 
-/** Runs the demonstration as a person would; `onOutput` sees the standard output as it grows. */
+/** Runs the demonstration as a user would; `onOutput` gets the standard output so far. */
 async function demo(
 	args: readonly string[],
 	onOutput?: (soFar: string, kill: (signal: NodeJS.Signals) => void) => void,
@@ -35,14 +35,14 @@ function summaryOf(stdout: string): Map<string, string> {
 	return new Map(Array.from(rows, ([, name, value]) => [name ?? "", value ?? ""]));
 }
 
-test("delivers everything that the store publishes, retried where refused, and verified by the receivers", async () => {
+test("delivers everything the store publishes, retrying refused requests, and the receivers verify it", async () => {
 	const { code, stdout, stderr } = await demo(["--events", "20", "--speed", "20", "--seed", "5"]);
 
 	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
 	const summary = summaryOf(stdout);
 	expect(summary.get("published")).toBe("20 events");
 	const [, delivered, deliveries] = /^(\d+) of (\d+) deliveries/.exec(summary.get("delivered") ?? "") ?? [];
-	// Accounting gets every event, Chat notices some of them.
+	// Accounting gets every event, Chat notices only some.
 	expect(Number(deliveries)).toBeGreaterThan(20);
 	expect(delivered).toBe(deliveries);
 	expect(summary.get("verified")).toBe(`${deliveries} of ${deliveries}, by the receivers' own check`);
@@ -51,12 +51,12 @@ test("delivers everything that the store publishes, retried where refused, and v
 	expect(summary.get("signature failures")).toBe("0");
 	expect(stdout).toContain("Everything published was delivered and verified.");
 	expect(stdout).not.toContain("NOT VERIFIED");
-	// The seed makes Chat notices refuse some of the requests, and every first attempt but those is logged as delivered.
+	// With this seed Chat notices refuses some requests; all other first attempts are logged as delivered.
 	expect(stdout).toMatch(/↻ retrying .+ attempt 1 of 8 /);
 	expect(stdout).toMatch(/✔ delivered .+ attempt [2-8] of 8 .+ verified ✓/);
 }, 90_000);
 
-test("the store drives every type of event", async () => {
+test("the store publishes every type of event", async () => {
 	const { code, stdout, stderr } = await demo(["--events", "60", "--speed", "50", "--seed", "5"]);
 
 	expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
@@ -67,7 +67,7 @@ test("the store drives every type of event", async () => {
 }, 120_000);
 
 test.skipIf(process.platform === "win32")(
-	"stops in order when it is asked to",
+	"stops gracefully on SIGTERM",
 	async () => {
 		let asked = false;
 		const { code, stdout, stderr } = await demo(["--speed", "5"], (soFar, kill) => {
@@ -83,22 +83,22 @@ test.skipIf(process.platform === "win32")(
 	60_000,
 );
 
-test("says what is wrong with its options", async () => {
+test("reports invalid options", async () => {
 	const { code, stderr } = await demo(["--events", "none"]);
 
 	expect(code).toBe(2);
 	expect(stderr).toContain('--events must be a number from 1 to 9007199254740991, not "none".');
 });
 
-test("shows why the service could not start", async () => {
+test("shows why the service couldn't start", async () => {
 	const taken = createServer();
 	await once(taken.listen(0, "127.0.0.1"), "listening");
 	onTestFinished(() => void taken.close());
 	const address = taken.address();
-	if (address === null || typeof address === "string") throw new Error("The listening port is not known.");
+	if (address === null || typeof address === "string") throw new Error("The listening port is unknown.");
 
 	const { code, stderr } = await demo(["--port", String(address.port)]);
 
 	expect(code).toBe(1);
-	expect(stderr).toMatch(/The service ended by itself\. It ended with exit code \d+, after printing:\n.*\S/);
+	expect(stderr).toMatch(/The service ended unexpectedly\. It exited with code \d+ after printing:\n.*\S/);
 }, 60_000);

@@ -4,13 +4,13 @@ import type { Verdict } from "./receiver.ts";
 import { isComplete, type Totals } from "./totals.ts";
 
 export interface Feed {
-	/** Text as it is, one or more lines. */
+	/** Prints one or more lines unchanged. */
 	say(text: string): void;
 	published(event: Published, summary: string): void;
 	attempted(attempt: Attempt, about: AttemptContext): void;
 	totals(totals: Totals): void;
 	summary(totals: Totals): void;
-	/** Takes the status line away. */
+	/** Removes the status line. */
 	close(): void;
 }
 
@@ -18,7 +18,7 @@ export interface AttemptContext {
 	readonly webhookName: string;
 	readonly seq: number | null;
 	readonly maxAttempts: number;
-	/** What the receiver's own check said, or null when no request was seen whole. */
+	/** The result of the receiver's own check; null if it received no complete request. */
 	readonly verdict: Verdict | null;
 }
 
@@ -29,13 +29,13 @@ interface Screen {
 }
 
 const CLEAR_LINE = "\r\u001b[2K";
-/** Some terminals do not say how wide they are, or say 0. */
+/** Some terminals report no width, or 0. */
 const FALLBACK_COLUMNS = 80;
 const TYPE_WIDTH = "subscription.canceled".length;
-/** Where no status line can be, totals are printed this often. */
+/** How often to print totals where no status line is possible. */
 const TOTALS_EVERY_MS = 10_000;
 
-/** Prints to `screen`: on a terminal in colour with the totals in its last line, elsewhere as plain lines. */
+/** Prints to `screen`: on a terminal in color with the totals in the last line, elsewhere as plain lines. */
 export function openFeed(screen: Screen, useColour: boolean): Feed {
 	const colour = picocolors.createColors(useColour);
 	const isTerminal = screen.isTTY === true;
@@ -117,26 +117,26 @@ export function openFeed(screen: Screen, useColour: boolean): Feed {
 			waiting > 0 ? `${waiting} not attempted yet` : "",
 			retrying > 0 ? `${retrying} still to be retried` : "",
 			failed > 0 ? `${failed} dead-lettered after the last attempt` : "",
-			delivered > verified ? `${delivered - verified} delivered, but not accepted by their receiver` : "",
+			delivered > verified ? `${delivered - verified} delivered, but not accepted by the receiver` : "",
 			signatureFailures > 0 ? `${signatureFailures} requests with a wrong signature` : "",
 		].filter((part) => part !== "");
 		return colour.yellow(`! Not everything published was delivered and verified: ${rest.join(", ")}.`);
 	}
 }
 
-/** Hours, minutes and seconds where the person is. */
+/** Local time as hours, minutes and seconds. */
 export function clockTime(time: Date): string {
 	return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
 function answer({ status_code, error }: Attempt): string {
 	if (status_code !== null) return String(status_code);
-	// The API also says what to do about it; the line has room for what happened.
+	// The API also says what to do about it; the line only has room for what happened.
 	const [what = ""] = (error ?? "no reason given").split(/[:.] /);
-	return `no answer (${what.charAt(0).toLowerCase()}${what.slice(1)})`;
+	return `no response (${what.charAt(0).toLowerCase()}${what.slice(1)})`;
 }
 
-/** Short enough for a terminal's line: what matters most comes first, since the end may be cut off. */
+/** Most important first, because a terminal may cut off the end. */
 function inOneLine(totals: Totals): string {
 	return [
 		`${totals.published} published`,

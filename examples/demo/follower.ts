@@ -2,18 +2,18 @@ import type { Api, Attempt } from "./api.ts";
 
 /** Reads the delivery log as it grows. */
 export interface Follower {
-	/** The attempts that were logged since the last poll, in the order in which they ended. */
+	/** The attempts logged since the last poll, in the order in which they ended. */
 	poll(): Promise<Attempt[]>;
 }
 
-/** An attempt is logged when it has ended, and the log is searched by when it began. */
+/** Attempts are logged when they end, but the log is searched by start time: search this far back in addition. */
 const COMMIT_ALLOWANCE_MS = 5_000;
 
-/** Follows a project's delivery log. `attemptTimeout` in seconds: the longest that an attempt can take. */
+/** Follows a project's delivery log. `attemptTimeout`: the longest an attempt can take, in seconds. */
 export function followAttempts(api: Api, projectId: string, attemptTimeout: number): Follower {
 	const lookBackMs = attemptTimeout * 1000 + COMMIT_ALLOWANCE_MS;
 	let since = Date.now() - lookBackMs;
-	/** When each attempt that was answered ended, by its id; only those that the next poll can meet again. */
+	/** End times of attempts already returned, by id; only those that the next poll may find again. */
 	const seen = new Map<string, number>();
 
 	return {

@@ -7,7 +7,7 @@ export interface HeaderContext {
 	readonly dashboard: DashboardAccess;
 	readonly project: Project;
 	readonly webhooks: readonly { readonly webhook: Webhook; readonly manner: string }[];
-	/** The webhook that the commands for a single webhook are about. */
+	/** The webhook used in the commands for a single webhook. */
 	readonly example: Webhook;
 	readonly retryDelays: readonly number[];
 	readonly attemptTimeout: number;
@@ -15,13 +15,13 @@ export interface HeaderContext {
 	readonly seed: number;
 }
 
-/** What a person needs to know before the feed begins, with commands to copy. `bold` and `dim` mark up a text. */
+/** What the user needs to know before the feed begins, with commands to copy. `bold` and `dim` style a text. */
 export function header(context: HeaderContext, bold: (text: string) => string, dim: (text: string) => string): string {
 	const { baseUrl, key, dashboard, project, webhooks, example, seed } = context;
 	const projectUrl = `${baseUrl}/v1/projects/${project.id}`;
 	const rows: readonly (readonly [string, string])[] = [
 		["Dashboard", `${dashboard.url}`],
-		["", `signs you in at once, one time; or sign in as ${dashboard.email}, password ${dashboard.password}`],
+		["", `signs you in, works once; or sign in as ${dashboard.email}, password ${dashboard.password}`],
 		["API", `${baseUrl}/v1`],
 		["Reference", `${baseUrl}/docs   (OpenAPI: ${baseUrl}/openapi.json)`],
 		["Project", `${project.id}   (${project.name})`],
@@ -33,22 +33,22 @@ export function header(context: HeaderContext, bold: (text: string) => string, d
 	const commands: readonly (readonly [string, string])[] = [
 		["Report an order", `--json '${JSON.stringify(ORDER)}' ${projectUrl}/orders`],
 		["Publish an event yourself", `--json '${JSON.stringify(EVENT)}' ${projectUrl}/events`],
-		["List attempts that failed", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
+		["List failed attempts", `'${projectUrl}/attempts?status=retrying' '${projectUrl}/attempts?status=failed'`],
 		["List webhooks", `${projectUrl}/webhooks`],
 		["Send a test event", `--json '{"type":"purchase.completed"}' ${projectUrl}/webhooks/${example.id}/test`],
-		["Replay what was dead-lettered", `--json '{"status":"failed"}' ${projectUrl}/webhooks/${example.id}/replay`],
+		["Replay dead-lettered deliveries", `--json '{"status":"failed"}' ${projectUrl}/webhooks/${example.id}/replay`],
 	];
 	const curl = `curl -H 'Authorization: Bearer ${key}'`;
 	return [
 		bold("Posthorn: a store's events, delivered to webhooks"),
-		"A made-up store reports what happens in it; the real service makes events of it, signs them and delivers them to two",
-		"HTTPS receivers on this computer, each of which checks every signature. Open the dashboard to watch.",
+		"A made-up store reports facts to the real service, which turns them into signed events and delivers those to two HTTPS",
+		"receivers on this computer. Each receiver verifies every signature. Open the dashboard to watch.",
 		"",
 		...rows.map(([name, value]) =>
 			name === "" ? `  ${" ".repeat(14)}${dim(value)}` : `  ${bold(name.padEnd(14))}${value}`,
 		),
 		"",
-		`  To let you see retries and baskets soon, they come after ${shortened(context)}`,
+		`  To show retries and baskets soon, delays are short: retries come after ${shortened(context)}`,
 		`  Seed of this run: ${seed}. Stop with Ctrl-C.`,
 		"",
 		bold("Try it, in another terminal:"),
@@ -67,6 +67,6 @@ const ORDER = {
 const EVENT = { type: "purchase.completed", data: { ...ORDER, order_id: "ord_2" } };
 
 function shortened({ retryDelays, attemptTimeout, basketIdle }: HeaderContext): string {
-	const delays = `${retryDelays.join(", ")} s here (30 s to 1 h by default);`;
+	const delays = `${retryDelays.join(", ")} s (30 s to 1 h by default);`;
 	return `${delays}\n  an attempt may take ${attemptTimeout} s (15 s by default);\n  a basket is abandoned after ${basketIdle} s (24 h by default).`;
 }

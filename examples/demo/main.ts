@@ -1,4 +1,4 @@
-/** Posthorn at work, on screen: a client of the real service, with a made-up store and two real receivers. */
+/** The demonstration: the real service with a made-up store and two real receivers. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,13 +15,13 @@ import { sell } from "./sale.ts";
 import { choosePort, type Service, startService, waitUntilReady } from "./service.ts";
 import { openTally } from "./totals.ts";
 
-/** Seconds. Attempts are one more than there are delays. */
+/** Seconds. There is one attempt more than there are delays. */
 const RETRY_DELAYS = [2, 4, 8, 15, 30, 60, 120];
 const ATTEMPT_TIMEOUT = 3;
 /** Seconds until a basket counts as abandoned. */
 const BASKET_IDLE = 5;
 
-/** How much later than a failed call the end of the service may be heard of. */
+/** How long after a failed call to wait for the service to exit. */
 const DEATH_NEWS_MS = 1_000;
 
 const stopping = new AbortController();
@@ -90,17 +90,17 @@ async function demonstrate(options: Options, feed: Feed, colours: boolean): Prom
 	}
 }
 
-/** Runs `work` with a signal that is given when the service dies; then it rejects with what the service printed last. */
+/** Runs `work` with a signal that aborts when the service dies; then rejects with the service's last output. */
 async function whileAlive(service: Service, work: (over: AbortSignal) => Promise<void>): Promise<void> {
 	const over = new AbortController();
 	const died = service.ended.then(() => {
 		over.abort();
-		throw new Error(`The service ended by itself. ${service.lastWords()}`);
+		throw new Error(`The service ended unexpectedly. ${service.lastWords()}`);
 	});
 	try {
 		await Promise.race([died, work(over.signal)]);
 	} catch (error) {
-		// A call that fails because the service dies is heard of before its death is.
+		// If the service dies, its calls fail before its exit is reported.
 		if (error instanceof ApiError) await Promise.race([died, delay(DEATH_NEWS_MS)]);
 		throw error;
 	}
@@ -115,11 +115,12 @@ async function main(): Promise<number> {
 	const colours = process.stdout.isTTY === true && !process.env.NO_COLOR;
 	const feed = openFeed(process.stdout, colours);
 	const stop = (): void => {
-		if (!stopping.signal.aborted) feed.say("\nStopping: the store closes, and the service finishes what is under way.");
+		if (!stopping.signal.aborted)
+			feed.say("\nStopping: the store closes, and the service finishes attempts in flight.");
 		stopping.abort();
 	};
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
-	// Whoever read the output has gone; there is no one left to show anything to.
+	// The reader has closed the pipe.
 	process.stdout.on("error", () => stopping.abort());
 	try {
 		await demonstrate(options, feed, colours);

@@ -6,32 +6,32 @@ export interface Options {
 	readonly events: number;
 	/** Seconds to publish for; Infinity if not given. */
 	readonly seconds: number;
-	/** Null: choose a free one. */
+	/** Null chooses a free one. */
 	readonly port: number | null;
 	readonly seed: number;
 	/** How many times faster the store sells. */
 	readonly speed: number;
 }
 
-export const HELP = `Shows Posthorn at work: a made-up store reports what happens in it to the real service, which makes events of
-it and delivers them over HTTPS to two receivers on this computer. Runs until Ctrl-C, unless told when to stop.
+export const HELP = `Demonstrates Posthorn: a made-up store reports facts to the real service, which turns them into events and
+delivers those over HTTPS to two receivers on this computer. Runs until Ctrl-C by default.
 
   node examples/demo/main.ts [options]
 
-  --events N     stop after N events, once all of them are delivered or dead-lettered
+  --events N     stop after N events, once all are delivered or dead-lettered
   --seconds N    publish for N seconds, then stop as above
-  --port N       port of the service (default: 8420 if it is free, else any)
-  --seed N       make the same things happen again (default: by chance)
+  --port N       port of the service (default: 8420 if it is free, otherwise any)
+  --seed N       repeat the run with this seed (default: random)
   --speed N      the store sells N times as fast, 0.1 to 50 (default: 1)
-  --help         this text
+  --help         print this text
 
-Exit code: 0 when it ran to its end or was stopped, 1 when the service could not start or died, 2 for wrong options.
-Set NO_COLOR to have no colours.`;
+Exit codes: 0 if it finished or was stopped, 1 if the service could not start or died, 2 for invalid options.
+Set NO_COLOR to turn colors off.`;
 
 const MAX_PORT = 65_535;
 const MAX_SEED = 2 ** 32 - 1;
 
-/** Reads the command line. Throws an `OptionError`, for people, when something on it is unknown or out of bounds. */
+/** Parses the command line. Throws an `OptionError` for unknown options and values out of range. */
 export function readOptions(args: readonly string[]): Options {
 	const values = parse(args);
 	return {
@@ -44,7 +44,7 @@ export function readOptions(args: readonly string[]): Options {
 	};
 }
 
-/** The command line is wrong; the message says how. */
+/** The command line is invalid; the message says why. */
 export class OptionError extends Error {
 	override readonly name = "OptionError";
 }

@@ -6,34 +6,34 @@ export interface PublishingOptions {
 	readonly api: Api;
 	readonly projectId: string;
 	readonly store: Store;
-	/** Events to make, those of baskets that are still to be abandoned included. */
+	/** How many events to publish, including those of baskets that are yet to be abandoned. */
 	readonly limit: number;
-	/** Ends the publishing at once; what is being reported is finished first. Baskets that were left are not waited for. */
+	/** Stops publishing after the current report, without waiting for baskets to be abandoned. */
 	readonly stopping: AbortSignal;
-	/** Closes the store; baskets that were left are waited for. */
+	/** Closes the store, but waits for baskets to be abandoned. */
 	readonly closed: AbortSignal;
 	/**
-	 * Told of each event that the service made, with a few words on it. `calledAt` is when it was reported (of a basket:
-	 * when its event was made), in `performance.now()`'s time.
+	 * Called for each published event with a short summary. `calledAt` is when the fact was reported (for a basket, when its
+	 * event was created), on `performance.now()`'s clock.
 	 */
 	readonly onPublished: (event: Published, summary: string, calledAt: number) => void;
 }
 
 export interface Publishing {
-	/** Resolves when the limit is reached or a signal given; rejects with the first error of the API. */
+	/** Resolves when the limit is reached or a signal aborts; rejects with the first API error. */
 	readonly done: Promise<void>;
-	/** Resolves once what is being reported now, if anything, was answered and told. */
+	/** Resolves once the current report, if any, has its response and `onPublished` was called. */
 	answered(): Promise<void>;
 }
 
 const ABANDONED = "basket.abandoned";
 
-/** Reports what happens in the store, one fact at a time, and tells of the baskets that are abandoned meanwhile. */
+/** Reports store facts one at a time, and polls for abandoned baskets in the meantime. */
 export function startPublishing(options: PublishingOptions): Publishing {
 	const { api, projectId, store, limit, stopping, closed, onPublished } = options;
 	const noMoreFacts = AbortSignal.any([closed, stopping]);
 	const noMoreBaskets = new AbortController();
-	/** What is said of baskets that were left, by their ids. */
+	/** Summaries of baskets that will be abandoned, by basket id. */
 	const left = new Map<string, string>();
 	let allReported = false;
 	let current: Promise<void> = Promise.resolve();
@@ -63,7 +63,7 @@ export function startPublishing(options: PublishingOptions): Publishing {
 		}
 	}
 
-	/** The polling that a program without webhooks would do. */
+	/** Polls as a program without webhooks would. */
 	async function followBaskets(): Promise<void> {
 		const signal = AbortSignal.any([noMoreBaskets.signal, stopping]);
 		let after = 0;
@@ -85,7 +85,7 @@ export function startPublishing(options: PublishingOptions): Publishing {
 	}
 }
 
-/** Resolves after `ms`, or as soon as the signal is given. */
+/** Resolves after `ms`, or as soon as the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 	try {
 		await delay(ms, undefined, { signal });

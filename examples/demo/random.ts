@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that a run can be repeated. */
+/** Pseudorandom numbers from a seed, so that a run can be repeated. */
 export interface Random {
 	/** From 0 up to, but not including, 1. */
 	next(): number;
@@ -10,7 +10,7 @@ export interface Random {
 	pick<T>(list: readonly T[]): T;
 }
 
-/** The generator "mulberry32": 32 bits of state, plenty for a demonstration, nothing for secrets. */
+/** The mulberry32 generator: 32 bits of state are plenty for a demonstration, but never for secrets. */
 export function createRandom(seed: number): Random {
 	let state = seed >>> 0;
 	const next = (): number => {
@@ -26,13 +26,13 @@ export function createRandom(seed: number): Random {
 		whole,
 		pick(list) {
 			const picked = list[whole(0, list.length - 1)];
-			if (picked === undefined) throw new RangeError("Nothing can be picked from an empty list.");
+			if (picked === undefined) throw new RangeError("Can't pick from an empty list.");
 			return picked;
 		},
 	};
 }
 
-/** A seed made from text: FNV-1a, 32 bits. */
+/** Derives a seed from text with 32-bit FNV-1a. */
 export function seedFrom(text: string): number {
 	let hash = 0x811c9dc5;
 	for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

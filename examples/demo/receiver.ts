@@ -3,11 +3,11 @@ import { AT_ONCE, type Manner, type Treatment } from "./trouble.ts";
 
 const REFUSED = { kind: "answer", status: 401, afterMs: 0 } as const;
 
-/** What a receiver found when it checked a request by itself. */
+/** The result of a receiver's own check of a request. */
 export interface Verdict {
-	/** Signature and timestamp are right. */
+	/** Signature and timestamp are valid. */
 	readonly verified: boolean;
-	/** The receiver had accepted the event before: answered with 200, and ignored. */
+	/** The receiver had already accepted the event, so it responded with 200 and ignored it. */
 	readonly duplicate: boolean;
 }
 
@@ -16,15 +16,15 @@ export interface Receipt extends Verdict {
 	readonly url: string;
 	readonly eventId: string;
 	readonly signature: string;
-	/** The receiver took the event: its answer is 2xx, whether or not it comes in time. */
+	/** The receiver accepted the event with a 2xx, whether or not in time. */
 	readonly accepted: boolean;
-	/** When the request had been read, in `performance.now()`'s time. */
+	/** When the request had been read, on `performance.now()`'s clock. */
 	readonly receivedAt: number;
 }
 
 export interface OpenReceiver {
 	readonly url: string;
-	/** The secret that requests are checked with; before there is one, none is accepted. */
+	/** Sets the secret to verify requests with; until then none is accepted. */
 	useSecret(secret: string): void;
 	close(): Promise<void>;
 }
@@ -36,13 +36,13 @@ export interface OpenReceiverOptions {
 	readonly onReceipt: (receipt: Receipt) => void;
 }
 
-/** Starts a receiver that checks and de-duplicates what it gets, as receivers should, and treats the rest in its manner. */
+/** Starts a receiver that verifies and deduplicates requests, as receivers should, and treats the rest by `manner`. */
 export async function openReceiver({ authority, path, manner, onReceipt }: OpenReceiverOptions): Promise<OpenReceiver> {
 	const accepted = new Set<string>();
-	/** How often each event's content was received, by that content. */
+	/** How often each event's content was received. */
 	const receptions = new Map<string, number>();
 
-	// Every request is told to `onReceipt` at once; the receiver itself has to keep none.
+	// `onReceipt` gets every request immediately, so the receiver doesn't have to keep any.
 	const receiver = await startReceiver({ authority, respond, keep: 1 });
 	const url = receiver.ipUrl(path);
 	return {
@@ -64,7 +64,7 @@ export async function openReceiver({ authority, path, manner, onReceipt }: OpenR
 		return treatment.kind === "reset" ? "reset" : { status: treatment.status, delayMs: treatment.afterMs };
 	}
 
-	/** By what the event is about, which a seed repeats, and not by its id and time, which no seed does. */
+	/** Depends on the event's content, which a seed repeats, not on its id and time, which it doesn't. */
 	function treat(body: string): Treatment {
 		const { type, data } = JSON.parse(body) as { type: string; data: unknown };
 		const content = `${type} ${JSON.stringify(data)}`;

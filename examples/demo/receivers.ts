@@ -5,18 +5,18 @@ import { type Manner, sound, troubled } from "./trouble.ts";
 
 export interface RegisteredWebhook {
 	readonly webhook: Webhook;
-	/** How its receiver behaves, for people. */
+	/** How its receiver behaves, in words. */
 	readonly manner: string;
 }
 
 export interface Receivers {
-	/** PEM file of the authority that the receivers' certificates come from. */
+	/** PEM file of the authority that issued the receivers' certificates. */
 	readonly caFile: string;
-	/** Registers a webhook for each; from then on they know their secrets. */
+	/** Registers a webhook for each receiver, and gives the receiver its secret. */
 	register(api: Api, projectId: string): Promise<RegisteredWebhook[]>;
 	onReceipt(listener: (receipt: Receipt) => void): void;
 	nameOf(webhookId: string): string | undefined;
-	/** What the receiver found when it got the attempt's request, or null if it did not get it whole. Told once. */
+	/** The receiver's verdict on the attempt's request; null if it didn't get all of it. Returned only once. */
 	takeVerdict(attempt: Attempt): Verdict | null;
 	close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Cast {
 	readonly inWords: string;
 }
 
-/** Starts the two receivers, each behind HTTPS on loopback, with an authority whose certificate lies in `folder`. */
+/** Starts two HTTPS receivers on loopback, and writes the certificate of their authority to `folder`. */
 export async function startReceivers(folder: string, seed: number, attemptTimeout: number): Promise<Receivers> {
 	const authority = await createAuthority();
 	const caFile = await writeCaFile(authority, folder);
@@ -43,18 +43,18 @@ export async function startReceivers(folder: string, seed: number, attemptTimeou
 			path: "/accounting/webhooks",
 			events: null,
 			manner: sound,
-			inWords: "takes every event, accepts it at once",
+			inWords: "gets every event, accepts it immediately",
 		},
 		{
 			name: "Chat notices",
 			path: "/chat/notices",
 			events: ["purchase.completed", "purchase.refunded", "basket.abandoned"],
 			manner: troubled(seed, attemptTimeout),
-			inWords: "takes purchases and baskets; refuses some, is slow at times, hangs up at times",
+			inWords: "gets purchases and baskets; refuses some, and is sometimes slow or hangs up",
 		},
 	];
 	let listener: (receipt: Receipt) => void = () => {};
-	/** By what tells one request from another: its webhook, and its signature over time and body. */
+	/** By URL and signature, which identify a request. */
 	const verdicts = new Map<string, Verdict>();
 	const names = new Map<string, string>();
 	const running = await Promise.all(
@@ -74,7 +74,7 @@ export async function startReceivers(folder: string, seed: number, attemptTimeou
 			return await Promise.all(
 				cast.map(async ({ name, events, inWords }, at) => {
 					const receiver = running[at];
-					if (receiver === undefined) throw new Error(`The receiver of ${name} does not run.`);
+					if (receiver === undefined) throw new Error(`The receiver of ${name} is not running.`);
 					const { secret, ...webhook } = await api.createWebhook(projectId, {
 						url: receiver.url,
 						description: name,

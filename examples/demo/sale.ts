@@ -8,10 +8,10 @@ import { openStore } from "./store.ts";
 import { isSettled, type Tally } from "./totals.ts";
 
 const POLL_EVERY_MS = 300;
-/** How much longer than an attempt may take its entry in the log is waited for when the demonstration is stopped. */
+/** How long to wait for the last log entries at a stop, in addition to the timeout of an attempt. */
 const COMMIT_ALLOWANCE_MS = 2_000;
 
-/** How much later than an attempt at an event the event may be heard of. */
+/** How long after an attempt its event may become known. */
 const NEWS_ALLOWANCE_MS = 10_000;
 
 export interface Sale {
@@ -24,13 +24,13 @@ export interface Sale {
 	/** Seconds that an attempt may take. */
 	readonly attemptTimeout: number;
 	readonly maxAttempts: number;
-	/** Given when someone wants the demonstration to end. */
+	/** Aborts when the user stops the demonstration. */
 	readonly stopping: AbortSignal;
-	/** Given when the service has died. */
+	/** Aborts when the service dies. */
 	readonly over: AbortSignal;
 }
 
-/** Lets the store publish until it is told to stop, and shows what the delivery log says until all is settled. */
+/** Publishes until told to stop, and shows the delivery log until all deliveries are settled. */
 export async function sell(sale: Sale): Promise<void> {
 	const { options, feed, tally, receivers, api, project, attemptTimeout, maxAttempts, stopping, over } = sale;
 	const closed = new AbortController();
@@ -49,12 +49,12 @@ export async function sell(sale: Sale): Promise<void> {
 			feed.published(event, summary);
 		},
 	});
-	/** Attempts at events that were not told of yet. */
+	/** Attempts whose events aren't known yet. */
 	const early: Attempt[] = [];
 	let storeIsOpen = true;
 	const publishingDone = publishing.done.then(() => {
 		storeIsOpen = false;
-		if (!stopping.aborted && !over.aborted) feed.say("\nThe store is closed; what is on its way is waited for.\n");
+		if (!stopping.aborted && !over.aborted) feed.say("\nThe store is closed; waiting for pending deliveries.\n");
 	});
 
 	const follow = async (): Promise<void> => {
@@ -75,7 +75,7 @@ export async function sell(sale: Sale): Promise<void> {
 		clearTimeout(timer);
 	}
 
-	/** An abandoned basket's event is heard of by polling, which its delivery may outrun. */
+	/** An abandoned basket's event becomes known by polling, and its delivery may be faster. */
 	function isEarly({ event_id, event_type, started_at }: Attempt): boolean {
 		const isUnknownBasket = event_type === "basket.abandoned" && tally.seqOf(event_id) === null;
 		return isUnknownBasket && Date.parse(started_at) > Date.now() - NEWS_ALLOWANCE_MS;

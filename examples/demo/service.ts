@@ -10,24 +10,24 @@ export interface ServiceOptions {
 	/** An empty folder for the database and the keys. */
 	readonly folder: string;
 	readonly operatorKey: string;
-	/** PEM file of the authority that the receivers' certificates come from. */
+	/** PEM file of the authority that issued the receivers' certificates. */
 	readonly caFile: string;
 	readonly retryDelays: readonly number[];
 	readonly attemptTimeout: number;
 	readonly basketIdle: number;
 }
 
-/** The service, running as a process of its own, the way it is installed. */
+/** The service, running in its own process, as it would when installed. */
 export interface Service {
-	/** Resolves once the process has ended, whoever ended it. */
+	/** Resolves once the process has ended, for whatever reason. */
 	readonly ended: Promise<void>;
-	/** The token of the set-up link that it has printed. */
+	/** The token of the setup link that it printed. */
 	setupToken(): string;
-	/** How the process ended and the last lines that it printed, for people. */
+	/** How the process ended, and the last lines that it printed. */
 	lastWords(): string;
-	/** Asks the service to finish what it is doing and waits until it has; after 30 s it is ended by force. */
+	/** Stops the service gracefully and waits for it; kills it after 30 s. */
 	stop(): Promise<void>;
-	/** Ends it at once. */
+	/** Kills it immediately. */
 	kill(): void;
 }
 
@@ -39,12 +39,12 @@ const STOP_TIMEOUT_MS = 30_000;
 /** Characters of output kept for `lastWords`. */
 const KEPT_OUTPUT = 8_000;
 
-/** Starts `posthorn serve`. It listens when `waitUntilReady` has resolved. */
+/** Starts `posthorn serve`, which is listening once `waitUntilReady` has resolved. */
 export function startService(options: ServiceOptions): Service {
 	const child = spawn(process.execPath, [COMMAND, "serve"], {
 		env: environment(options),
 		stdio: ["ignore", "pipe", "pipe"],
-		// A Ctrl-C reaches the terminal's whole process group; the service is asked to stop by `stop` alone.
+		// Ctrl-C reaches the terminal's whole process group, but only `stop` should stop the service.
 		detached: process.platform !== "win32",
 		windowsHide: true,
 	});
@@ -66,7 +66,7 @@ export function startService(options: ServiceOptions): Service {
 		ended,
 		setupToken() {
 			const token = /\/setup#([\w-]+)/.exec(stripVTControlCharacters(output))?.[1];
-			if (token === undefined) throw new Error(`The service printed no set-up link.\n${output}`);
+			if (token === undefined) throw new Error(`The service printed no setup link.\n${output}`);
 			return token;
 		},
 		lastWords: () => `${howItEnded(child, failure)}\n${output.trimEnd() || "(it printed nothing)"}`,
@@ -80,7 +80,7 @@ export function startService(options: ServiceOptions): Service {
 	};
 }
 
-/** Asks `isReady` until it says yes. Rejects after 30 s with what the service printed, or with the signal's reason. */
+/** Polls `isReady` until it is true. Rejects after 30 s with the service's output, or with the signal's reason. */
 export async function waitUntilReady(
 	service: Service,
 	isReady: () => Promise<boolean>,
@@ -94,12 +94,12 @@ export async function waitUntilReady(
 	}
 }
 
-/** 8420, the service's own default, if nothing listens there; else any that is unused. */
+/** The service's default port if it is free, otherwise any unused one. */
 export async function choosePort(): Promise<number> {
 	return (await isUnused(PREFERRED_PORT)) ? PREFERRED_PORT : await unusedPort();
 }
 
-/** The caller's environment without its own settings for the service, which are not meant for a demonstration. */
+/** The caller's environment without Posthorn's settings, which aren't meant for a demonstration. */
 function environment(options: ServiceOptions): NodeJS.ProcessEnv {
 	const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("POSTHORN_"));
 	return {
@@ -118,7 +118,7 @@ function environment(options: ServiceOptions): NodeJS.ProcessEnv {
 
 function howItEnded(child: ChildProcess, failure: Error | undefined): string {
 	if (failure !== undefined) return `Its process failed: ${failure.message}`;
-	if (child.signalCode !== null) return `It was ended by ${child.signalCode}, after printing:`;
-	if (child.exitCode !== null) return `It ended with exit code ${child.exitCode}, after printing:`;
-	return "It still runs, and has printed:";
+	if (child.signalCode !== null) return `It was killed by ${child.signalCode} after printing:`;
+	if (child.exitCode !== null) return `It exited with code ${child.exitCode} after printing:`;
+	return "It is still running, and has printed:";
 }

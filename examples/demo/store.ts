@@ -1,19 +1,19 @@
 import type { Report } from "./api.ts";
 import { createRandom, type Random } from "./random.ts";
 
-/** What happens in the store: one or two calls, and the events that the service makes of them. */
+/** A store fact: one or two calls, and the events that the service publishes for them. */
 export interface StoreFact {
 	readonly reports: readonly Report[];
-	/** What is said of each event that it makes, for people, by the event's type. */
+	/** A summary of each of its events, by event type. */
 	readonly summaries: ReadonlyMap<string, string>;
-	/** The basket that is left, if one is: its event comes by itself, later. */
+	/** The id of a basket that will be abandoned; its event follows later. */
 	readonly leftBasket?: string;
 }
 
 export interface Store {
-	/** What happens next in the store, making so many events at most (1 or more). Never ends. */
+	/** The next fact, with at most this many events (1 or more). Never runs out. */
 	next(atMost: number): StoreFact;
-	/** How long the store is quiet before that, milliseconds. */
+	/** How long to wait before it, in milliseconds. */
 	pause(): number;
 }
 
@@ -39,12 +39,12 @@ interface Line {
 }
 
 interface Happening extends StoreFact {
-	/** Something of this order is delivered next. */
+	/** The order of which something is delivered next. */
 	readonly delivers?: Order;
 }
 
 const PAUSE_MS = { shortest: 300, longest: 1500 };
-/** Orders that refunds and chargebacks may still be about. */
+/** How many recent orders refunds and chargebacks choose from. */
 const REMEMBERED_ORDERS = 200;
 
 const PRODUCTS = [
@@ -56,7 +56,7 @@ const PRODUCTS = [
 	{ id: "prod_soundtrack", name: "Soundtrack (file)", cents: 699 },
 ] as const;
 
-/** Rough prices against the euro. */
+/** Approximate exchange rates to the euro. */
 const CURRENCIES = [
 	{ code: "EUR", factor: 1 },
 	{ code: "EUR", factor: 1 },
@@ -70,12 +70,12 @@ const DOMAINS = ["example.com", "example.org", "example.net"];
 const REASONS = ["fraudulent", "product_not_received", "duplicate", "unrecognized"];
 const PLANS = ["vip_monthly", "coins_weekly", "supporter_yearly"];
 const DELIVERABLES = [
-	{ kind: "game_command", done: "Rank granted on survival-1", failed: "The game server did not answer" },
+	{ kind: "game_command", done: "Rank granted on survival-1", failed: "The game server did not respond" },
 	{ kind: "chat_role", done: "Role given", failed: "The buyer is not a member of the chat server" },
-	{ kind: "file", done: "Downloaded", failed: "The file is no longer there" },
+	{ kind: "file", done: "Downloaded", failed: "The file no longer exists" },
 ] as const;
 
-/** A made-up game store in which the same seed always makes the same things happen. */
+/** A made-up game store; the same seed always produces the same facts. */
 export function openStore(seed: number, speed: number): Store {
 	const random = createRandom(seed);
 	const customers = new Set<string>();
@@ -129,7 +129,7 @@ export function openStore(seed: number, speed: number): Store {
 			currency: code,
 			items,
 		};
-		// Some fill a basket first; having been bought, it is not abandoned.
+		// Some customers fill a basket first; once bought, it isn't abandoned.
 		const basketId = random.next() < 0.4 ? `bsk_${number()}` : undefined;
 		const reports: Report[] =
 			basketId === undefined
@@ -141,7 +141,7 @@ export function openStore(seed: number, speed: number): Store {
 		return { reports, summaries, ...(random.next() < 0.5 && { delivers: order }) };
 	}
 
-	/** Most people who buy have bought before. */
+	/** Most buyers have bought before. */
 	function buyer(): string {
 		const known = random.next() < 0.65 ? orders[random.whole(0, orders.length - 1)] : undefined;
 		return known?.email ?? email(random);
@@ -173,7 +173,7 @@ export function openStore(seed: number, speed: number): Store {
 		return one(`/orders/${order.id}/chargebacks`, body, "chargeback.created", summary);
 	}
 
-	/** One that begins, or one that ends. */
+	/** Starts a subscription or cancels one. */
 	function subscription(): StoreFact {
 		const ending = random.next() < 0.4 ? subscriptions.shift() : undefined;
 		if (ending !== undefined) {
@@ -224,7 +224,7 @@ function total(items: readonly Line[]): number {
 	return items.reduce((sum, item) => sum + item.quantity * item.unit_amount_cents, 0);
 }
 
-/** All the store's currencies have hundredths. */
+/** All of the store's currencies have two decimals. */
 function money(cents: number, currency: string): string {
 	return `${(cents / 100).toFixed(2)} ${currency}`;
 }

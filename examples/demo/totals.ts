@@ -5,22 +5,22 @@ type DeliveryState = "waiting" | Attempt["status"];
 
 export interface Totals {
 	readonly published: number;
-	/** Deliveries that the published events make: one for each webhook that subscribes to the event's type. */
+	/** One delivery of each published event to each webhook that subscribes to its type. */
 	readonly deliveries: number;
 	readonly delivered: number;
-	/** Delivered, but not with the first attempt. */
+	/** Delivered, but not by the first attempt. */
 	readonly deliveredByRetry: number;
 	readonly retrying: number;
 	readonly failed: number;
 	/** Not attempted yet. */
 	readonly waiting: number;
-	/** Deliveries that the service calls delivered, and that their receiver accepted with a signature it found right. */
+	/** Deliveries that the service logged as delivered, and that their receiver verified and accepted. */
 	readonly verified: number;
-	/** Requests that a receiver had accepted before, by the event's id. */
+	/** Requests with an event id that the receiver had already accepted. */
 	readonly duplicates: number;
-	/** Requests that a receiver's check refused: signature, timestamp or headers. */
+	/** Requests that failed a receiver's check of signature, timestamp or headers. */
 	readonly signatureFailures: number;
-	/** From publish call to a receiver's first accepted request, milliseconds; null before there is one. */
+	/** Milliseconds from the publish call to a receiver's first accepted request; null before the first one. */
 	readonly medianMs: number | null;
 }
 
@@ -34,22 +34,22 @@ export interface Tally {
 	published(event: Published, calledAt: number): void;
 	attempted(attempt: Attempt): void;
 	received(receipt: Receipt): void;
-	/** The event's number in its project's log, or null if the store of the demonstration did not publish it. */
+	/** The event's sequence number, or null if the demonstration's store didn't publish it. */
 	seqOf(eventId: string): number | null;
 	totals(): Totals;
 }
 
-/** Newest waits that the median is taken of, so that a long run stays small in memory. */
+/** The median covers only this many recent waits, so that a long run takes little memory. */
 const KEPT_WAITS = 10_000;
 
 /**
- * Counts what the store published, what the delivery log says became of it, and what the receivers saw. Events that
- * someone else published (with the commands on the screen, say) count only where receivers report on every request.
+ * Counts what the store published, the outcomes in the delivery log, and what the receivers saw. Events published by
+ * others, such as with the commands on screen, count only in the receivers' statistics.
  */
 export function openTally(webhooks: readonly Webhook[]): Tally {
 	const events = new Map<string, { seq: number; calledAt: number }>();
 	const deliveries = new Map<string, Delivery>();
-	/** First acceptances that arrived before the answer to their publish did. */
+	/** First acceptances that arrived before the response to the publish call. */
 	const early = new Map<string, number>();
 	const waits: number[] = [];
 	const counts = { delivered: 0, deliveredByRetry: 0, retrying: 0, failed: 0, waiting: 0, verified: 0 };
@@ -118,12 +118,12 @@ export function openTally(webhooks: readonly Webhook[]): Tally {
 	}
 }
 
-/** Whether nothing is on its way any more. */
+/** Whether no delivery is pending. */
 export function isSettled({ waiting, retrying }: Totals): boolean {
 	return waiting === 0 && retrying === 0;
 }
 
-/** Whether every delivery succeeded, its receiver agrees, and no receiver found a signature wrong. */
+/** Whether every delivery succeeded and was verified by its receiver, and no signature was wrong. */
 export function isComplete({ deliveries, delivered, verified, signatureFailures }: Totals): boolean {
 	return delivered === deliveries && verified === deliveries && signatureFailures === 0;
 }

@@ -3,20 +3,20 @@ import { createRandom, seedFrom } from "./random.ts";
 /** How a receiver treats one request. */
 export type Treatment =
 	| { readonly kind: "answer"; readonly status: number; readonly afterMs: number }
-	/** The connection is reset after the request was read, without an answer. */
+	/** The connection is reset after the request was read, without a response. */
 	| { readonly kind: "reset" };
 
-/** Decides by the event's content and how often it has been received, counted from 1. */
+/** Chooses a treatment by the event's content and how often it has been received, counted from 1. */
 export type Manner = (content: string, reception: number) => Treatment;
 
 export const AT_ONCE = { kind: "answer", status: 200, afterMs: 0 } as const;
 
-/** Accepts everything at once. */
+/** Accepts everything immediately. */
 export const sound: Manner = () => AT_ONCE;
 
 /**
- * Refuses a quarter of the requests, resets some connections, and is sometimes slow, now and then slower than
- * `attemptTimeout` (seconds) allows. The same request meets the same trouble whenever the seed is the same.
+ * Refuses a quarter of the requests, resets some connections, and is sometimes slow, occasionally slower than
+ * `attemptTimeout` (seconds) allows. With the same seed, the same request is treated the same way.
  */
 export function troubled(seed: number, attemptTimeout: number): Manner {
 	return (content, reception) => {

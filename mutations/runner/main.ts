@@ -4,11 +4,13 @@ import { dirname, join } from "node:path";
 import { AREAS } from "../index.ts";
 import { faultsOf } from "./apply.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
+import { commitOf, Results } from "./results.ts";
 import { copies, tryAll, tryWithout, withFolder } from "./run.ts";
-import { isEnough, lineOf, reportOf, summaryOf } from "./verdict.ts";
+import { isEnough, lineOf, reportOf, summaryOf, survivorsOf } from "./verdict.ts";
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const REPORT = join(ROOT, ".cache/mutations.md");
+const RESULTS = join(ROOT, ".cache/mutations.json");
 
 // What was begun is cleaned up when the process exits.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
@@ -23,28 +25,36 @@ async function main(): Promise<number> {
 		console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
 		return 1;
 	}
-	const { chosen, list } = options;
-	if (list) {
-		for (const { area, mutation } of chosen) console.log(`${area}  ${mutation.name}: ${mutation.why}`);
+	if (options.list) {
+		for (const { area, mutation } of options.chosen) console.log(`${area}  ${mutation.name}: ${mutation.why}`);
 		return 0;
 	}
-	const all = Object.values(AREAS).flat();
-	return report(faultsOf(ROOT, all)) ? 1 : withFolder((folder) => tryIn(folder, options));
+	const mutations = options.all.map(({ mutation }) => mutation);
+	return report(faultsOf(ROOT, mutations)) ? 1 : withFolder((folder) => tryIn(folder, options));
 }
 
-async function tryIn(folder: string, { chosen }: Options): Promise<number> {
-	const places = copies(ROOT, folder);
-	console.log(`${chosen.length} mutations. First their tests, without any …`);
-	if (report(await tryWithout(places[0]!, chosen))) return 1;
-	let done = 0;
-	const verdicts = await tryAll(places, chosen, (verdict) => {
-		done += 1;
-		console.log(lineOf(verdict, done, chosen.length));
-	});
+async function tryIn(folder: string, { all, chosen, rest, atOnce }: Options): Promise<number> {
+	const commit = commitOf(ROOT);
+	const results = new Results(RESULTS, commit);
+	const left = rest ? chosen.filter((one) => !results.has(one)) : chosen;
+	if (left.length > 0) {
+		const places = copies(ROOT, folder, atOnce);
+		console.log(`${left.length} mutations. First their tests, without any …`);
+		if (report(await tryWithout(places, left))) return 1;
+		let done = 0;
+		await tryAll(places, left, (verdict) => {
+			done += 1;
+			results.add(verdict);
+			console.log(lineOf(verdict, done, left.length));
+		});
+	}
+	const [verdicts, known] = [results.on(chosen), results.on(all)];
 	mkdirSync(dirname(REPORT), { recursive: true });
-	writeFileSync(REPORT, reportOf(verdicts));
+	writeFileSync(REPORT, reportOf(known, all.length, commit));
+	for (const line of survivorsOf(verdicts)) console.log(line);
 	console.log(`Survivors, and which test caught the others: ${REPORT}`);
-	console.log(summaryOf(verdicts));
+	if (known.length > verdicts.length) console.log(`At this commit, in all pieces: ${summaryOf(known, all.length)}`);
+	console.log(summaryOf(verdicts, chosen.length));
 	return isEnough(verdicts) ? 0 : 1;
 }
 

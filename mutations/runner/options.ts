@@ -9,22 +9,33 @@ export interface Chosen {
 }
 
 export interface Options {
+	readonly all: readonly Chosen[];
 	readonly chosen: readonly Chosen[];
 	/** Only name them. */
 	readonly list: boolean;
+	/** Only those that have not been tried at this commit. */
+	readonly rest: boolean;
+	/** Mutations that are tried at a time. */
+	readonly atOnce: number;
 }
 
-export const USAGE = `npm run mutate -- [--list] [--area AREA] … [NAME …]
+export const USAGE = `npm run mutate -- [--list] [--rest] [--at-once N] [--area AREA] … [NAME …]
 
 Puts deliberate faults into a copy of the checkout, one at a time, and runs the tests that should notice each.
-Without names and areas: all of them.`;
+Without names and areas: all of them. --rest leaves out what has been tried at this commit, so that a whole run can be
+made in pieces. --at-once says how many are tried at a time, 2 by default.`;
 
 /** Throws an Error that says what is wrong with the arguments. */
 export function readOptions(args: readonly string[], areas: Areas): Options {
 	const { values, positionals } = parseArgs({
 		args: [...args],
 		allowPositionals: true,
-		options: { list: { type: "boolean", default: false }, area: { type: "string", multiple: true, default: [] } },
+		options: {
+			list: { type: "boolean", default: false },
+			rest: { type: "boolean", default: false },
+			"at-once": { type: "string", default: "2" },
+			area: { type: "string", multiple: true, default: [] },
+		},
 	});
 	const all = Object.entries(areas).flatMap(([area, mutations]) => mutations.map((mutation) => ({ area, mutation })));
 	for (const area of values.area)
@@ -32,9 +43,11 @@ export function readOptions(args: readonly string[], areas: Areas): Options {
 	for (const name of positionals)
 		if (!all.some(({ mutation }) => mutation.name === name))
 			throw new Error(`There is no mutation ${name}. npm run mutate -- --list names them.`);
+	const atOnce = Number(values["at-once"]);
+	if (!Number.isInteger(atOnce) || atOnce < 1) throw new Error("--at-once must be a whole number from 1.");
 	const isAll = values.area.length + positionals.length === 0;
 	const chosen = all.filter(
 		({ area, mutation }) => isAll || values.area.includes(area) || positionals.includes(mutation.name),
 	);
-	return { chosen, list: values.list };
+	return { all, chosen, list: values.list, rest: values.rest, atOnce };
 }

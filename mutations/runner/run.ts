@@ -6,10 +6,8 @@ import type { Chosen } from "./options.ts";
 import type { Verdict } from "./verdict.ts";
 import { runTests, type TestRun } from "./vitest.ts";
 
-/** Mutations that are tried at a time, each in a copy of its own. */
-const AT_ONCE = 2;
-/** How tests run without any. */
-const UNHURRIED = { workers: AT_ONCE, testTimeoutMs: 60_000, timeoutMs: 600_000 };
+/** How tests run without any fault. */
+const UNHURRIED = { testTimeoutMs: 60_000, timeoutMs: 600_000 };
 
 /** Runs `work` with a folder that is gone afterwards. */
 export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -26,17 +24,21 @@ export async function withFolder<T>(work: (folder: string) => Promise<T>): Promi
 	}
 }
 
-export const copies = (root: string, folder: string): Copy[] =>
-	Array.from({ length: AT_ONCE }, (_, i) => new Copy(root, join(folder, String(i + 1))));
+/** One for each mutation that is tried at the same time. */
+export const copies = (root: string, folder: string, count: number): Copy[] =>
+	Array.from({ length: count }, (_, i) => new Copy(root, join(folder, String(i + 1))));
 
 /**
  * The tests have to pass without any fault: otherwise their failing would tell nothing.
  *
  * @returns what is wrong, a line each
  */
-export async function tryWithout({ folder }: Copy, chosen: readonly Chosen[]): Promise<string[]> {
+export async function tryWithout([first, ...others]: readonly Copy[], chosen: readonly Chosen[]): Promise<string[]> {
 	const tests = [...new Set(chosen.flatMap(({ mutation }) => mutation.tests))];
-	const { result, ran, failed, output } = await runTests(folder, tests, UNHURRIED);
+	const { result, ran, failed, output } = await runTests(first!.folder, tests, {
+		...UNHURRIED,
+		workers: 1 + others.length,
+	});
 	if (result !== "passed") return [`without any mutation the tests do not pass: ${failed ?? output}`];
 	return chosen.flatMap(({ mutation: { name, only } }) => {
 		const isFound = only === undefined || ran.some((test) => new RegExp(only).test(test));
@@ -48,26 +50,24 @@ export async function tryWithout({ folder }: Copy, chosen: readonly Chosen[]): P
 const isMuchSooner = (without: TestRun, run: TestRun): boolean =>
 	without.result === "passed" && 2 * without.ms <= run.ms;
 
-/** Tries all of them, and tells of each as it ends. */
+/** Tries all of them, and tells of each verdict as it is reached. */
 export async function tryAll(
 	places: readonly Copy[],
 	chosen: readonly Chosen[],
 	onVerdict: (verdict: Verdict) => void,
-): Promise<Verdict[]> {
+): Promise<void> {
 	const left = chosen.values();
-	const verdicts: Verdict[] = [];
 	const work = async (copy: Copy): Promise<void> => {
 		for (const { area, mutation } of left) {
 			const restore = copy.apply(mutation);
 			const runIt = () => runTests(copy.folder, mutation.tests, { only: mutation.only, bail: true });
-			const run = await runIt();
+			let run = await runIt();
+			// No test is known to hang: the machine itself may have stopped for a while.
+			if (run.result === "late" && run.failed === null) run = await runIt();
 			restore();
 			const isCaught = run.result === "failed" || (run.result === "late" && isMuchSooner(await runIt(), run));
-			const verdict = { area, mutation, run, isCaught };
-			verdicts.push(verdict);
-			onVerdict(verdict);
+			onVerdict({ area, mutation, run, isCaught });
 		}
 	};
 	await Promise.all(places.map(work));
-	return verdicts;
 }

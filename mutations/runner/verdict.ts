@@ -29,13 +29,18 @@ function wordFor({ run, isCaught }: Pick<Verdict, "run" | "isCaught">): string {
 	return isCaught ? "caught" : "SURVIVED";
 }
 
-/** What is to be read afterwards: survivors first, then what caught the others, in Markdown. */
-export function reportOf(verdicts: readonly Verdict[]): string {
+/**
+ * What is to be read afterwards: survivors first, then what caught the others, in Markdown.
+ *
+ * @param total how many mutations there are
+ * @param commit what was tried; null with changes that are not committed
+ */
+export function reportOf(verdicts: readonly Verdict[], total: number, commit: string | null): string {
 	const survivors = verdicts.filter(({ isCaught }) => !isCaught);
 	const caught = caughtOf(verdicts);
 	return [
 		"# Mutations",
-		summaryOf(verdicts),
+		`${summaryOf(verdicts, total)}, at ${commit === null ? "no commit: something was changed" : `commit ${commit}`}.`,
 		"## Survivors",
 		...(survivors.length === 0 ? ["None."] : survivors.map(survivorOf)),
 		"## Caught",
@@ -44,8 +49,21 @@ export function reportOf(verdicts: readonly Verdict[]): string {
 	].join("\n\n");
 }
 
-export const summaryOf = (verdicts: readonly Verdict[]): string =>
-	`caught ${caughtOf(verdicts).length} of ${verdicts.length}`;
+/** @param total how many mutations there are, tried or not */
+export function summaryOf(verdicts: readonly Verdict[], total: number): string {
+	const untried = total - verdicts.length;
+	return `caught ${caughtOf(verdicts).length} of ${total}${untried > 0 ? ` (${untried} not tried)` : ""}`;
+}
+
+/** One line for each that was not caught: what it would break, and why the tests don't notice it. */
+export function survivorsOf(verdicts: readonly Verdict[]): string[] {
+	return verdicts
+		.filter(({ isCaught }) => !isCaught)
+		.map(({ mutation: { name, why, survives }, run: { result } }) => {
+			const explanation = survives === undefined ? "NOT EXPLAINED." : `Known: ${survives}`;
+			return `${name}: ${why} ${result === "late" ? "UNDECIDED: its tests are slow without it, too." : explanation}`;
+		});
+}
 
 function survivorOf({ area, mutation, run }: Verdict): string {
 	const { name, file, find, replace, why, survives } = mutation;

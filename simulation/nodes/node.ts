@@ -94,6 +94,7 @@ export class SimNode {
 		this.storage = new HostileStorage(this.real, {
 			...{ timeline, host, hold, restores, tell, hasHints: database.hasHints },
 			random: random("storage", name),
+			hints: random("hints", name),
 			latencyMs: settings.databaseLatencyMs,
 		});
 		const storage = this.storage.seen;

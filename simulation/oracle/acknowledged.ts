@@ -11,12 +11,13 @@ export function acknowledged(witness: Witness): Check {
 			if (happening.kind === "appended") checkAppend(happening, witness);
 			if (happening.kind === "restored") answered.clear();
 			if (happening.kind !== "answered" || !happening.events) return;
-			const { projectId } = happening.act;
+			const { act, askedAt } = happening;
+			const { projectId } = act;
 			for (const { id: eventId, seq } of happening.events) {
 				const event = witness.ledger.projects.get(projectId)?.events.get(eventId);
 				const about = { projectId, eventId };
-				// What was answered before a failover may have been lost in it.
-				if (!event && witness.isUnsettled(projectId)) continue;
+				// What was stored before a failover, and answered after it, may have been lost in it.
+				if (!event && askedAt <= witness.restoredAt()) continue;
 				if (!event) witness.broken(about, "its publish was answered, and the log does not have it");
 				else if (event.seq !== seq)
 					witness.broken(about, `its publish was answered with number ${seq}, and the log has it at ${event.seq}`);

@@ -1,5 +1,6 @@
 import type { Happening } from "../happenings.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, LedgerWebhook } from "./ledger.ts";
+import type { Quiet } from "./quiet.ts";
 import type { Wire } from "./wire.ts";
 
 /** One promise, and how to see that it is broken. */
@@ -8,6 +9,8 @@ export interface Check {
 	readonly promise: string;
 	/** Called for each happening, before ledger and wire know of it. */
 	on?(happening: Happening): void;
+	/** Called once in a while, whether anything happens or not. */
+	look?(): void;
 	/** Called once, when the world has come to rest. */
 	end?(): void;
 }
@@ -23,8 +26,16 @@ export interface Witness {
 	nodeNow(node: string): number;
 	/** How far two clocks of the world may have been apart, milliseconds. */
 	disagreementMs(): number;
-	/** Whether a database that went on from an earlier state may still explain what is seen of this project. */
-	isUnsettled(projectId: string): boolean;
+	readonly quiet: Quiet;
+	/** Whether what is stored of this webhook must be in force, though no answer said so: it has been for a quiet while. */
+	isInForce(webhook: LedgerWebhook): boolean;
+	/**
+	 * Whether this node may still work the project by what the database has lost: for a lease's term after it went back, and
+	 * no longer than until the lease was given or left to the node again.
+	 */
+	isUnsettled(projectId: string, node: string): boolean;
+	/** When the database last went on from an earlier state, by true time; minus infinity if it never did. */
+	restoredAt(): number;
 	/** The promise is broken. */
 	broken(about: About, message: string): void;
 }

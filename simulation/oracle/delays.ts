@@ -3,13 +3,34 @@ import { lastOf } from "./ledger.ts";
 
 /** How much a clock may be wrong by itself: parts of a second in a second. */
 const DRIFT = 0.001;
+/** A clock that moved by more than this between two looks was set, milliseconds. */
+const SET_MS = 100;
+/** So long after a clock was set each node has noticed, milliseconds. */
+const NOTICED_MS = 60_000;
+/** Two nodes take clocks that differ by half a second for one (storage/shared/clock-offset.ts). Twice that, and the way. */
+const MEASURED_MS = 1_500;
 
 /** No attempt is made before it is due, by the clock of the node that makes it, unless clocks disagree. */
 export function delays(witness: Witness): Check {
+	/** By node, its clock's distance from true time when it was last looked at. */
+	const aheadMs = new Map<string, number>();
+	/** When a clock was last found to have been set, by true time. */
+	let setAt = Number.NEGATIVE_INFINITY;
+
+	function readClock(node: string): void {
+		const ahead = witness.nodeNow(node) - witness.now();
+		const before = aheadMs.get(node);
+		if (before === undefined || Math.abs(ahead - before) > SET_MS) setAt = witness.now();
+		aheadMs.set(node, ahead);
+	}
+
 	return {
 		promise: "the delays between attempts are as configured",
 		on(happening) {
+			if (happening.kind === "leased" || happening.kind === "renewed" || happening.kind === "settled")
+				readClock(happening.node);
 			if (happening.kind !== "sent") return;
+			readClock(happening.request.node);
 			const { request, at } = happening;
 			const { webhook, seq, eventId } = witness.wire.read(request, at);
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
@@ -17,8 +38,9 @@ export function delays(witness: Witness): Check {
 			const about = { projectId: webhook.projectId, webhookId: webhook.id, eventId };
 			const earlyMs = delivery.dueAt - witness.nodeNow(request.node);
 			const last = lastOf(delivery);
-			if (earlyMs <= 0 || witness.isUnsettled(webhook.projectId)) return;
-			const disagreementMs = witness.disagreementMs();
+			if (earlyMs <= 0 || witness.isUnsettled(webhook.projectId, request.node)) return;
+			const hasLearnt = delivery.since > setAt + NOTICED_MS;
+			const disagreementMs = Math.min(witness.disagreementMs(), hasLearnt ? MEASURED_MS : Number.POSITIVE_INFINITY);
 			if (disagreementMs === 0) {
 				witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
 				return;
@@ -28,6 +50,12 @@ export function delays(witness: Witness): Check {
 				.of(webhook.id, eventId)
 				.findLast(({ signature }) => signature === last?.sent?.signature);
 			const delayMs = last?.status === "retrying" ? witness.facts.retryDelaysMs[last.attempt - 1]! : 0;
+			// The end of an attempt that sent nothing isn't seen: the node's own clock told it.
+			if (last !== undefined && last.sent === null) {
+				if (earlyMs > disagreementMs)
+					witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
+				return;
+			}
 			const waitedMs = at - (ended?.endedAt ?? delivery.since);
 			if (waitedMs < delayMs * (1 - DRIFT) - disagreementMs)
 				witness.broken(

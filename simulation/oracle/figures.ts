@@ -1,5 +1,5 @@
 /** In the end: what the service shows people is what a count from the beginning gives. */
-import type { Attempt, NewAttempt, Stats, Storage } from "../../packages/server/src/storage/port.ts";
+import type { Attempt, AttemptCounts, NewAttempt, Stats, Storage } from "../../packages/server/src/storage/port.ts";
 import type { About, Witness } from "./check.ts";
 import { type Delivery, isFirst, type LedgerProject, type LedgerWebhook, lastOf } from "./ledger.ts";
 
@@ -172,26 +172,71 @@ async function checkHealth(
 	}
 }
 
-/** By hours, for as far back as the log is complete. */
+/** Share of attempts, and the name of the time within which so many were answered. */
+const PERCENTILES = [
+	[0.5, "p50Ms"],
+	[0.95, "p95Ms"],
+] as const;
+/** Times are counted in classes, each so much wider than the one before (shared/response-times.ts). */
+const CLASS = 2 ** (1 / 4);
+const MINUTE_MS = 60_000;
+
+/** By hours, for as far back as the log is complete; by minutes, up to now; and of one webhook. */
 async function checkStats(witness: Witness, storage: Storage, project: LedgerProject, now: number): Promise<void> {
-	const until = (Math.floor(now / HOUR_MS) + 2) * HOUR_MS;
-	const complete =
-		Math.ceil(Math.max(witness.ledger.attemptsSince, now - witness.facts.retentionMs) / HOUR_MS) * HOUR_MS;
-	const since = Math.max(complete, until - MAX_BUCKETS * HOUR_MS);
-	if (since >= until) return;
-	const expected = new Map<number, Record<NewAttempt["status"], number>>();
-	for (const { deliveries } of project.webhooks.values())
-		for (const { attempts } of deliveries.values())
-			for (const { startedAt, status } of attempts) {
-				const at = Math.floor(startedAt / HOUR_MS) * HOUR_MS;
-				const bucket = expected.get(at) ?? { delivered: 0, retrying: 0, failed: 0 };
-				expected.set(at, { ...bucket, [status]: bucket[status] + 1 });
-			}
-	const stats: Stats = await storage.readStats(project.id, { since, until, stepMs: HOUR_MS });
-	for (const { at, delivered, retrying, failed } of stats.buckets) {
-		const bucket = expected.get(at) ?? { delivered: 0, retrying: 0, failed: 0 };
-		const when = new Date(at).toISOString();
-		equal(witness, { projectId: project.id }, `the statistics of ${when}`, { delivered, retrying, failed }, bucket);
+	const complete = Math.max(witness.ledger.attemptsSince, now - witness.facts.retentionMs);
+	const [first] = [...project.webhooks.values()].filter(({ deliveries }) => deliveries.size > 0);
+	const queries = [
+		{ stepMs: HOUR_MS },
+		{ stepMs: MINUTE_MS },
+		...(first ? [{ stepMs: HOUR_MS, webhookId: first.id }] : []),
+	];
+	for (const { stepMs, ...of } of queries) {
+		const until = (Math.floor(now / stepMs) + 2) * stepMs;
+		const since = Math.max(Math.ceil(complete / stepMs) * stepMs, until - MAX_BUCKETS * stepMs);
+		if (since >= until) continue;
+		const expected = attemptsBy(project, stepMs, of.webhookId);
+		const stats: Stats = await storage.readStats(project.id, { since, until, stepMs, ...of });
+		const all: NewAttempt[] = [];
+		for (const bucket of stats.buckets) {
+			const attempts = expected.get(bucket.at) ?? [];
+			all.push(...attempts);
+			checkCounts(witness, project, `of ${new Date(bucket.at).toISOString()}`, bucket, attempts);
+		}
+		equal(witness, { projectId: project.id }, "the number of buckets", stats.buckets.length, (until - since) / stepMs);
+		checkCounts(witness, project, "in all", stats.total, all);
+	}
+}
+
+/** By the beginning of the bucket. */
+function attemptsBy({ webhooks }: LedgerProject, stepMs: number, webhookId?: string): Map<number, NewAttempt[]> {
+	const chosen = [...webhooks.values()].filter(({ id }) => webhookId === undefined || id === webhookId);
+	const attempts = chosen.flatMap(({ deliveries }) =>
+		[...deliveries.values()].flatMap((delivery) => delivery.attempts),
+	);
+	return Map.groupBy(attempts, ({ startedAt }) => Math.floor(startedAt / stepMs) * stepMs);
+}
+
+function checkCounts(
+	witness: Witness,
+	{ id }: LedgerProject,
+	what: string,
+	told: AttemptCounts,
+	attempts: NewAttempt[],
+): void {
+	const about = { projectId: id };
+	const { delivered, retrying, failed } = told;
+	const countOf = (status: NewAttempt["status"]): number => attempts.filter((one) => one.status === status).length;
+	const expected = { delivered: countOf("delivered"), retrying: countOf("retrying"), failed: countOf("failed") };
+	equal(witness, about, `the statistics ${what}`, { delivered, retrying, failed }, expected);
+	const times = attempts
+		.flatMap(({ sent, responseMs }) => (sent === null ? [] : [Math.max(responseMs, 1)]))
+		.sort((a, b) => a - b);
+	for (const [share, name] of PERCENTILES) {
+		const right = times[Math.ceil(times.length * share) - 1] ?? null;
+		const value = told[name];
+		const isRight =
+			right === null || value === null ? right === value : value >= right / CLASS - 1 && value <= right * CLASS + 1;
+		if (!isRight) witness.broken(about, `${name} ${what}: told ${value}, expected about ${right}`);
 	}
 }
 

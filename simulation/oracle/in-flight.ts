@@ -1,5 +1,8 @@
 import type { Check, Witness } from "./check.ts";
-import { isFirst } from "./ledger.ts";
+import { isFirst, widestSince } from "./ledger.ts";
+
+/** What was taken up before a lane became narrower is written within an attempt's time and this, milliseconds. */
+const CONNECTING_MS = 15_000;
 
 /** No more first attempts of a webhook are in flight than it asks for: those of nodes that lost the project don't count. */
 export function inFlight(witness: Witness): Check {
@@ -24,10 +27,11 @@ export function inFlight(witness: Witness): Check {
 				const isOfTerm = other.request.node === request.node && other.sentAt >= (takenAt.get(projectId) ?? 0);
 				if (isOfTerm || isHandedOver) others += 1;
 			}
-			if (others >= webhook.widest)
+			const most = widestSince(webhook, at - witness.facts.attemptTimeoutMs - CONNECTING_MS);
+			if (others >= most)
 				witness.broken(
 					{ projectId, webhookId, eventId },
-					`the first attempt of number ${seq} was made with ${others} others in flight, expected at most ${webhook.widest - 1}`,
+					`the first attempt of number ${seq} was made with ${others} others in flight, expected at most ${most - 1}`,
 				);
 		},
 	};

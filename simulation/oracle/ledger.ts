@@ -44,9 +44,13 @@ export interface LedgerWebhook {
 	/** True time when it last became active. */
 	activeSince: number;
 	maxInFlight: number;
-	/** The largest `max_in_flight` that it has had. */
-	widest: number;
+	/** Each `max_in_flight` that it has had, and from when on, by true time. */
+	readonly widths: { readonly at: number; readonly maxInFlight: number }[];
+	/** The smallest of them. */
+	narrowest: number;
 	sealedDigest: Uint8Array;
+	/** True time of its last change, of any kind. */
+	changedAt: number;
 	isDeleted: boolean;
 	deletedAt: number | null;
 	/** First series of events up to here are closed instead of retried. */
@@ -101,8 +105,8 @@ export class Ledger {
 	attemptsSince = 0;
 	eventsSince = 0;
 	events = 0;
-	/** Ids of all attempts that were settled. */
-	readonly attempts = new Set<string>();
+	/** All attempts that were settled, by id. */
+	readonly attempts = new Map<string, NewAttempt>();
 
 	/** Takes over what the database did. Other happenings change nothing. */
 	apply(happening: Happening): void {
@@ -126,7 +130,9 @@ export class Ledger {
 				break;
 			case "secret rotated": {
 				const webhook = this.webhooks.get(happening.webhookId);
-				if (webhook) webhook.sealedDigest = happening.sealedDigest;
+				if (!webhook) break;
+				webhook.sealedDigest = happening.sealedDigest;
+				webhook.changedAt = at;
 				break;
 			}
 			case "webhook deleted":
@@ -135,7 +141,10 @@ export class Ledger {
 			case "app changed":
 				if (!happening.installed)
 					for (const webhook of this.projects.get(happening.projectId)?.webhooks.values() ?? [])
-						if (!webhook.isDeleted) webhook.status = "paused";
+						if (!webhook.isDeleted) {
+							webhook.status = "paused";
+							webhook.changedAt = at;
+						}
 				break;
 			case "test queued": {
 				const project = this.projects.get(happening.projectId);
@@ -217,9 +226,10 @@ export class Ledger {
 		const project = this.projects.get(projectId)!;
 		const wanted = new Map(events.map((type) => [type, project.log.length]));
 		const webhook: LedgerWebhook = {
-			...{ id, projectId, url, wanted, maxInFlight, widest: maxInFlight, sealedDigest },
+			...{ id, projectId, url, wanted, maxInFlight, sealedDigest },
+			...{ widths: [{ at, maxInFlight }], narrowest: maxInFlight },
 			...{ status: "active", activeSince: at, isDeleted: false, deletedAt: null, skipThrough: 0 },
-			...{ deliveries: new Map(), open: new Map(), takenOff: new Map() },
+			...{ deliveries: new Map(), open: new Map(), takenOff: new Map(), changedAt: at },
 		};
 		project.webhooks.set(id, webhook);
 		this.webhooks.set(id, webhook);
@@ -229,6 +239,7 @@ export class Ledger {
 	#update(webhookId: string, patch: WebhookPatch, at: number): void {
 		const webhook = this.webhooks.get(webhookId);
 		if (!webhook) return;
+		webhook.changedAt = at;
 		const end = this.projects.get(webhook.projectId)!.log.length;
 		if (patch.url !== undefined) {
 			webhook.url = patch.url;
@@ -236,7 +247,8 @@ export class Ledger {
 		}
 		if (patch.maxInFlight !== undefined) {
 			webhook.maxInFlight = patch.maxInFlight;
-			webhook.widest = Math.max(webhook.widest, patch.maxInFlight);
+			webhook.widths.push({ at, maxInFlight: patch.maxInFlight });
+			webhook.narrowest = Math.min(webhook.narrowest, patch.maxInFlight);
 		}
 		if (patch.events !== undefined) {
 			for (const type of [...webhook.wanted.keys()])
@@ -258,6 +270,7 @@ export class Ledger {
 	#delete(webhookId: string, at: number): void {
 		const webhook = this.webhooks.get(webhookId);
 		if (!webhook) return;
+		webhook.changedAt = at;
 		webhook.isDeleted = true;
 		webhook.deletedAt = at;
 		for (const type of webhook.wanted.keys()) webhook.takenOff.set(type, at);
@@ -275,7 +288,7 @@ export class Ledger {
 	}
 
 	#settle(attempt: NewAttempt, at: number): void {
-		this.attempts.add(attempt.id);
+		this.attempts.set(attempt.id, attempt);
 		const delivery = this.webhooks.get(attempt.webhookId)?.deliveries.get(attempt.seq);
 		if (!delivery) return;
 		delivery.attempts.push(attempt);
@@ -303,6 +316,15 @@ export class Ledger {
 			left.filter((one) => one.webhookId !== webhookId || one.seq !== seq || one.replay !== replay),
 		);
 	}
+}
+
+/** The largest `max_in_flight` that it has had since this time. */
+export function widestSince({ widths }: LedgerWebhook, since: number): number {
+	const first = Math.max(
+		0,
+		widths.findLastIndex(({ at }) => at <= since),
+	);
+	return Math.max(...widths.slice(first).map(({ maxInFlight }) => maxInFlight));
 }
 
 /** Whether it waits for the first attempt of its first series. */

@@ -3,6 +3,9 @@ import type { Check, Witness } from "./check.ts";
 import type { Delivery } from "./ledger.ts";
 import type { Transfer } from "./wire.ts";
 
+/** An outcome is settled within this time that its node runs, or it never is: its node dies, or loses the project. */
+const SETTLED_WITHIN_MS = 10 * 60_000;
+
 /**
  * The log shows what receivers saw. Every request is in it, or its node was lost before it settled, and the attempt was
  * made again; and it shows nothing that was not sent.
@@ -10,9 +13,11 @@ import type { Transfer } from "./wire.ts";
 export function logged(witness: Witness): Check {
 	/** Until when nodes lived, and when projects changed hands or the database went back, by true time. */
 	const died = new Map<string, number>();
+	/** When nodes stood still. */
+	const stood = new Map<string, { readonly from: number; to: number }[]>();
 	const handed = new Map<string, number[]>();
 	const refused = new Set<string>();
-	let restoredAt = -1;
+	const restores: number[] = [];
 
 	function checkLogged(delivery: Delivery, attempt: NewAttempt, node: string): void {
 		const { webhook, event } = delivery;
@@ -49,19 +54,35 @@ export function logged(witness: Witness): Check {
 			witness.broken(about, `${name} is logged as ${attempt.errorCode}, and the receiver responded ${transfer.status}`);
 	}
 
+	function stoodMs(node: string, since: number, until: number): number {
+		const spans = stood.get(node) ?? [];
+		return spans.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, until) - Math.max(from, since)), 0);
+	}
+
 	/** Why a request may be missing from the log, or null if it may not. */
 	function excuse(transfer: Transfer): string | null {
 		const { request, webhook, sentAt } = transfer;
 		const { projectId } = webhook!;
-		if (died.has(request.node)) return "its node died";
-		if (handed.get(projectId)?.some((at) => at >= sentAt)) return "the project changed hands";
+		const isSoon = (at: number | undefined): boolean =>
+			at !== undefined && at >= sentAt && at - sentAt < SETTLED_WITHIN_MS;
+		const diedAt = died.get(request.node);
+		if (diedAt !== undefined && isSoon(diedAt - stoodMs(request.node, sentAt, diedAt))) return "its node died";
+		if (handed.get(projectId)?.some(isSoon)) return "the project changed hands";
 		if (refused.has(transfer.signature)) return "the outcome was refused";
-		if (restoredAt >= sentAt) return "the database went back";
+		if (restores.some(isSoon)) return "the database went back";
 		const again = witness.wire.of(webhook!.id, transfer.eventId);
 		const isStale = request.reused && transfer.status === 0;
 		if (isStale && again.some((one) => one.request.no > request.no && one.request.node === request.node))
 			return "its connection was closed already";
+		// What was left out meanwhile is not sent again.
+		if (isStale && isUnwanted(transfer)) return "its connection was closed already, and its owner left it out";
 		return null;
+	}
+
+	function isUnwanted({ webhook, seq }: Transfer): boolean {
+		const current = witness.ledger.webhooks.get(webhook!.id);
+		const delivery = seq === null ? undefined : current?.deliveries.get(seq);
+		return !current || current.isDeleted || current.status === "paused" || delivery?.dropped !== false;
 	}
 
 	return {
@@ -69,7 +90,10 @@ export function logged(witness: Witness): Check {
 		on(happening) {
 			const { at } = happening;
 			if (happening.kind === "crashed" || happening.kind === "stopped") died.set(happening.node, at);
-			if (happening.kind === "restored") restoredAt = at;
+			if (happening.kind === "froze")
+				stood.set(happening.node, [...(stood.get(happening.node) ?? []), { from: at, to: Number.POSITIVE_INFINITY }]);
+			if (happening.kind === "thawed") stood.get(happening.node)!.at(-1)!.to = at;
+			if (happening.kind === "restored") restores.push(at);
 			if (happening.kind === "leased") {
 				const { projectId } = happening.lease;
 				handed.set(projectId, [...(handed.get(projectId) ?? []), at]);
@@ -93,8 +117,12 @@ export function logged(witness: Witness): Check {
 				const current = witness.ledger.webhooks.get(webhook.id);
 				const delivery = transfer.seq === null ? undefined : current?.deliveries.get(transfer.seq);
 				if (!current || !delivery || delivery.event.id !== eventId) continue;
-				if (current.isDeleted || current.status === "paused" || delivery.dropped) continue;
-				const isMade = delivery.attempts.some((one) => one.replay === attempt.series && one.attempt === attempt.number);
+				if (isUnwanted(transfer)) continue;
+				// What the database lost may have been the attempts before it: then an earlier one was made again.
+				const isLess = restores.some((at) => at >= transfer.sentAt);
+				const isMade = delivery.attempts.some(
+					(one) => one.replay === attempt.series && (isLess || one.attempt === attempt.number),
+				);
 				if (!isMade) witness.broken(about, `${name} was sent, not settled (${why}), and not made again`);
 			}
 		},

@@ -1,4 +1,5 @@
 /** All checks together: told of everything that happens, it finds the first promise that is broken. */
+import { isDeepStrictEqual } from "node:util";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import type { Happening } from "../happenings.ts";
 import { acknowledged } from "./acknowledged.ts";
@@ -10,6 +11,7 @@ import { inFlight } from "./in-flight.ts";
 import { Ledger } from "./ledger.ts";
 import { logged } from "./logged.ts";
 import { order } from "./order.ts";
+import { Quiet, RECOVERY_MS } from "./quiet.ts";
 import { replays } from "./replays.ts";
 import { secrets } from "./secrets.ts";
 import { series } from "./series.ts";
@@ -35,9 +37,6 @@ export interface OracleOptions {
 	disagreementMs(): number;
 }
 
-/** Other nodes may go by what the database has lost for so long at most, milliseconds. */
-const AFTER_RESTORE_MS = 60_000;
-
 export class Oracle {
 	breach: Breach | null = null;
 	readonly #options: OracleOptions;
@@ -49,6 +48,9 @@ export class Oracle {
 	/** What the database did. */
 	#done: Happening[] = [];
 	#restoredAt = Number.NEGATIVE_INFINITY;
+	readonly #quiet = new Quiet();
+	/** By project and node, when it was last given the lease, or left it in another epoch; true time. */
+	readonly #heldSince = new Map<string, number>();
 	#promise = "";
 
 	constructor(options: OracleOptions) {
@@ -64,7 +66,12 @@ export class Oracle {
 			now: options.now,
 			nodeNow: options.nodeNow,
 			disagreementMs: options.disagreementMs,
-			isUnsettled: () => options.now() - this.#restoredAt < AFTER_RESTORE_MS,
+			quiet: this.#quiet,
+			isInForce: ({ changedAt }) => Math.max(this.#quiet.since, changedAt + RECOVERY_MS) <= options.now(),
+			isUnsettled: (projectId, node) =>
+				options.now() - this.#restoredAt < options.facts.leaseTermMs &&
+				(this.#heldSince.get(`${projectId}/${node}`) ?? Number.NEGATIVE_INFINITY) <= this.#restoredAt,
+			restoredAt: () => this.#restoredAt,
 			broken: (about, message) => this.broken(this.#promise, about, message),
 		};
 		this.#witness = witness;
@@ -92,7 +99,10 @@ export class Oracle {
 	}
 
 	hear(happening: Happening): void {
+		this.#quiet.on(happening);
 		if (this.breach !== null || this.#isRepeated(happening)) return;
+		if (happening.kind === "leased" || happening.kind === "kept")
+			this.#heldSince.set(`${happening.lease.projectId}/${happening.node}`, happening.at);
 		for (const check of this.#checks) {
 			this.#promise = check.promise;
 			check.on?.(happening);
@@ -103,6 +113,15 @@ export class Oracle {
 			this.#ledger.apply(happening);
 		}
 		this.wire.apply(happening);
+	}
+
+	/** Some time has passed. */
+	look(): void {
+		for (const check of this.#checks) {
+			if (this.breach !== null) return;
+			this.#promise = check.promise;
+			check.look?.();
+		}
 	}
 
 	/** The world has come to rest. */
@@ -125,11 +144,15 @@ export class Oracle {
 		this.breach ??= { promise, ...about, message, at: this.#options.now() };
 	}
 
-	/** Settled before, and told so again: the first answer was lost. */
+	/** Settled before, and told so again, as the first answer was lost: it changes nothing, and says the same. */
 	#isRepeated(happening: Happening): boolean {
 		if (happening.kind !== "settled") return false;
 		const { attempts } = happening.settlement;
-		return attempts.length > 0 && attempts.every(({ id }) => this.#ledger.attempts.has(id));
+		const known = attempts.map(({ id }) => this.#ledger.attempts.get(id));
+		if (known.length === 0 || known.includes(undefined)) return false;
+		if (!isDeepStrictEqual(known, attempts))
+			this.broken(REPEATED, { projectId: happening.settlement.projectId }, "a settled call was repeated otherwise");
+		return true;
 	}
 
 	#restore(mark: number, at: number): void {
@@ -139,6 +162,8 @@ export class Oracle {
 		for (const happening of this.#done) this.#ledger.apply(happening);
 	}
 }
+
+const REPEATED = "what is settled again is what was settled";
 
 const DATABASE: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
 	...(["project created", "appended", "webhook created", "webhook updated", "secret rotated"] as const),

@@ -1,11 +1,16 @@
 import type { Check, Witness } from "./check.ts";
-import { isFirst, type LedgerWebhook } from "./ledger.ts";
+import { isFirst, type LedgerWebhook, widestSince } from "./ledger.ts";
+
+/** An attempt that was taken up is settled within this time, unless its node is lost, milliseconds. */
+const LATE_MS = 10 * 60_000;
 
 /** Events that had not been sent when a later one was: more than may have been in flight then. */
 interface Passed {
 	/** The later one. */
 	readonly by: number;
 	readonly earlier: Set<number>;
+	/** Of these, so many may have been in flight already. */
+	readonly places: number;
 	/** How many of them were sent after all. */
 	sent: number;
 }
@@ -25,7 +30,7 @@ interface Lane {
 export function order(witness: Witness): Check {
 	const lanes = new Map<string, Lane>();
 
-	function sent(webhook: LedgerWebhook, seq: number, node: string, eventId: string): void {
+	function sent(webhook: LedgerWebhook, seq: number, node: string, eventId: string, at: number): void {
 		let lane = lanes.get(webhook.id);
 		if (lane?.node !== node) {
 			lane = { node, sent: new Set(), passed: [] };
@@ -37,17 +42,18 @@ export function order(witness: Witness): Check {
 		for (const passed of lane.passed) {
 			if (!passed.earlier.delete(seq)) continue;
 			passed.sent += 1;
-			if (passed.sent > webhook.widest - 1)
+			if (passed.sent > passed.places)
 				witness.broken(about, `the first attempt of number ${seq} was made after that of number ${passed.by}`);
 		}
 		const earlier = new Set<number>();
 		for (const [other, delivery] of webhook.open)
 			if (other > 0 && other < seq && isFirst(delivery) && !delivery.dropped && !lane.sent.has(other))
 				earlier.add(other);
-		if (earlier.size > webhook.widest - 1) lane.passed.push({ by: seq, earlier, sent: 0 });
+		const places = widestSince(webhook, at - LATE_MS) - 1;
+		if (earlier.size > places) lane.passed.push({ by: seq, earlier, places, sent: 0 });
 	}
 
-	function settled(webhook: LedgerWebhook, seq: number, together: readonly { seq: number }[]): void {
+	function settled(webhook: LedgerWebhook, seq: number, together: readonly { seq: number }[], at: number): void {
 		const lane = lanes.get(webhook.id);
 		lane?.sent.delete(seq);
 		for (const passed of lane?.passed ?? []) passed.earlier.delete(seq);
@@ -57,7 +63,7 @@ export function order(witness: Witness): Check {
 			if (other < 0 || other >= seq || !isFirst(delivery) || delivery.dropped) continue;
 			if (!together.some((one) => one.seq === other)) earlier.push(other);
 		}
-		if (earlier.length > webhook.widest - 1)
+		if (earlier.length > widestSince(webhook, at - LATE_MS) - 1)
 			witness.broken(
 				{ projectId: webhook.projectId, webhookId: webhook.id },
 				`the first attempt of number ${seq} was settled before that of ${earlier.length} earlier events, such as ${earlier[0]}`,
@@ -76,13 +82,13 @@ export function order(witness: Witness): Check {
 				const { attempts } = happening.settlement;
 				for (const { webhookId, seq, attempt, replay } of attempts) {
 					const webhook = witness.ledger.webhooks.get(webhookId);
-					if (webhook && attempt === 1 && replay === 0 && seq > 0) settled(webhook, seq, attempts);
+					if (webhook && attempt === 1 && replay === 0 && seq > 0) settled(webhook, seq, attempts, happening.at);
 				}
 			} else if (happening.kind === "sent") {
 				const { request, at } = happening;
 				const { webhook, seq, eventId } = witness.wire.read(request, at);
 				const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
-				if (webhook && seq !== null && delivery && isFirst(delivery)) sent(webhook, seq, request.node, eventId);
+				if (webhook && seq !== null && delivery && isFirst(delivery)) sent(webhook, seq, request.node, eventId, at);
 			}
 		},
 	};

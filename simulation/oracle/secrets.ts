@@ -8,7 +8,7 @@ interface Secret {
 	readonly at: number;
 }
 
-/** Every request is signed, with a secret that no answered rotation has replaced. */
+/** Every request is signed, with a secret that no rotation has replaced that was answered, or stored a quiet while ago. */
 export function secrets(witness: Witness): Check {
 	const byWebhook = new Map<string, Secret[]>();
 
@@ -44,6 +44,11 @@ export function secrets(witness: Witness): Check {
 				if (!signer) witness.broken(about, "it was signed with no secret that its webhook has had");
 				else if (signer.retired)
 					witness.broken(about, "it was signed with the old secret after the rotation was answered");
+				else if (
+					witness.isInForce(webhook) &&
+					!open(witness.facts.sealKey, webhook.sealedDigest, webhook.id).equals(signer.digest)
+				)
+					witness.broken(about, "it was signed with the old secret a while after the rotation");
 				const aheadMs = Number(timestamp) * 1_000 - witness.nodeNow(request.node);
 				if (!(aheadMs <= 0 && aheadMs > -2_000))
 					witness.broken(about, `its timestamp is ${timestamp}, ${aheadMs} ms from its node's clock`);

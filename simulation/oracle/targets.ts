@@ -1,6 +1,31 @@
+import { BlockList, isIPv6 } from "node:net";
 import type { Act } from "../happenings.ts";
 import type { Check, Witness } from "./check.ts";
 import { isWanted } from "./ledger.ts";
+
+/** Networks that are not public: the machine's own, private ones, those of the link, and all others set aside (RFC 6890). */
+const REFUSED = new BlockList();
+for (const [network, bits] of [
+	["0.0.0.0", 8],
+	["10.0.0.0", 8],
+	["100.64.0.0", 10],
+	["127.0.0.0", 8],
+	["169.254.0.0", 16],
+	["172.16.0.0", 12],
+	["192.0.2.0", 24],
+	["192.168.0.0", 16],
+	["198.18.0.0", 15],
+	["224.0.0.0", 3],
+] as const)
+	REFUSED.addSubnet(network, bits);
+for (const [network, bits] of [
+	["::", 127],
+	["2001:db8::", 32],
+	["fc00::", 7],
+	["fe80::", 10],
+	["ff00::", 8],
+] as const)
+	REFUSED.addSubnet(network, bits, "ipv6");
 
 /** What an owner was promised by answers: how a webhook was then. */
 interface Promised {
@@ -12,7 +37,8 @@ interface Promised {
 
 /**
  * Nothing is sent to the wrong project, to an old URL, or to a webhook that is deleted, paused or not subscribed, once the
- * change was answered; and what is sent is the event, byte for byte.
+ * change was answered, or was stored a quiet while ago; and what is sent is the event, byte for byte. No connection is even begun to an address that is
+ * not public.
  */
 export function targets(witness: Witness): Check {
 	const promised = new Map<string, Promised>();
@@ -55,13 +81,21 @@ export function targets(witness: Witness): Check {
 		promise: "nothing is sent to a webhook that does not want it",
 		on(happening) {
 			if (happening.kind === "webhook created") urls.set(happening.webhook.url, happening.webhook.id);
-			if (happening.kind === "webhook updated" && happening.patch.url !== undefined)
-				urls.set(happening.patch.url, happening.webhookId);
+			if (happening.kind === "webhook updated") {
+				const { webhookId, patch } = happening;
+				if (patch.url !== undefined) urls.set(patch.url, webhookId);
+				// What is stored takes back what was promised before: a later pause counts from its own answer.
+				const known = of(webhookId);
+				if (patch.status === "active") known.paused = false;
+				if (patch.events?.some((type) => known.wanted?.has(type) === false)) known.wanted = null;
+			}
 			if (happening.kind === "restored") {
 				promised.clear();
 				left.clear();
 			}
 			if (happening.kind === "answered" && happening.done) answered(happening.act);
+			if (happening.kind === "connecting" && REFUSED.check(happening.address, family(happening.address)))
+				witness.broken({}, `${happening.node} began to connect to ${happening.address}, which is refused`);
 			if (happening.kind !== "sent") return;
 			const { request, at } = happening;
 			const { webhook, eventId, seq } = witness.wire.read(request, at);
@@ -69,15 +103,16 @@ export function targets(witness: Witness): Check {
 				witness.broken({ eventId }, `it was sent to ${request.url}, which is nobody's`);
 				return;
 			}
-			if (left.has(request.url) && webhook.url !== request.url)
+			const isInForce = witness.isInForce(webhook);
+			if ((isInForce || left.has(request.url)) && webhook.url !== request.url)
 				witness.broken(
 					{ projectId: webhook.projectId, webhookId: webhook.id, eventId },
-					`it was sent to ${request.url} after the change of the URL was answered`,
+					`it was sent to ${request.url} after the change of the URL was in force`,
 				);
 			const { projectId } = webhook;
 			const about = { projectId, webhookId: webhook.id, eventId };
 			if (seq === null) {
-				if (!witness.isUnsettled(projectId))
+				if (!witness.isUnsettled(webhook.projectId, request.node))
 					witness.broken(about, "it was sent, and is in no log of this webhook's project");
 				return;
 			}
@@ -88,22 +123,22 @@ export function targets(witness: Witness): Check {
 				witness.broken(about, `number ${seq} was sent to a webhook that is not subscribed to it`);
 				return;
 			}
-			if (delivery.next === null && !witness.isUnsettled(projectId))
+			if (delivery.next === null && !witness.isUnsettled(projectId, request.node))
 				witness.broken(about, `number ${seq} was sent, and its delivery was over`);
-			const known = promised.get(webhook.id);
-			if (!known) return;
-			if (known.deleted && webhook.isDeleted)
-				witness.broken(about, "it was sent after the deletion of its webhook was answered");
-			if (known.paused && webhook.status === "paused")
-				witness.broken(about, "it was sent after the pause of its webhook was answered");
+			const known = of(webhook.id);
+			if ((isInForce || known.deleted) && webhook.isDeleted)
+				witness.broken(about, "it was sent after the deletion of its webhook was in force");
+			if ((isInForce || known.paused) && webhook.status === "paused")
+				witness.broken(about, "it was sent after the pause of its webhook was in force");
 			const { type } = delivery.event;
 			const from = known.wanted === null ? 0 : known.wanted.get(type);
-			const wasWanted = from !== undefined && seq > from && seq > known.skipThrough;
+			const wasWanted = !isInForce && from !== undefined && seq > from && seq > known.skipThrough;
 			if (delivery.series === 0 && seq > 0 && !wasWanted && !isWanted(delivery))
-				witness.broken(
-					about,
-					`number ${seq} (${type}) was sent after the answer that its webhook does not want it any more`,
-				);
+				witness.broken(about, `number ${seq} (${type}) was sent though its webhook does not want it any more`);
 		},
 	};
+}
+
+function family(address: string): "ipv4" | "ipv6" {
+	return isIPv6(address) ? "ipv6" : "ipv4";
 }

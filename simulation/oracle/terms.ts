@@ -5,11 +5,15 @@ export function terms(witness: Witness): Check {
 	/** Who was given or kept a project's lease last: also what the database has forgotten since. */
 	const holders = new Map<string, string>();
 	const generations = new Map<string, number>();
+	/** By project and node, when the database last gave or prolonged the lease, by true time: failovers change nothing. */
+	const granted = new Map<string, number>();
 	let wasRestored = false;
 	const { leaseTermMs, manyNodes } = witness.facts;
 	return {
 		promise: "nothing is settled or sent under an old term",
 		on(happening) {
+			if (happening.kind === "leased" || happening.kind === "renewed")
+				granted.set(`${happening.lease.projectId}/${happening.node}`, happening.at);
 			switch (happening.kind) {
 				case "leased": {
 					const { node, lease, at } = happening;
@@ -59,8 +63,11 @@ export function terms(witness: Witness): Check {
 					if (!webhook) break;
 					const { projectId, id: webhookId } = webhook;
 					const holder = holders.get(projectId);
-					if (holder !== request.node)
-						witness.broken({ projectId, webhookId, eventId }, `${request.node} sent it while ${holder} held the lease`);
+					const about = { projectId, webhookId, eventId };
+					if (holder !== request.node) witness.broken(about, `${request.node} sent it while ${holder} held the lease`);
+					const sinceMs = at - (granted.get(`${projectId}/${request.node}`) ?? Number.NEGATIVE_INFINITY);
+					if (sinceMs > leaseTermMs)
+						witness.broken(about, `${request.node} sent it ${sinceMs} ms after its lease was prolonged last`);
 					break;
 				}
 			}

@@ -32,8 +32,8 @@ export class Wire {
 	readonly #byNode = new Map<string, Transfer[]>();
 	/** By webhook, those that have not ended, of nodes that live. */
 	readonly open = new Map<string, Set<Transfer>>();
-	/** By webhook, the events of which something was sent and not settled, by nodes that live. */
-	readonly #unsettled = new Map<string, Map<string, string>>();
+	/** By webhook and event, what was sent last and not settled, by nodes that live. */
+	readonly #unsettled = new Map<string, Map<string, Transfer>>();
 	/** What was read last: every check asks for the same. */
 	#last: Transfer | null = null;
 	count = 0;
@@ -70,7 +70,7 @@ export class Wire {
 					this.#close(transfer);
 				}
 				for (const events of this.#unsettled.values())
-					for (const [eventId, node] of events) if (node === happening.node) events.delete(eventId);
+					for (const [eventId, { request }] of events) if (request.node === happening.node) events.delete(eventId);
 				this.#byNode.delete(happening.node);
 				break;
 			case "settled":
@@ -90,9 +90,17 @@ export class Wire {
 		return this.#byDelivery.get(`${webhookId}/${eventId}`) ?? [];
 	}
 
-	/** Whether an attempt of this webhook may still be under way: it is not in the log, and its node lives. */
-	hasOpen(webhookId: string): boolean {
-		return (this.#unsettled.get(webhookId)?.size ?? 0) > 0;
+	/** Attempts of this webhook that may still be under way: they are not in the log, and their nodes live. */
+	unsettled(webhookId: string): number {
+		return this.#unsettled.get(webhookId)?.size ?? 0;
+	}
+
+	/** How many of these are first attempts of their events. */
+	unsettledFirst(webhookId: string): number {
+		let count = 0;
+		for (const { attempt } of this.#unsettled.get(webhookId)?.values() ?? [])
+			if (attempt?.series === 0 && attempt.number === 1) count += 1;
+		return count;
 	}
 
 	all(): Iterable<Transfer> {
@@ -134,8 +142,8 @@ export class Wire {
 		else this.#byNode.set(request.node, [transfer]);
 		this.#last = null;
 		if (!transfer.webhook) return;
-		const unsettled = this.#unsettled.get(transfer.webhook.id) ?? new Map<string, string>();
-		this.#unsettled.set(transfer.webhook.id, unsettled.set(transfer.eventId, request.node));
+		const unsettled = this.#unsettled.get(transfer.webhook.id) ?? new Map<string, Transfer>();
+		this.#unsettled.set(transfer.webhook.id, unsettled.set(transfer.eventId, transfer));
 		const open = this.open.get(transfer.webhook.id);
 		if (open) open.add(transfer);
 		else this.open.set(transfer.webhook.id, new Set([transfer]));

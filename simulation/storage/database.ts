@@ -1,18 +1,20 @@
 /** The database of a world: the model in memory, or a real engine, of which each world has one for itself. */
 
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { MemoryDatabase, openMemoryStorage } from "../../packages/server/src/storage/memory/index.ts";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import { openSqliteStorage } from "../../packages/server/src/storage/sqlite/index.ts";
 import type { NodeClock, Timeline } from "../time.ts";
 
-export type StorageKind = "memory" | "sqlite" | "postgres";
+export const STORAGES = ["memory", "sqlite", "postgres"] as const;
+export type StorageKind = (typeof STORAGES)[number];
 
 export interface Database {
-	/** Whether nodes may be told of news at once: in real time that would differ from run to run. */
+	/** Whether nodes hear of each other's news without looking. */
 	readonly hasHints: boolean;
 	open(clock: NodeClock): Promise<Storage>;
 	/** A node is gone. */
@@ -20,9 +22,9 @@ export interface Database {
 	/** Has time stand still for as long as a call of a real database takes. */
 	hold<T>(call: Promise<T>): Promise<T>;
 	/** Holds a project's rows, as another session would, until they are let go. Null where it cannot. */
-	lock(projectId: string): (() => void) | null;
-	/** Remembers the current state. Null where it cannot. */
-	snapshot(): (() => void) | null;
+	lock(projectId: string): Promise<(() => Promise<void>) | null>;
+	/** Remembers the current state, to go on from it. Null where it cannot. */
+	snapshot(): Promise<(() => Promise<void>) | null>;
 	dispose(): Promise<void>;
 }
 
@@ -69,14 +71,14 @@ class ModelDatabase implements Database {
 		return call;
 	}
 
-	lock(projectId: string): () => void {
+	async lock(projectId: string): Promise<() => Promise<void>> {
 		this.#database.lock(projectId);
-		return () => this.#database.unlock(projectId);
+		return async () => this.#database.unlock(projectId);
 	}
 
-	snapshot(): () => void {
+	async snapshot(): Promise<() => Promise<void>> {
 		const snapshot = this.#database.snapshot();
-		return () => this.#database.restore(snapshot);
+		return async () => this.#database.restore(snapshot);
 	}
 
 	async dispose(): Promise<void> {}
@@ -87,9 +89,13 @@ class SqliteDatabase implements Database {
 	readonly #options: DatabaseOptions;
 	readonly #folder = mkdtempSync(join(tmpdir(), "posthorn-simulation-"));
 	readonly #opened = new Set<Storage>();
+	readonly #locks = new Set<() => void>();
+	/** Where the process ends in the middle of a world. */
+	readonly #remove = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
 	constructor(options: DatabaseOptions) {
 		this.#options = options;
+		process.on("exit", this.#remove);
 	}
 
 	async open(clock: NodeClock): Promise<Storage> {
@@ -105,19 +111,48 @@ class SqliteDatabase implements Database {
 	}
 
 	hold<T>(call: Promise<T>): Promise<T> {
-		return this.#options.timeline.hold(call);
+		return this.#options.timeline.hold(call.catch((error: unknown) => this.#failed(error)));
 	}
 
-	lock(): null {
-		return null;
+	#failed(error: unknown): never {
+		this.#unlock();
+		// The folder is another one in each run.
+		if (error instanceof Error) error.message = error.message.replaceAll(this.#folder, "");
+		throw error;
 	}
 
-	snapshot(): null {
+	#unlock(): void {
+		for (const unlock of [...this.#locks]) unlock();
+	}
+
+	/** Takes the database's only write lock. The first call that has waited for it in vain ends it: each costs real seconds. */
+	async lock(): Promise<(() => Promise<void>) | null> {
+		if (this.#locks.size > 0) return null;
+		const other = new DatabaseSync(join(this.#folder, "posthorn.db"));
+		try {
+			other.exec("BEGIN IMMEDIATE");
+		} catch (error) {
+			other.close();
+			// Nothing has been opened yet, or it writes on its own account.
+			if (/locked|no such table/.test((error as Error).message)) return null;
+			throw error;
+		}
+		const unlock = (): void => {
+			if (this.#locks.delete(unlock)) other.close();
+		};
+		this.#locks.add(unlock);
+		return async () => unlock();
+	}
+
+	/** A database that one node owns loses nothing that was acknowledged. */
+	async snapshot(): Promise<null> {
 		return null;
 	}
 
 	async dispose(): Promise<void> {
+		this.#unlock();
 		for (const storage of this.#opened) await storage.close();
 		await rm(this.#folder, { recursive: true, force: true });
+		process.off("exit", this.#remove);
 	}
 }

@@ -33,6 +33,8 @@ export interface HostileOptions {
 	readonly timeline: Timeline;
 	readonly host: Host;
 	readonly random: Random;
+	/** When hints come draws from a stream of its own: on a real database they come at any time. */
+	readonly hints: Random;
 	/** How long a call takes each way at most, while nothing is wrong, milliseconds. */
 	readonly latencyMs: number;
 	/** Has time stand still while a call to a real database lasts. */
@@ -87,14 +89,14 @@ export class HostileStorage {
 	}
 
 	#neighbours(neighbours: NeighbourStorage): NeighbourStorage {
-		const { timeline, host, random, tell } = this.#options;
+		const { timeline, host, hints, tell } = this.#options;
 		return new Proxy(neighbours, {
 			get: (_, key) => {
 				if (key === "subscribe")
 					return (listener: (projectIds: readonly string[]) => void) =>
 						neighbours.subscribe((projectIds) => {
-							if (!this.#options.hasHints || this.#faultOf("subscribe") !== null) return;
-							timeline.after(random.between(0, 20), () => host.run(() => listener(projectIds)));
+							if (!this.#options.hasHints || this.#faultOf("subscribe", hints) !== null) return;
+							timeline.after(hints.between(0, 20), () => host.run(() => listener(projectIds)));
 						});
 				if (key === "onEpoch")
 					return (listener: () => void, keeper?: EpochKeeper) =>
@@ -164,9 +166,9 @@ export class HostileStorage {
 		return way;
 	}
 
-	#faultOf(method: string): Active | null {
+	#faultOf(method: string, random = this.#options.random): Active | null {
 		if (this.#faults.length === 0) return null;
-		const { timeline, random } = this.#options;
+		const { timeline } = this.#options;
 		this.#faults = this.#faults.filter(({ until }) => until > timeline.now());
 		for (const active of this.#faults)
 			if ((active.method === null || active.method === method) && random.chance(active.probability)) return active;

@@ -3,7 +3,7 @@ import { readConfig } from "@posthorn/server/config";
 import { backupSqlite } from "@posthorn/server/storage/sqlite";
 import { UsageError } from "./command-error.ts";
 
-/** `posthorn backup FILE`: copies the database into a new file, also while a service works on it. */
+/** `posthorn backup FILE`: copies the database to a new file, even while the service runs. */
 export async function backup(file: string, options: { readonly databaseUrl?: string }): Promise<void> {
 	const flags = options.databaseUrl === undefined ? {} : { database: options.databaseUrl };
 	const result = readConfig({ env: process.env, flags });
@@ -18,6 +18,6 @@ export async function backup(file: string, options: { readonly databaseUrl?: str
 	console.log(`Copied ${database.path} to ${file}: ${megabytes} MB in ${seconds} s.`);
 	if (sealKeyFile && !result.config.sealKey)
 		console.log(
-			`The seal key is not in it. Keep a copy of ${sealKeyFile} in another place: without it the backup signs nothing.`,
+			`The copy does not contain the seal key. Store a copy of ${sealKeyFile} separately: without it the backup cannot sign.`,
 		);
 }

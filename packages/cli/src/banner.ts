@@ -8,7 +8,7 @@ export interface BannerFacts {
 	readonly sealKeyMade: boolean;
 }
 
-/** Says where everything is. Written to stderr, so that stdout holds only log lines. */
+/** Prints the addresses and keys to stderr, so that stdout contains only log lines. */
 export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 	const { url, newOperatorKey, setupUrl } = service;
 	const rows: [string, string][] = [
@@ -18,10 +18,10 @@ export function banner({ config, service, sealKeyMade }: BannerFacts): void {
 		["Database", config.database.engine === "sqlite" ? config.database.path : "PostgreSQL"],
 	];
 	if (!config.sealKey)
-		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just made: keep a copy in another place)" : ""}`]);
+		rows.push(["Seal key", `${config.sealKeyFile}${sealKeyMade ? "  (just created: store a copy separately)" : ""}`]);
 	if (config.egressAllow.length > 0) rows.push(["Egress", `also allowed to ${config.egressAllow.join(", ")}`]);
-	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (shown this once: keep it now)`]);
-	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (make your account here; good for one use)`]);
+	if (newOperatorKey) rows.push(["Operator key", `${pc.bold(newOperatorKey)}  (only shown now: save it)`]);
+	if (setupUrl) rows.push(["Set up", `${pc.bold(setupUrl)}  (create your account here; works once)`]);
 	const width = Math.max(...rows.map(([name]) => name.length));
 	console.error(`\n${pc.bold("Posthorn is ready.")}\n`);
 	for (const [name, value] of rows) console.error(`  ${pc.dim(name.padEnd(width))}  ${value}`);

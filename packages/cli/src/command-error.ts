@@ -10,14 +10,14 @@ export class CommandError extends Error {
 	}
 }
 
-/** The command was called wrongly. */
+/** Wrong usage or configuration. */
 export class UsageError extends CommandError {
 	constructor(lines: readonly string[]) {
 		super(lines, 2);
 	}
 }
 
-/** The service can't run under the current conditions; with exit code 2 where starting again would not help. */
+/** The service can't run under the current conditions. Exit code 2 if restarting wouldn't help, otherwise 1. */
 export class StartRefused extends CommandError {
 	constructor(lines: readonly string[], isConfiguration: boolean) {
 		super(lines, isConfiguration ? 2 : 1);

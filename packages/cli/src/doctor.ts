@@ -4,17 +4,17 @@ import { UsageError } from "./command-error.ts";
 import { findingLine } from "./finding-line.ts";
 import { flagsOf } from "./flags.ts";
 
-const CONFIGURATION: Finding = { state: "ok", name: "Configuration", text: "Every setting is acceptable." };
+const CONFIGURATION: Finding = { state: "ok", name: "Configuration", text: "All settings are valid." };
 
-/** Settings by the names of their flags, and what only this command takes. */
+/** Settings by their flags' names, and this command's own options. */
 export interface DoctorOptions extends Readonly<Record<string, unknown>> {
-	/** URLs of receivers that are to be reached. */
+	/** URLs of receivers to connect to. */
 	readonly reach?: readonly string[];
 }
 
 /**
- * `posthorn doctor`: says what the service would meet, and what to mend. Exit code 1 if it could not run, or a receiver
- * that was named cannot be reached.
+ * `posthorn doctor`: checks what the service needs, and reports what to fix. Exit code 1 if the service couldn't run, or a
+ * given receiver can't be reached.
  */
 export async function doctor({ reach = [], ...settings }: DoctorOptions): Promise<void> {
 	const result = readConfig({ env: process.env, flags: flagsOf(settings) });

@@ -1,6 +1,6 @@
 import { flagOf, SETTINGS, type SettingKey } from "@posthorn/server/config";
 
-/** Flags by the key of their setting; commander names them in camel case. */
+/** Flags by their setting's key; commander names them in camel case. */
 export function flagsOf(options: Readonly<Record<string, unknown>>): Partial<Record<SettingKey, string>> {
 	const flags: Partial<Record<SettingKey, string>> = {};
 	for (const [key, setting] of Object.entries(SETTINGS)) {

@@ -4,12 +4,12 @@ import { type Command, Option } from "commander";
 const EXAMPLES = {
 	posthorn: `
 Examples:
-  posthorn serve                     run on http://127.0.0.1:8420 with its database in ./data
-  posthorn serve --help              everything that can be set
+  posthorn serve                     run on http://127.0.0.1:8420 with the database in ./data
+  posthorn serve --help              list all settings
   posthorn backup backup.db          copy the database while the service runs
-  posthorn doctor                    what the service would meet, and what to mend`,
+  posthorn doctor                    check what the service needs, and report what to fix`,
 	serve: `
-Each setting can also be given as an environment variable, named behind its meaning; a flag wins over it.
+Each setting can also be an environment variable, shown in parentheses; the flag takes precedence.
 
 Examples:
   posthorn serve
@@ -20,24 +20,24 @@ Then, with the operator's key:
   curl -X POST http://127.0.0.1:8420/v1/projects -H "Authorization: Bearer $KEY" \\
     -H "Content-Type: application/json" -d '{"name": "My store"}'
 
-The API's reference is at /docs while the service runs.`,
+The API reference is at /docs while the service runs.`,
 	doctor: `
-It takes the settings of "posthorn serve", changes nothing, and may run beside the service. With --reach it also goes the
-way to a receiver as a delivery does, up to the verified TLS connection, and sends nothing. Exit code 1 if the service
-could not run like this, or the receiver cannot be reached.
+It takes the settings of "posthorn serve", changes nothing, and can run alongside the service. With --reach it also
+connects to a receiver as a delivery would, up to the verified TLS connection, and sends nothing. Exit code 1 if the
+service couldn't run with these settings, or the receiver can't be reached.
 
 Examples:
   posthorn doctor
   posthorn doctor --database-url postgres://posthorn@db.internal/posthorn
   posthorn doctor --reach https://hooks.example.com/posthorn`,
 	migrate: `
-Every node does this when it starts; run it by itself to have it done before the first node of a new version starts.
+Every node does this at startup. Run it separately to migrate before the first node of a new version starts.
 
 Example:
   posthorn migrate --database-url postgres://posthorn@db.internal/posthorn`,
 	backup: `
-The copy is a database like the original; to restore, stop the service and put it in its place. The seal key (a file
-beside the database, or POSTHORN_SEAL_KEY) is not in it: keep a copy of that, too, in another place.
+The copy is a database like the original. To restore it, stop the service and replace the database with the copy. It
+doesn't contain the seal key (a file next to the database, or POSTHORN_SEAL_KEY): store a copy of that separately.
 
 Examples:
   posthorn backup /backups/posthorn-$(date +%F).db
@@ -46,7 +46,7 @@ Examples:
 
 export const examples = (command: keyof typeof EXAMPLES): string => EXAMPLES[command];
 
-/** A flag for every setting, grouped, with its meaning, default and variable. */
+/** Adds a flag for every setting, grouped, with its meaning, default and variable. */
 export function addSettings(command: Command): Command {
 	for (const setting of Object.values(SETTINGS)) {
 		const shown = setting.defaultText ?? setting.default;

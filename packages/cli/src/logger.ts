@@ -1,10 +1,11 @@
 import type { LogLevel } from "@posthorn/server/config";
 import pino, { type Logger } from "pino";
-import pretty from "pino-pretty";
 
-/** JSON lines for machines; for a person at a terminal, readable ones. */
-export function createLogger(level: LogLevel): Logger {
+/** Logs JSON lines, or readable ones at a terminal. */
+export async function createLogger(level: LogLevel): Promise<Logger> {
 	if (!process.stdout.isTTY) return pino({ level, timestamp: pino.stdTimeFunctions.isoTime });
+	// Loaded only when needed.
+	const { default: pretty } = await import("pino-pretty");
 	return pino(
 		{ level },
 		pretty({ ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l", singleLine: true, sync: true }),

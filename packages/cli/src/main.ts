@@ -7,13 +7,13 @@ import { addSettings, examples } from "./help.ts";
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /**
- * The command line; a command loads what it needs when it is run. Exit code 0 for success, 2 for wrong usage or
- * configuration, 1 for failure while running.
+ * Runs the command line. Each command imports its modules when it is run. Exit code 0 for success, 2 for wrong usage or
+ * configuration, 1 for any other failure.
  */
 export async function main(args: readonly string[]): Promise<void> {
 	const program = new Command("posthorn")
 		.description(
-			"Posthorn pushes your store's events to your customers' HTTPS endpoints: signed, in order, retried, every attempt on view.",
+			"Posthorn delivers your store's events to HTTPS endpoints: signed, in order, with retries and a log of every attempt.",
 		)
 		.version(version, "-V, --version", "print the version")
 		.helpOption("-h, --help", "explain a command")
@@ -25,12 +25,12 @@ export async function main(args: readonly string[]): Promise<void> {
 	addSettings(
 		program
 			.command("serve")
-			.description("Run the service: HTTP API, deliveries, retries. Stops gracefully on SIGTERM and Ctrl-C.")
+			.description("Run the service: HTTP API, deliveries and retries. Stops gracefully on SIGTERM and Ctrl-C.")
 			.addHelpText("after", examples("serve")),
 	).action(async (options: Record<string, string>) => (await import("./serve.ts")).serve(options));
 	program
 		.command("backup <file>")
-		.description("Copy the database into FILE, complete and consistent, also while the service runs.")
+		.description("Make a complete, consistent copy of the database in FILE, even while the service runs.")
 		.option("--database-url <url>", "the database to copy (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("backup"))
 		.action(async (file: string, options: { databaseUrl?: string }) =>
@@ -39,21 +39,21 @@ export async function main(args: readonly string[]): Promise<void> {
 	addSettings(
 		program
 			.command("doctor")
-			.description("Check what the service needs (settings, database, clock, egress), and say what to mend.")
+			.description("Check what the service needs (settings, database, clock, egress), and report what to fix.")
 			.option(
 				"--reach <url>",
-				"also go the way to this receiver, without sending anything; may be given several times",
+				"also connect to this receiver, without sending anything; can be repeated",
 				(url: string, others: readonly string[] = []) => [...others, url],
 			)
 			.addHelpText("after", examples("doctor")),
 	).action(async (options: DoctorOptions) => (await import("./doctor.ts")).doctor(options));
 	program
 		.command("migrate")
-		.description("Bring a PostgreSQL schema up to date, ahead of an upgrade.")
+		.description("Migrate a PostgreSQL schema ahead of an upgrade.")
 		.option("--database-url <url>", "the database (POSTHORN_DATABASE_URL)")
 		.addHelpText("after", examples("migrate"))
 		.action(async (options: { databaseUrl?: string }) => (await import("./migrate.ts")).migrate(options));
-	// A reader that has seen enough, such as head.
+	// The reader has closed the pipe, as head does.
 	process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EPIPE") throw error;
 		process.exit(process.exitCode);

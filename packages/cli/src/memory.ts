@@ -1,40 +1,42 @@
 import { performance } from "node:perf_hooks";
 
-/** How often it is looked at whether the service is quiet. */
+/** How often to check whether the service is idle. */
 const LOOK_MS = 2_000;
-/** Up to this share of its time a thread does next to nothing … */
+/** At or below this utilization the thread counts as idle. */
 const QUIET = 0.05;
-/** … and from this on it makes garbage worth collecting. */
+/** At or above this utilization it creates garbage worth collecting. */
 const BUSY = 0.2;
-/** After collecting, so many looks pass before the next: it takes some tenths of a second with a large heap, and nothing else runs. */
+/** The fewest checks between two collections: one blocks the thread for tenths of a second if the heap is large. */
 const REST_LOOKS = 15;
 
 export interface Quiet {
-	/** The share of time since the last call that the main thread was busy, 0 to 1. */
+	/** The main thread's utilization since the last call, 0 to 1. */
 	readonly utilization: () => number;
-	/** Gives back all that can be. */
+	/** Releases as much memory as possible. */
 	readonly collect: () => void;
 }
 
 /**
- * Gives memory back that V8 would keep: now, for what starting up left behind, and whenever the service becomes quiet
- * after it was busy. V8 collects when memory is asked for; a service that has nothing to do asks for none, and would
- * stay as large as its last burst made it. While there is work nothing is collected beyond what V8 does by itself.
+ * Releases memory that V8 would keep, whenever the service becomes idle after being busy, and first after startup. V8
+ * only collects when memory is requested, so an idle service would stay as large as its last burst made it. Under load
+ * collections are left to V8.
  *
- * Does nothing where `gc` is not exposed (see `bin/posthorn.mjs`).
+ * Does nothing if `gc` is not exposed (see `bin/posthorn.mjs`).
  */
 export function giveMemoryBackWhenQuiet(): void {
 	const { gc } = globalThis;
 	if (gc === undefined) return;
 	const collect = () => gc({ type: "major", execution: "sync", flavor: "last-resort" });
-	collect();
-	const look = lookForQuiet({ utilization: utilizationSince(), collect });
+	const look = lookForQuiet({ utilization: utilizationSince(), collect }, true);
 	setInterval(look, LOOK_MS).unref();
 }
 
-/** What is called each time that it is looked: collects at the first quiet look after a busy one, now and then at most. */
-export function lookForQuiet({ utilization, collect }: Quiet): () => void {
-	let wasBusy = false;
+/**
+ * Returns the periodic check, which collects on the first idle check after a busy one, but not too often.
+ *
+ * @param wasBusy whether the thread was busy before the first check
+ */
+export function lookForQuiet({ utilization, collect }: Quiet, wasBusy = false): () => void {
 	let rest = 0;
 	return () => {
 		const share = utilization();
@@ -42,7 +44,7 @@ export function lookForQuiet({ utilization, collect }: Quiet): () => void {
 		if (share >= BUSY) wasBusy = true;
 		if (!wasBusy || share > QUIET || rest > 0) return;
 		collect();
-		// What collecting itself took is no work of the service.
+		// The collection itself doesn't count as load.
 		utilization();
 		wasBusy = false;
 		rest = REST_LOOKS;

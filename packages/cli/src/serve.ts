@@ -9,29 +9,29 @@ import { createLogger } from "./logger.ts";
 import { giveMemoryBackWhenQuiet } from "./memory.ts";
 import { listenForStop } from "./stop-signals.ts";
 
-const UNEXPECTED = "an unexpected error: the service ends; what was not settled is made again at the next start";
+const UNEXPECTED = "an unexpected error, so the service exits. Uncommitted attempts are repeated after the next start";
 
 /**
- * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes what is under way and ends with exit code 0; with 1 when
- * that takes longer than an attempt's timeout and a grace, or when outcomes could not be committed.
+ * `posthorn serve`: runs until SIGTERM or SIGINT, then finishes attempts in flight and exits with code 0. Exits with 1 if
+ * that takes longer than an attempt's timeout and a grace period, or if outcomes can't be committed.
  */
 export async function serve(options: Readonly<Record<string, string>>): Promise<void> {
 	const result = readConfig({ env: process.env, flags: flagsOf(options) });
 	if (!result.ok) throw new UsageError(result.faults);
 	const { config } = result;
-	const logger = createLogger(config.logLevel);
+	const logger = await createLogger(config.logLevel);
 	const fail = (error: unknown, message: string): never => {
 		logger.fatal({ err: error }, message);
 		console.error(message);
 		process.exit(1);
 	};
-	// After an error that no code expected, no state can be trusted.
+	// After an unexpected error no state can be trusted.
 	process.on("uncaughtException", (error) => {
 		fail(error, `${error instanceof Error ? error.message : String(error)}: ${UNEXPECTED}.`);
 	});
 	const stop = listenForStop();
 	void stop.second.then(() => {
-		logger.warn({}, "stopped at once: what was not settled is made again at the next start");
+		logger.warn({}, "stopped immediately: uncommitted attempts are repeated after the next start");
 		process.exit(1);
 	});
 
@@ -50,7 +50,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	giveMemoryBackWhenQuiet();
 
 	const signal = await stop.first;
-	logger.info({ signal }, "stopping: finishing what is under way; once more to stop at once");
+	logger.info({ signal }, "stopping: finishing attempts in flight; signal again to stop immediately");
 	const { complete, unsettled } = await service.close();
 	const left = leftUndone(complete, unsettled);
 	if (left !== null) fail(new Error(left), left);
@@ -58,7 +58,7 @@ export async function serve(options: Readonly<Record<string, string>>): Promise<
 	process.exit(0);
 }
 
-/** The line for an operator; null if all is done. */
+/** What the operator should know about an incomplete stop; null if everything is done. */
 function leftUndone(complete: boolean, unsettled: number): string | null {
 	if (unsettled > 0) {
 		const outcomes = unsettled === 1 ? "1 outcome was" : `${unsettled} outcomes were`;
@@ -66,7 +66,7 @@ function leftUndone(complete: boolean, unsettled: number): string | null {
 	}
 	return complete
 		? null
-		: "Stopped before everything was released. All outcomes are committed; leases end with their term.";
+		: "Stopped before everything was released. All outcomes are committed; the leases will expire.";
 }
 
 function sealKeyOf(config: Config): { readonly key: Uint8Array; readonly made: boolean } {

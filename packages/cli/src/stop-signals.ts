@@ -1,14 +1,14 @@
-/** Signals within this time of the first one are the first one: npm and a terminal may both hand it on. Milliseconds. */
+/** Signals within this many milliseconds of the first count as one: npm and the terminal may both forward it. */
 const SAME_MOMENT_MS = 1_000;
 
 export interface StopSignals {
-	/** Someone asks for an end: SIGTERM, or SIGINT (Ctrl-C). */
+	/** The first SIGTERM or SIGINT (Ctrl-C): stop gracefully. */
 	readonly first: Promise<NodeJS.Signals>;
-	/** And once more, for they will not wait. */
+	/** A second signal: stop immediately. */
 	readonly second: Promise<NodeJS.Signals>;
 }
 
-/** Listens from now on to the end of the process, so that at no moment a signal ends it unasked, or goes unheard. */
+/** Listens until the process ends, so that no signal kills it by default or gets lost. */
 export function listenForStop(): StopSignals {
 	const first = Promise.withResolvers<NodeJS.Signals>();
 	const second = Promise.withResolvers<NodeJS.Signals>();

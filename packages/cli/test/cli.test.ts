@@ -32,7 +32,8 @@ function run(
 	cwd = newFolder(),
 ): Promise<{ code: number | null; out: string; err: string }> {
 	return new Promise((resolve) => {
-		const child = spawn(process.execPath, [COMMAND, ...args], { cwd, env: { PATH: process.env.PATH, ...env } });
+		const { PATH, NODE_COMPILE_CACHE } = process.env;
+		const child = spawn(process.execPath, [COMMAND, ...args], { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } });
 		let out = "";
 		let err = "";
 		child.stdout.on("data", (text) => (out += text));

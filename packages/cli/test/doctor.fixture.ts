@@ -44,7 +44,8 @@ export function run(
 	timeout?: number,
 ): Promise<{ code: number | null; out: string; err: string }> {
 	return new Promise((resolve) => {
-		const clean = { PATH: process.env.PATH, NO_COLOR: "1" };
+		const { PATH, NODE_COMPILE_CACHE } = process.env;
+		const clean = { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" };
 		const child = spawn(process.execPath, args, { cwd, env: { ...clean, ...env }, timeout, killSignal: "SIGKILL" });
 		let out = "";
 		let err = "";

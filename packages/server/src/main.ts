@@ -118,8 +118,8 @@ async function build(
 	});
 	undo.push(() => sender.close());
 
-	const changes = new Changes();
-	const arrivals = new Arrivals();
+	const changes = new Changes(clock);
+	const arrivals = new Arrivals(clock);
 	const { attempted } = logAttempts(logger);
 	const engine = startEngine({
 		storage,
@@ -268,7 +268,7 @@ async function openStorage(
 
 /** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */
 async function checkSeal(storage: Storage, seal: Seal): Promise<void> {
-	openSealCheck(seal, await storage.initSetting(SEAL_CHECK, sealCheck(seal)));
+	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
 }
 
 async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }: Config): Promise<void> {

@@ -131,7 +131,7 @@ export function describeChanges(start: StartRig): void {
 			rig.sender.script = () => 200;
 			const other = await rig.webhook("other");
 			await rig.publish(1);
-			await rig.sentWhen((sent) => sent.some((request) => request.url === other.url));
+			await rig.sentWhen("a request to the other webhook", (sent) => sent.some((request) => request.url === other.url));
 			expect(rig.sender.to(url)).toHaveLength(1);
 		});
 	});

@@ -37,9 +37,9 @@ async function sendTest(rig: EngineRig, webhookId: string, projectId = rig.proje
 }
 
 const wasSent = (rig: EngineRig, eventId: string): Promise<void> =>
-	rig.sentWhen((sent) => sent.some((request) => request.eventId === eventId));
+	rig.sentWhen(`${eventId} to be sent`, (sent) => sent.some((request) => request.eventId === eventId));
 
-/** First attempts, retries, replays and what people asked for share what a node may send. */
+/** First attempts, retries, replays and what people requested share what a node may send. */
 export function describeFairness(start: StartRig): void {
 	describe("fairness", () => {
 		test("test events do not wait behind the due retries of their webhook, whose receiver hangs", async () => {
@@ -71,7 +71,7 @@ export function describeFairness(start: StartRig): void {
 				kind: "queued",
 			});
 			rig.engine.wake(rig.projectId);
-			await rig.sentWhen((sent) => sent.slice(before).some(({ eventId }) => eventId === one));
+			await rig.sentWhen("the single replay", (sent) => sent.slice(before).some(({ eventId }) => eventId === one));
 			expect(rig.sender.to(url).slice(before)).toHaveLength(2);
 			hanging.end();
 			await rig.settledCount(before + 40);
@@ -87,20 +87,20 @@ export function describeFairness(start: StartRig): void {
 				await rig.webhook(`hangs-${n}`, { projectId, maxInFlight: 20 });
 				await rig.publishAll(20, "delivery.success", projectId);
 			}
-			// Two of the sixteen are set aside.
+			// Two of the sixteen are reserved.
 			await rig.sentCount(14);
 			await wasSent(rig, await sendTest(rig, id));
 			hanging.end();
 			await rig.settledCount(101);
 		});
 
-		test("a test event that found all slots taken starts as soon as one of those set aside ends", async () => {
+		test("a test event that found all slots taken starts as soon as one of the reserved ones ends", async () => {
 			await using rig = await start(undefined, undefined, { sendsInFlight: 16 });
 			const { id } = await rig.webhook("quiet");
 			const hanging = new Hanging();
 			const tested = new Hanging();
 			rig.sender.script = ({ target }) => (target.url.includes("tested") ? tested : hanging).script();
-			// Two of the sixteen are set aside.
+			// Two of the sixteen are reserved.
 			for (let n = 0; n < 5; n++) {
 				const projectId = await rig.project();
 				await rig.webhook(`hangs-${n}`, { projectId, maxInFlight: 20 });
@@ -131,7 +131,7 @@ export function describeFairness(start: StartRig): void {
 			// Half of the budget is about 134 of them.
 			for (let n = 0; n < 50; n++) await rig.engine.publish(rig.projectId, [{ type: TEST_TYPE, data }]);
 			const bytes = rig.engine.budgets.find(({ name }) => name === "sending_bytes")!;
-			await rig.sentWhen(() => bytes.used >= bytes.limit / 2);
+			await until("half the window to be used", () => bytes.used >= bytes.limit / 2);
 			const most = bytes.limit / 2 + 262_144;
 			expect(bytes.used).toBeLessThanOrEqual(most);
 			expect(rig.sender.sent.length).toBeLessThan(200);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { WINDOWS } from "../src/base/budgets.ts";
 import { DAY_MS, type EngineRig, LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -50,7 +51,7 @@ export function describeLanes(start: StartRig): void {
 			});
 			rig.sender.script = (shipment) => (shipment.target.url === hanging.url ? hang : 200);
 			const ids = await rig.publish(50);
-			await rig.until(() => rig.sender.to(sound.url).length === 50);
+			await rig.until("50 requests to the sound receiver", () => rig.sender.to(sound.url).length === 50);
 			expect(rig.sender.to(hanging.url)).toEqual([ids[0]]);
 			letGo();
 			await rig.settledCount(100);
@@ -74,7 +75,7 @@ export function describeLanes(start: StartRig): void {
 			await stopping;
 			await rig.open();
 			const [last] = await rig.publish(1);
-			await rig.until(() => rig.sender.to(url).at(-1) === last);
+			await rig.until("the last event to be sent", () => rig.sender.to(url).at(-1) === last);
 			expect(rig.sender.to(url)).toEqual([...ids, last]);
 		});
 
@@ -165,6 +166,20 @@ export function describeLanes(start: StartRig): void {
 			await rig.publish(5);
 			await storage.quiet();
 			expect(settles).toBe(1);
+		});
+
+		test("test events are due even if the clock was set back since, more of them than are read at a time", async () => {
+			await using rig = await start();
+			const { id } = await rig.webhook("a");
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			const createdAt = rig.clock.now();
+			for (let n = 0; n < WINDOWS.retriesPerQueue; n++) {
+				const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt, body: Buffer.from("{}") };
+				await rig.storage.appendTestEvent(rig.projectId, id, event);
+			}
+			rig.clock.set(-DAY_MS);
+			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.settledCount(WINDOWS.retriesPerQueue);
 		});
 
 		test("a test event that waits longer than the log is kept, behind a pause, is dead-lettered as expired", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { QUEUE_NAMES } from "../src/engine/lanes/lane.ts";
 import { type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -117,13 +118,14 @@ export function describeLateAnswers(start: StartRig): void {
 			await rig.settledCount(1);
 			await storage.pass(rig.clock, SPEC_DELAYS_MS[0]!);
 			expect(rig.sender.sent).toHaveLength(2);
-			using read = storage.holdAnswer("readRetries");
+			using held = new DisposableStack();
+			const reads = QUEUE_NAMES.map(() => held.use(storage.holdAnswer("readRetries")));
 			rig.engine.wake(rig.projectId);
-			await read.reached;
+			await Promise.all(reads.map(({ reached }) => reached));
 			answer.resolve(200);
 			await rig.settledCount(2);
-			// It tells of the retry as it was stored before.
-			read.release();
+			// One of them tells of the retry as it was stored before.
+			for (const read of reads) read.release();
 			await storage.pass(rig.clock, MINUTE_MS);
 			expect(series(rig)).toEqual(["0.1", "0.2"]);
 			expect(rig.sender.sent).toHaveLength(2);

@@ -49,6 +49,19 @@ export function describeLoads(start: StartRig): void {
 			await rig.settledCount(32);
 		});
 
+		// A refused change had all lanes read, as if everything had changed.
+		test("a refused change reads no lanes, and events published meanwhile are sent", async () => {
+			const loads = new Loads();
+			await using rig = await start(loads.wrap);
+			await rig.webhook("one");
+			await rig.publish(1);
+			await rig.settledCount(1);
+			loads.reset();
+			await rig.change(() => rig.publish(1), "nothing");
+			await rig.settledCount(2);
+			expect(loads).toMatchObject({ all: 0, lanes: 0 });
+		});
+
 		test("changes that were stored when lanes are read share the read", async () => {
 			const loads = new Loads();
 			await using rig = await start(loads.wrap);
@@ -74,18 +87,28 @@ export function describeLoads(start: StartRig): void {
 			await rig.publish(1);
 			await rig.settledCount(2);
 			const move = (id: string, name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
-			await rig.change(async () => {
-				await move(one.id, "one-moved");
-				await move(other.id, "other-moved");
-			}, one.id);
+			await rig.change(
+				async () => {
+					await move(one.id, "one-moved");
+					await move(other.id, "other-moved");
+				},
+				{ webhookId: one.id },
+			);
 			await rig.publish(1);
 			await rig.settledCount(4);
-			await rig.change(async () => {
-				await move(one.id, "one-again");
-				// Has the lanes read before the other one changes.
-				await rig.engine.change(rig.projectId, () => Promise.resolve());
-				await move(other.id, "other-again");
-			}, one.id);
+			await rig.change(
+				async () => {
+					await move(one.id, "one-again");
+					// Has the lanes read before the other one changes.
+					await rig.engine.change(
+						rig.projectId,
+						() => Promise.resolve(),
+						() => "project",
+					);
+					await move(other.id, "other-again");
+				},
+				{ webhookId: one.id },
+			);
 			await rig.publish(1);
 			await rig.settledCount(6);
 			const sent = rig.sender.sent.slice(2).map(({ url }) => url);
@@ -101,9 +124,9 @@ export function describeLoads(start: StartRig): void {
 			await rig.settledCount(1);
 			const move = (name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
 			using late = storage.holdAnswer("loadLanes");
-			const first = rig.change(() => move("first"), id);
+			const first = rig.change(() => move("first"), { webhookId: id });
 			await late.reached;
-			await rig.change(() => move("second"), id);
+			await rig.change(() => move("second"), { webhookId: id });
 			late.release();
 			await first;
 			await rig.publish(1);
@@ -116,13 +139,16 @@ export function describeLoads(start: StartRig): void {
 			const [one, other] = [await rig.webhook("one"), await rig.webhook("other")];
 			await rig.publish(1);
 			await rig.settledCount(2);
-			const [waiting] = await rig.change(async () => {
-				await rig.storage.updateWebhook(rig.projectId, one.id, { url: urlOf("moved") });
-				const published = await rig.publish(1);
-				await new Promise((resolve) => setImmediate(resolve));
-				expect(rig.sender.sent).toHaveLength(2);
-				return published;
-			}, one.id);
+			const [waiting] = await rig.change(
+				async () => {
+					await rig.storage.updateWebhook(rig.projectId, one.id, { url: urlOf("moved") });
+					const published = await rig.publish(1);
+					await new Promise((resolve) => setImmediate(resolve));
+					expect(rig.sender.sent).toHaveLength(2);
+					return published;
+				},
+				{ webhookId: one.id },
+			);
 			await rig.settledCount(4);
 			expect(rig.sender.to(other.url)).toContain(waiting);
 			expect(rig.sender.to(urlOf("moved"))).toEqual([waiting]);
@@ -133,7 +159,7 @@ export function describeLoads(start: StartRig): void {
 			const [kept, deleted] = [await rig.webhook("kept"), await rig.webhook("deleted")];
 			await rig.publish(1);
 			await rig.settledCount(2);
-			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, deleted.id), deleted.id);
+			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, deleted.id), { webhookId: deleted.id });
 			const created = await rig.webhook("created");
 			await rig.publish(1);
 			await rig.settledCount(4);

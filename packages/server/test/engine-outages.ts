@@ -31,6 +31,41 @@ export function describeOutages(start: StartRig): void {
 			}
 		});
 
+		// Where no other node publishes, nothing else reads how far the log goes: such an event waited for the next one.
+		test("an event whose commit was not answered is sent, even if the log can't be read at first", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await storage.pass(rig.clock, 1_000);
+			expect(rig.sender.sent).toHaveLength(1);
+			storage.loseAnswer("appendEvents");
+			storage.fail("readLogEnd");
+			await expect(rig.publish(1)).rejects.toMatchObject({ code: "lost" });
+			await storage.pass(rig.clock, 5_000);
+			expect(rig.sender.sent).toHaveLength(2);
+		});
+
+		// Each append that failed led to reads of its own, again and again: an outage met with more calls by the second.
+		test("however many appends fail, the log's end is read one time at a time", async () => {
+			const storage = new FaultyStorage();
+			await using rig = await start(storage.wrap);
+			await rig.webhook("a");
+			await rig.publish(1);
+			await storage.pass(rig.clock, 1_000);
+			const before = storage.calls.get("readLogEnd") ?? 0;
+			const read = storage.holdCall("readLogEnd");
+			for (let n = 0; n < 20; n++) {
+				storage.fail("appendEvents");
+				await expect(rig.publish(1)).rejects.toMatchObject({ code: "lost" });
+			}
+			await read.reached;
+			expect(storage.calls.get("readLogEnd")).toBe(before + 1);
+			read.release();
+			await storage.pass(rig.clock, 5_000);
+			expect(storage.calls.get("readLogEnd")).toBe(before + 2);
+		});
+
 		// It was trusted until its end by the time of day: an hour beyond its term, while another node may have had it.
 		test("a lease that cannot be renewed is not worked beyond its term, also where the clock was set back", async () => {
 			const storage = new FaultyStorage();
@@ -93,7 +128,11 @@ export function describeOutages(start: StartRig): void {
 			const moved = "https://moved.example/";
 			let changed = false;
 			const changing = rig.engine
-				.change(rig.projectId, () => rig.storage.updateWebhook(rig.projectId, id, { url: moved }))
+				.change(
+					rig.projectId,
+					() => rig.storage.updateWebhook(rig.projectId, id, { url: moved }),
+					() => "project",
+				)
 				.then(() => {
 					changed = true;
 				});

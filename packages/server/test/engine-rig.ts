@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
+import { Signal } from "@posthorn/testkit/signal";
+import { patience } from "@posthorn/testkit/until";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { type Clock, systemClock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
-import { type EngineOptions, type RunningEngine, startEngine } from "../src/engine/index.ts";
+import { type ChangeScope, type EngineOptions, type RunningEngine, startEngine } from "../src/engine/index.ts";
 import type { FailureReason, Sent } from "../src/engine/send/outcome.ts";
 import type { Sender, Shipment } from "../src/engine/send/sender.ts";
 import type { Shortage } from "../src/engine/send/shortages.ts";
@@ -26,6 +28,8 @@ export type Answer = number | FailureReason | "withheld" | { readonly shortage: 
 /** The network, handed in: says what receivers answer, and keeps what was sent. */
 export class ScriptedSender implements Sender {
 	readonly sent: { url: string; eventId: string; at: number }[] = [];
+	/** Looks with every request that is sent. */
+	readonly sending = new Signal();
 	readonly #clock: Clock;
 	script: Script;
 	/** What an attempt waits for before its request is written; withheld webhooks get none. */
@@ -45,6 +49,7 @@ export class ScriptedSender implements Sender {
 		const startedAt = this.#clock.now();
 		const { url } = shipment.target;
 		this.sent.push({ url, eventId: shipment.eventId, at: startedAt });
+		this.sending.look();
 		if (this.beforeWriting) {
 			await this.beforeWriting();
 			if (shipment.target.withheld || !shipment.mayLeave()) return { kind: "withheld" };
@@ -112,7 +117,7 @@ export class EngineRig {
 	storage!: Storage;
 	engine!: RunningEngine;
 	projectId = "";
-	#waiters: { ready: () => boolean; resolve: () => void }[] = [];
+	readonly #settling = new Signal();
 	readonly #database: RigDatabase;
 	readonly #wrap: (storage: Storage) => Storage;
 	readonly #leaseTermMs: number;
@@ -165,7 +170,7 @@ export class EngineRig {
 			observer: {
 				attempted: (_projectId, eventId, attempt) => {
 					this.settled.push({ ...attempt, eventId });
-					this.check();
+					this.#settling.look();
 				},
 			},
 		});
@@ -188,18 +193,16 @@ export class EngineRig {
 	}
 
 	/** Changes the project's webhooks. Where others may work it, that takes a moment, so the clock goes on by as much. */
-	async change<T>(
-		change: () => Promise<T>,
-		changedWebhook: string | null = null,
-		projectId = this.projectId,
-	): Promise<T> {
+	async change<T>(change: () => Promise<T>, scope: ChangeScope = "project", projectId = this.projectId): Promise<T> {
 		let isOver = false;
-		const changed = this.engine.change(projectId, change, () => changedWebhook);
+		const changed = this.engine.change(projectId, change, () => scope);
 		const over = (): void => {
 			isOver = true;
 		};
 		changed.then(over, over);
+		const stillInTime = patience("a change of webhooks to be in force");
 		while (!isOver) {
+			stillInTime();
 			await new Promise((resolve) => setImmediate(resolve));
 			const { nextAt } = this.clock;
 			if (nextAt !== null && nextAt - this.clock.elapsed() <= MOMENT_MS) this.clock.advanceTo(nextAt);
@@ -213,31 +216,26 @@ export class EngineRig {
 		await this.engine.sweep();
 	}
 
-	/** Resolves as soon as `ready` holds; it is looked at after every settled attempt and every `check()`. */
-	until(ready: () => boolean): Promise<void> {
-		if (ready()) return Promise.resolve();
-		return new Promise((resolve) => this.#waiters.push({ ready, resolve }));
+	/** Resolves as soon as `ready` returns true; it is asked after every settled attempt. */
+	until(what: string, ready: () => boolean): Promise<void> {
+		return this.#settling.until(what, ready);
 	}
 
 	/** Resolves when the receivers were sent `count` requests, answered or not. */
 	sentCount(count: number): Promise<void> {
-		return this.sentWhen((sent) => sent.length >= count);
+		return this.sentWhen(`${count} requests to be sent`, (sent) => sent.length >= count);
 	}
 
-	/** Resolves when what the receivers were sent is as it is waited for. The clock stands still. */
-	async sentWhen(ready: (sent: ScriptedSender["sent"]) => boolean): Promise<void> {
-		while (!ready(this.sender.sent)) await new Promise((resolve) => setImmediate(resolve));
-	}
-
-	check(): void {
-		for (const waiter of this.#waiters.splice(0)) {
-			if (waiter.ready()) waiter.resolve();
-			else this.#waiters.push(waiter);
-		}
+	/** Resolves when `ready` returns true; it is asked with every request that is sent. The clock stands still. */
+	async sentWhen(what: string, ready: (sent: ScriptedSender["sent"]) => boolean): Promise<void> {
+		if (ready(this.sender.sent)) return;
+		await this.sender.sending.until(what, () => ready(this.sender.sent));
+		// What the last request leads to immediately is done.
+		await new Promise((resolve) => setImmediate(resolve));
 	}
 
 	settledCount(count: number): Promise<void> {
-		return this.until(() => this.settled.length >= count);
+		return this.until(`${count} attempts to be settled`, () => this.settled.length >= count);
 	}
 
 	async webhook(
@@ -255,7 +253,7 @@ export class EngineRig {
 			createdAt: this.clock.now(),
 			sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
 		};
-		await this.change(() => this.storage.createWebhook(webhook, 100), id, projectId);
+		await this.change(() => this.storage.createWebhook(webhook, 100), { webhookId: id }, projectId);
 		return { id, url };
 	}
 

@@ -1,3 +1,4 @@
+import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
@@ -8,7 +9,9 @@ async function series(rig: EngineRig, count: number): Promise<void> {
 		const wait = rig.settledCount(n).then(() => {
 			settled = true;
 		});
+		const stillInTime = patience(`attempt ${n} to be settled`);
 		while (!settled) {
+			stillInTime();
 			await new Promise((resolve) => setImmediate(resolve));
 			const due = rig.settled.at(-1)?.nextRetryAt;
 			if (due && !settled) rig.clock.advanceTo(due);
@@ -44,7 +47,7 @@ export function describeSeries(start: StartRig): void {
 			// What is sent next is what is published next.
 			rig.sender.script = () => 200;
 			const [next] = await rig.publish(1);
-			await rig.until(() => rig.settled.some((a) => a.eventId === next));
+			await rig.until("the next event to be settled", () => rig.settled.some((a) => a.eventId === next));
 			expect(rig.sender.sent.slice(8).map((request) => request.eventId)).toEqual([next]);
 		});
 

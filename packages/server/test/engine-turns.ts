@@ -110,7 +110,7 @@ export function describeTurns(start: StartRig): void {
 			const projectId = await rig.project();
 			const { url } = await rig.webhook("next", { projectId });
 			await rig.publishAll(1, "delivery.success", projectId);
-			await rig.sentWhen((sent) => sent.some((request) => request.url === url));
+			await rig.sentWhen("the project to be worked", (sent) => sent.some((request) => request.url === url));
 			await rig.settledCount(LIMIT + 1);
 			await calls.answered();
 			expect(released).toBe(1);
@@ -129,7 +129,7 @@ export function describeTurns(start: StartRig): void {
 			await rig.publishAll(1, "delivery.success", asked);
 			await rig.engine.sendTest(asked, id, "chargeback.created");
 			// The clock stands still, so nobody's quantum is over.
-			await rig.sentWhen((sent) => sent.some((request) => request.url === url));
+			await rig.sentWhen("the project to be worked", (sent) => sent.some((request) => request.url === url));
 			rig.sender.script = () => 200;
 			for (const answer of waiting) answer(200);
 			await rig.settledCount(LIMIT + 2);

@@ -1,4 +1,5 @@
 /** An engine that stays alive while a standby takes the primary's place, with all that it committed or without the end of it. */
+import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../src/base/clock.ts";
 import { type Storage, StorageError } from "../src/storage/port.ts";
@@ -36,7 +37,9 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 		/** Publishes as many events, one by one, as soon as the database takes them. */
 		async publish(count: number): Promise<string[]> {
 			const ids: string[] = [];
+			const stillInTime = patience(`${count} events to be accepted`);
 			while (ids.length < count) {
+				stillInTime();
 				try {
 					ids.push(...(await rig.publish(1)));
 				} catch (error) {
@@ -48,7 +51,11 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 			return ids;
 		},
 		async settled(count: number): Promise<void> {
-			while (rig.settled.length < count) await storage.pass(rig.clock, 1_000);
+			const stillInTime = patience(`${count} attempts to be settled`);
+			while (rig.settled.length < count) {
+				stillInTime();
+				await storage.pass(rig.clock, 1_000);
+			}
 		},
 		/** The attempts of an event in a webhook's log, as the database has them. */
 		async attempts(eventId: string, webhookId: string): Promise<unknown[]> {
@@ -128,7 +135,11 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			await site.pair.caughtUp();
 			await site.pair.cutOff();
 			storage.fail("settle", 0);
-			while (rig.settled.length < 2) await storage.pass(rig.clock, 100);
+			const stillInTime = patience("both attempts to be settled");
+			while (rig.settled.length < 2) {
+				stillInTime();
+				await storage.pass(rig.clock, 100);
+			}
 			expect(rig.settled.map(({ status }) => status)).toEqual(["retrying", "retrying"]);
 			await site.pair.fail();
 			const after = await site.publish(5);

@@ -1,4 +1,5 @@
 import { PostgresServer } from "@posthorn/testkit/postgres";
+import { until } from "@posthorn/testkit/until";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeFailover } from "./failover-suite.ts";
@@ -18,7 +19,7 @@ describeFailover("PostgreSQL", async () => {
 		async caughtUp() {
 			const [end] = await primary.execute("SELECT pg_current_wal_lsn()::text AS at");
 			const isThere = `SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${end!.at}'`;
-			while ((await standby.execute(isThere)).length === 0);
+			await until("the standby to catch up", async () => (await standby.execute(isThere)).length > 0);
 		},
 		cutOff: () => primary.refuseStandbys(),
 		async fail() {

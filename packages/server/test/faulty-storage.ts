@@ -1,3 +1,5 @@
+import { Signal } from "@posthorn/testkit/signal";
+import { patience, within } from "@posthorn/testkit/until";
 import type { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { type Storage, StorageError } from "../src/storage/port.ts";
 
@@ -8,8 +10,14 @@ export class FaultyStorage {
 	/** Whether every call fails. */
 	away = false;
 	#underWay = 0;
+	/** Looks whenever a call returns, or is held. */
+	readonly #idle = new Signal();
 	readonly #failures = new Map<Method, number>();
+	readonly #unanswered = new Map<Method, number>();
 	readonly #held = new Map<Method, HeldCall[]>();
+
+	/** How often each method was called. */
+	readonly calls = new Map<string, number>();
 
 	/** To be handed to the rig. */
 	readonly wrap = (storage: Storage): Storage => this.#before(storage);
@@ -17,6 +25,11 @@ export class FaultyStorage {
 	/** The next calls of this method fail. */
 	fail(method: Method, times = 1): void {
 		this.#failures.set(method, times);
+	}
+
+	/** Storage does what the next call of this method tells it, and nobody hears so: the call fails. */
+	loseAnswer(method: Method): void {
+		this.#unanswered.set(method, (this.#unanswered.get(method) ?? 0) + 1);
 	}
 
 	/** The next call of this method (that is not held yet) waits before storage hears of it. */
@@ -31,15 +44,19 @@ export class FaultyStorage {
 
 	/** Resolves once no call is under way but those that are held, and what they led to is done. */
 	async quiet(): Promise<void> {
-		do await new Promise((resolve) => setImmediate(resolve));
-		while (this.#underWay > 0);
+		do {
+			await this.#idle.until("calls of the storage to return", () => this.#underWay === 0);
+			await new Promise((resolve) => setImmediate(resolve));
+		} while (this.#underWay > 0);
 	}
 
 	/** Has the clock go on, timer by timer, and waits for what each of them leads to. */
 	async pass(clock: VirtualClock, ms: number): Promise<void> {
 		const end = clock.elapsed() + ms;
 		await this.quiet();
+		const stillInTime = patience(`${ms} ms to pass`);
 		for (let at = clock.nextAt; at !== null && at <= end; at = clock.nextAt) {
+			stillInTime();
 			clock.advanceTo(at);
 			await this.quiet();
 		}
@@ -66,10 +83,17 @@ export class FaultyStorage {
 
 	async #call(method: Method, call: () => Promise<unknown>): Promise<unknown> {
 		this.#underWay += 1;
+		this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
 		try {
 			const failures = this.#failures.get(method) ?? 0;
 			if (failures > 0) this.#failures.set(method, failures - 1);
 			if (this.away || failures > 0) throw new StorageError("lost", "The database is away.");
+			const unanswered = this.#unanswered.get(method) ?? 0;
+			if (unanswered > 0) {
+				this.#unanswered.set(method, unanswered - 1);
+				await call();
+				throw new StorageError("lost", "The database went away before it answered.");
+			}
 			const held = this.#held.get(method)?.shift();
 			if (!held) return await call();
 			if (held.what === "call") await this.#wait(held);
@@ -77,12 +101,17 @@ export class FaultyStorage {
 			if (held.what === "answer") await this.#wait(held);
 			return answer;
 		} finally {
-			this.#underWay -= 1;
+			this.#returned();
 		}
 	}
 
-	async #wait(held: HeldCall): Promise<void> {
+	#returned(): void {
 		this.#underWay -= 1;
+		this.#idle.look();
+	}
+
+	async #wait(held: HeldCall): Promise<void> {
+		this.#returned();
 		await held.wait();
 		this.#underWay += 1;
 	}
@@ -100,7 +129,7 @@ export class HeldCall implements Disposable {
 
 	/** Resolves when it has come this far. */
 	get reached(): Promise<void> {
-		return this.#reached.promise;
+		return within(`the ${this.what} to be held`, this.#reached.promise);
 	}
 
 	release(): void {

@@ -1,3 +1,4 @@
+import { within } from "@posthorn/testkit/until";
 import type { Lease } from "../src/storage/port.ts";
 
 interface Holding {
@@ -17,7 +18,7 @@ export class LeaseLedger {
 
 	/** Resolves when a lease is given, renewed or given back next: several times a term, as long as a node lives. */
 	change(): Promise<void> {
-		return this.#waiting.promise;
+		return within("a lease to change", this.#waiting.promise);
 	}
 
 	#changed(): void {

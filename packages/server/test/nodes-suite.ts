@@ -1,5 +1,5 @@
 /** Two engines on one database and one virtual clock. */
-import { until } from "@posthorn/testkit/until";
+import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLogger } from "../src/base/logger.ts";
@@ -59,7 +59,9 @@ async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: Fa
 	/** Moves the clock on until this is so. */
 	const pass = async (isSo: () => boolean, stepMs = 10): Promise<void> => {
 		const end = rig.clock.now() + 120_000;
+		const stillInTime = patience("the nodes to get there");
 		while (!isSo()) {
+			stillInTime();
 			if (rig.clock.now() > end) throw new Error("It took more than two minutes.");
 			rig.clock.advance(stepMs);
 			await storage.quiet();
@@ -86,14 +88,15 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				stuck.use(storage.holdCall(method));
 			const otherStorage = new FaultyStorage();
 			await using other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
-			const pass = (isSo: () => boolean): Promise<boolean> =>
-				until("the nodes to get there", async () => {
-					if (isSo()) return true;
+			const pass = async (isSo: () => boolean): Promise<void> => {
+				const stillInTime = patience("the nodes to get there");
+				while (!isSo()) {
+					stillInTime();
 					rig.clock.advance(10);
 					await storage.quiet();
 					await otherStorage.quiet();
-					return false;
-				});
+				}
+			};
 			const passed = rig.clock.now() + 2 * LEASE_TERM_MS;
 			await pass(() => rig.clock.now() >= passed);
 			const draft = { type: "delivery.success", data: "{}" };
@@ -104,7 +107,11 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const moved = "https://moved.example/";
 			let changed = false;
 			const changing = rig.engine
-				.change(rig.projectId, () => rig.storage.updateWebhook(rig.projectId, id, { url: moved }))
+				.change(
+					rig.projectId,
+					() => rig.storage.updateWebhook(rig.projectId, id, { url: moved }),
+					() => ({ webhookId: id }),
+				)
 				.then(() => {
 					changed = true;
 				});
@@ -116,6 +123,35 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			await other.engine.publish(rig.projectId, [draft]);
 			await pass(() => other.sender.sent.length === 2);
 			expect(other.sender.to(moved)).toHaveLength(1);
+		});
+
+		test("a node that has stopped answers a change only when whoever works the project goes by it", async () => {
+			// Once stopping, it answered without waiting: the other node signed with the old secret for another moment.
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			const { id } = await rig.webhook("a");
+			const { other, pass } = await startNeighbour(rig, database, storage);
+			await using _other = other;
+			await rig.engine.stop();
+			const draft = { type: "delivery.success", data: "{}" };
+			await other.engine.publish(rig.projectId, [draft]);
+			await pass(() => other.sender.sent.length === 1);
+			let changed = false;
+			const changing = rig.engine
+				.change(
+					rig.projectId,
+					() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }),
+					() => ({ webhookId: id }),
+				)
+				.then(() => {
+					changed = true;
+				});
+			// As long as the clock stands still, the other node does not look for news.
+			for (let turns = 0; turns < 20; turns++) await storage.quiet();
+			expect(changed).toBe(false);
+			await pass(() => changed);
+			await changing;
 		});
 
 		test("what another node publishes is sent by the one that works the project", async () => {

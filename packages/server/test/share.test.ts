@@ -3,6 +3,7 @@
  * later, for ever, so that all of them are worked all the time; who works which is read in the database.
  */
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
+import { patience } from "@posthorn/testkit/until";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LeaseLedger } from "./lease-ledger.ts";
 import { SharingNode } from "./sharing-node.ts";
@@ -50,7 +51,9 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 
 	/** Resolves when all projects are worked, by so many nodes, each with its part. */
 	async function untilShared(among: number): Promise<void> {
+		const stillInTime = patience(`${among} nodes to share the projects out`);
 		for (;;) {
+			stillInTime();
 			const counts = await worked();
 			const all = counts.reduce((sum, n) => sum + n, 0) === PROJECTS;
 			if (all && counts.length === among && counts[0]! <= mostOf(among)) return;
@@ -110,7 +113,9 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		// It looks how much is its part a few times a term.
 		const part = [mostOf(2), 2];
 		let before = await node.samples();
+		const stillInTime = patience("the node to know its part");
 		while (String([before.get("posthorn_node_share_projects"), before.get("posthorn_nodes")]) !== String(part)) {
+			stillInTime();
 			await ledger.change();
 			before = await node.samples();
 		}
@@ -122,7 +127,9 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 			[...samples].filter(([key]) => key.startsWith(`${name}{`)).reduce((sum, [, value]) => sum + value, 0);
 		// It works on over new connections.
 		let after = before;
+		const stillWorks = patience("the node to work over new connections");
 		while (lost(after, OPENED) === lost(before, OPENED) || lost(after, LOST) === 0) {
+			stillWorks();
 			await ledger.change();
 			after = await node.samples();
 		}

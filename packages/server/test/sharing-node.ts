@@ -79,8 +79,10 @@ export class SharingNode {
 			createdAt: Date.now(),
 		};
 		const sealedDigest = seal.seal(createHash("sha256").update(id).digest(), id);
-		await this.#engine.change(projectId, () =>
-			this.#storage.createWebhook({ id, projectId, sealedDigest, ...webhook }, 100),
+		await this.#engine.change(
+			projectId,
+			() => this.#storage.createWebhook({ id, projectId, sealedDigest, ...webhook }, 100),
+			() => ({ webhookId: id }),
 		);
 		const published = await this.#engine.publish(projectId, [{ type: "delivery.success", data: "{}" }]);
 		if (published.kind !== "published") throw new Error(`not published: ${published.kind}`);

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { until } from "@posthorn/testkit/until";
 import { createAuthority } from "../src/engine/send/credentials.fixture.ts";
 import { createGuard } from "../src/engine/send/guard.ts";
 import { createHttpSender } from "../src/engine/send/http-sender.ts";
@@ -40,7 +41,7 @@ class SlowWay {
 
 	/** Resolves when so many connections wait. */
 	async waiting(count = 1): Promise<void> {
-		while (this.#waiting < count) await new Promise((resolve) => setImmediate(resolve));
+		await until(`${count} connections to wait`, () => this.#waiting >= count);
 	}
 
 	/** Lets those pass that wait or come from now on. */
@@ -109,7 +110,7 @@ export class SlowRig {
 
 	/** Resolves when so many attempts have come to an end of whatever kind. */
 	async ended(count = 1): Promise<void> {
-		while (this.#ended < count) await new Promise((resolve) => setImmediate(resolve));
+		await until(`${count} attempts to end`, () => this.#ended >= count);
 	}
 
 	async change(changes: { url?: string; status?: "active" | "paused"; events?: readonly string[] }): Promise<void> {

@@ -49,6 +49,7 @@ export {
 	type Secret,
 	startReceiver,
 } from "./receiver.ts";
-export { until } from "./until.ts";
+export { Signal } from "./signal.ts";
+export { patience, until, within } from "./until.ts";
 export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "./postgres.ts";
+import { until } from "./until.ts";
 
 describe("PostgresServer", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
@@ -39,7 +40,10 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		try {
 			await server.execute("ALTER SYSTEM SET synchronous_standby_names = '*'");
 			await server.execute("SELECT pg_reload_conf()");
-			while ((await server.execute("SHOW synchronous_standby_names"))[0]!.synchronous_standby_names !== "*");
+			await until("the setting to be read", async () => {
+				const [row] = await server.execute("SHOW synchronous_standby_names");
+				return row!.synchronous_standby_names === "*";
+			});
 			await server.execute("CREATE TABLE there AS SELECT 7 AS n", url);
 			const copy = url.replace(new URL(url).host, new URL(standby.url).host);
 			await expect(standby.execute("CREATE TABLE here (n integer)", copy)).rejects.toThrow("read-only");

@@ -10,6 +10,7 @@ import { Client } from "pg";
 import { unusedPort } from "./ports.ts";
 import { npmBinaries, type ServerUser, serverUser, versionOf } from "./postgres-binaries.ts";
 import { sharedServer } from "./postgres-shared.ts";
+import { until, within } from "./until.ts";
 
 export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries.ts";
 
@@ -142,8 +143,9 @@ export class PostgresServer {
 		await this.execute(`COPY (SELECT * FROM (VALUES ${rules}) AS rule) TO '${row!.hba_file}'`);
 		await this.execute("SELECT pg_reload_conf()");
 		// A connection made since then says when the server that made it has read its files.
-		while ((await loaded()) === before);
-		while ((await this.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_replication")).length > 0);
+		await until("the server to read its rules", async () => (await loaded()) !== before);
+		const cutOff = "SELECT pg_terminate_backend(pid) FROM pg_stat_replication";
+		await until("every standby to be cut off", async () => (await this.execute(cutOff)).length === 0);
 	}
 
 	/** Makes a standby a server of its own. Resolves when it can be written to. */
@@ -182,12 +184,15 @@ export class PostgresServer {
 		});
 		this.#process = child;
 		let output = "";
-		await new Promise<void>((resolve, reject) => {
+		const started = new Promise<void>((resolve, reject) => {
 			child.once("exit", (code) => reject(new Error(`PostgreSQL did not start (exit code ${code}):\n${output}`)));
 			child.stderr!.on("data", (text: Buffer) => {
 				output = (output + text.toString()).slice(-KEEP_OUTPUT);
 				if (/ready to accept (read-only )?connections/.test(output)) resolve();
 			});
+		});
+		await within("PostgreSQL to start", started).catch((cause: Error) => {
+			throw new Error(`${cause.message}\n${output}`, { cause });
 		});
 		child.removeAllListeners("exit");
 	}
@@ -248,7 +253,7 @@ export class PostgresServer {
 		this.#process = null;
 		const exited = once(child, "exit");
 		child.kill(signal);
-		await exited;
+		await within("PostgreSQL to stop", exited);
 	}
 
 	#mustBeOwned(): void {

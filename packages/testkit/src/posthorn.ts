@@ -1,8 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { until, within } from "./until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../cli/bin/posthorn.mjs", import.meta.url));
+/** What it prints once it serves. */
+const READY = /Posthorn is ready/;
+/** Between two questions whether it is ready, milliseconds. */
+const ASK_MS = 10;
 /** Output kept to tell why a service did not start, or stop in order, characters. */
 const KEEP_OUTPUT = 16_384;
 
@@ -55,16 +60,20 @@ export class Posthorn {
 		this.#exited = new Promise((resolve) => this.process.on("exit", (code, signal) => resolve({ code, signal })));
 	}
 
-	/** Starts it and waits until it is ready to serve. Rejects with what it printed if it ends before. */
+	/** Starts it and waits until it is ready to serve. Rejects with what it printed if it ends before, or takes too long. */
 	static async start(options: PosthornOptions): Promise<Posthorn> {
 		const service = new Posthorn(options);
-		let ended = false;
-		void service.#exited.then(() => {
-			ended = true;
-		});
-		while (!(await service.#isReady())) {
-			if (ended) throw new Error(`posthorn serve ended before it was ready:\n${service.output}`);
-			await new Promise((resolve) => setTimeout(resolve, 10));
+		try {
+			await within("posthorn serve to start", service.hasPrinted(READY));
+			await until("posthorn serve to be ready", async () => {
+				if (await service.#isReady()) return true;
+				if (service.process.exitCode !== null) throw new Error("posthorn serve ended.");
+				await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+				return false;
+			});
+		} catch (cause) {
+			await service.kill();
+			throw new Error(`posthorn serve was not ready:\n${service.output}`, { cause });
 		}
 		return service;
 	}
@@ -97,7 +106,7 @@ export class Posthorn {
 	/** Asks it to stop and waits until it has. @returns its exit code */
 	async stop(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<number | null> {
 		this.process.kill(signal);
-		return (await this.#exited).code;
+		return (await within("posthorn serve to stop", this.#exited)).code;
 	}
 
 	/** Asks it to stop. Rejects with the end of what it printed unless it ends with this exit code. */

@@ -1,19 +1,46 @@
-/** Less than the timeout of a test, so that what was waited for is reported instead of that. */
+/**
+ * Bounded waits. Each one rejects with a sentence that says what it waited for, so that a test fails instead of hanging.
+ */
+
+/** Longest wait, milliseconds. Less than a test's timeout, so that the test reports what it waited for. */
 const PATIENCE_MS = 50_000;
 
 /**
- * Asks again and again until the answer is neither false, null nor undefined, and resolves to it. For what gives no signal:
- * a lock that another session waits for, say. Rejects after 50 seconds.
+ * Asks again and again until the answer is neither false, null nor undefined, and resolves to it. For conditions without a
+ * signal: a lock that another session waits for, say.
  *
- * @param what what is waited for, for the error
+ * @param what what is awaited, for the error
  */
 export async function until<T>(what: string, ask: () => T | Promise<T>): Promise<NonNullable<Exclude<T, false>>> {
-	const end = performance.now() + PATIENCE_MS;
+	const stillInTime = patience(what);
 	for (;;) {
 		const answer = await ask();
 		if (answer !== false && answer !== null && answer !== undefined) return answer as NonNullable<Exclude<T, false>>;
-		if (performance.now() > end) throw new Error(`Waited for ${PATIENCE_MS / 1_000} s for ${what}.`);
-		// Others may run in between, even if the answer was there at once.
+		stillInTime();
+		// Others may run in between, even if the answer came immediately.
 		await new Promise((resolve) => setImmediate(resolve));
 	}
+}
+
+/** What the promise resolves to. Rejects if that takes too long. */
+export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
+	const late = Promise.withResolvers<never>();
+	const timer = setTimeout(() => late.reject(tooLate(what)), PATIENCE_MS);
+	try {
+		return await Promise.race([promise, late.promise]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** For a loop that does the work itself: call the result in each turn. It throws once the loop has taken too long. */
+export function patience(what: string): () => void {
+	const end = performance.now() + PATIENCE_MS;
+	return () => {
+		if (performance.now() > end) throw tooLate(what);
+	};
+}
+
+function tooLate(what: string): Error {
+	return new Error(`Waited for ${PATIENCE_MS / 1_000} s for ${what}.`);
 }

@@ -69,7 +69,7 @@ test("a key of another project is not deleted", async () => {
 test("a key that was deleted on another node ends within seconds", async () => {
 	const { id, key } = await create();
 	await keys.authenticate(key);
-	await storage.deleteApiKey(projectId, id);
+	await storage.deleteApiKey({ projectId, keyId: id });
 	clock.advance(5_000);
 	expect(await keys.authenticate(key)).toBeNull();
 });
@@ -92,8 +92,8 @@ test("a key that is deleted while it is looked up is not kept", async () => {
 		listApiKeys: (...args) => storage.listApiKeys(...args),
 		deleteApiKey: (...args) => storage.deleteApiKey(...args),
 		touchApiKeys: (...args) => storage.touchApiKeys(...args),
-		async findApiKey(hash): Promise<ApiKey | null> {
-			const row = await storage.findApiKey(hash);
+		async findApiKey(p): Promise<ApiKey | null> {
+			const row = await storage.findApiKey(p);
 			found();
 			await gate;
 			return row;
@@ -110,7 +110,7 @@ test("a key that is deleted while it is looked up is not kept", async () => {
 
 test("a key's use is told at once and written at most once a minute, and at the end", async () => {
 	const { key } = await create();
-	const written = async () => (await storage.listApiKeys(projectId, { limit: 1 }))[0]!.lastUsedAt;
+	const written = async () => (await storage.listApiKeys({ projectId, limit: 1 }))[0]!.lastUsedAt;
 	const told = async () => (await keys.list(projectId, { limit: 1 }))[0]!.lastUsedAt;
 	expect(await told()).toBeNull();
 	clock.advance(1_000);

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
-import type { ApiKey, Page, Storage } from "../storage/port.ts";
+import type { ApiKey, KeyStorage, Page, Storage } from "../storage/port.ts";
 import { type Ask, askAtOnce } from "./guesses.ts";
 import { createKey, isKey, keyHash } from "./key.ts";
 import { KeyCache } from "./key-cache.ts";
@@ -15,10 +15,7 @@ export const API_KEY_PREFIX = "phk_";
 const SHOWN_CHARACTERS = 12;
 
 export interface ApiKeysOptions {
-	readonly storage: Pick<
-		Storage,
-		"createApiKey" | "listApiKeys" | "getApiKey" | "deleteApiKey" | "findApiKey" | "touchApiKeys" | "neighbours"
-	>;
+	readonly storage: KeyStorage & Pick<Storage, "neighbours">;
 	/** SHA-256 of the operator's key; null if there is none yet. */
 	readonly operatorKeyHash: () => Uint8Array | null;
 	readonly clock: Clock;
@@ -62,17 +59,17 @@ export class ApiKeys {
 			prefix: key.slice(0, SHOWN_CHARACTERS),
 			createdAt: clock.now(),
 		};
-		await storage.createApiKey(row, keyHash(key));
+		await storage.createApiKey({ ...row, hash: keyHash(key) });
 		return { kind: "created", apiKey: { ...row, lastUsedAt: null }, key };
 	}
 
 	async list(projectId: string, page: Page): Promise<ApiKey[]> {
-		const keys = await this.#options.storage.listApiKeys(projectId, page);
+		const keys = await this.#options.storage.listApiKeys({ projectId, ...page });
 		return keys.map((key) => this.#withLastUse(key));
 	}
 
 	async get(projectId: string, keyId: string): Promise<ApiKey | null> {
-		const key = await this.#options.storage.getApiKey(projectId, keyId);
+		const key = await this.#options.storage.getApiKey({ projectId, keyId });
 		return key && this.#withLastUse(key);
 	}
 
@@ -81,7 +78,7 @@ export class ApiKeys {
 	 * False when there is no such key in the project.
 	 */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
-		const deleted = await this.#options.storage.deleteApiKey(projectId, keyId);
+		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId });
 		if (deleted) this.#cache.drop(keyId);
 		return deleted;
 	}
@@ -119,7 +116,7 @@ export class ApiKeys {
 		if (cached) return cached;
 		return ask(name, async () => {
 			const lookup = this.#cache.begin();
-			const found = await this.#options.storage.findApiKey(hash);
+			const found = await this.#options.storage.findApiKey({ hash });
 			if (found) this.#cache.add(name, found, lookup);
 			return found;
 		});

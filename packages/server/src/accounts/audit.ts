@@ -73,12 +73,12 @@ export class Audit {
 
 	/** Newest first. */
 	list(projectId: string, page: Page): Promise<AuditEntry[]> {
-		return this.#options.storage.listAudit(projectId, page);
+		return this.#options.storage.listAudit({ projectId, ...page });
 	}
 
 	/** Deletes entries that are past {@link AUDIT_RETENTION_DAYS}, at most `limit`; answers with how many. */
 	sweep(limit: number): Promise<number> {
 		const { storage, clock } = this.#options;
-		return storage.sweepAudit(clock.now() - AUDIT_RETENTION_DAYS * DAY_MS, limit);
+		return storage.sweepAudit({ cutoff: clock.now() - AUDIT_RETENTION_DAYS * DAY_MS, limit });
 	}
 }

@@ -4,8 +4,6 @@ import { FairQueue } from "../base/fair-queue.ts";
 import { Throttle } from "./throttle.ts";
 
 const MINUTE_MS = 60_000;
-/** Right tokens that are remembered; beyond, the one that was not used for longest is forgotten. */
-const MAX_KNOWN = 10_000;
 
 /** Asks storage whose token has this hash, in base64; null where it is no one's. */
 export type Ask = <T>(hash: string, find: () => Promise<T | null>) => Promise<T | null>;
@@ -50,7 +48,7 @@ export class Guesses {
 			this.#known.delete(hash);
 			if (found === null) return null;
 			this.#known.add(hash);
-			if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.values().next().value!);
+			if (this.#known.size > STRANGERS.knownTokens) this.#known.delete(this.#known.values().next().value!);
 			return found;
 		};
 	}

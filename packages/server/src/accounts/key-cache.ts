@@ -1,16 +1,6 @@
+import { API_KEYS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { ApiKey } from "../storage/port.ts";
-
-/** For this long a key found is trusted without asking storage, unless a node tells of a change in its project. */
-const TTL_MS = 5_000;
-/**
- * For this long from its being found once one does: a hint does not say whether a key has changed or an event was
- * published, and a busy project's hints must not have every request ask storage.
- */
-const HINTED_TTL_MS = 250;
-const MAX_KEYS = 10_000;
-/** Projects whose last hint is remembered; beyond, the one that was hinted at longest ago is forgotten. */
-const MAX_HINTED = 10_000;
 
 interface Entry {
 	readonly key: ApiKey;
@@ -45,8 +35,9 @@ export class KeyCache {
 		const entry = this.#entries.get(hash);
 		if (!entry) return undefined;
 		const { key, foundAt } = entry;
-		const ttl = this.#isHintedSince(key.projectId, foundAt) ? HINTED_TTL_MS : TTL_MS;
-		if (foundAt + ttl > this.#clock.now()) return key;
+		const { trustedMs, trustedAfterHintMs } = API_KEYS;
+		const ms = this.#isHintedSince(key.projectId, foundAt) ? trustedAfterHintMs : trustedMs;
+		if (foundAt + ms > this.#clock.now()) return key;
 		this.#entries.delete(hash);
 		return undefined;
 	}
@@ -54,7 +45,7 @@ export class KeyCache {
 	/** Keeps the key, unless it might have been deleted since it was looked up. */
 	add(hash: string, key: ApiKey, { revision, at }: Lookup): void {
 		if (revision !== this.#revision || this.#isHintedSince(key.projectId, at)) return;
-		if (this.#entries.size >= MAX_KEYS) deleteOldest(this.#entries);
+		if (this.#entries.size >= API_KEYS.cached) deleteOldest(this.#entries);
 		this.#entries.set(hash, { key, foundAt: at });
 	}
 
@@ -76,7 +67,7 @@ export class KeyCache {
 		for (const projectId of projectIds) {
 			this.#hintedAt.delete(projectId);
 			this.#hintedAt.set(projectId, at);
-			if (this.#hintedAt.size > MAX_HINTED) deleteOldest(this.#hintedAt);
+			if (this.#hintedAt.size > API_KEYS.hintedProjects) deleteOldest(this.#hintedAt);
 		}
 	}
 

@@ -9,9 +9,9 @@ function setUp(fail = false) {
 	const uses = new LastUses({
 		clock,
 		storage: {
-			async touchApiKeys(batch) {
+			async touchApiKeys({ uses }) {
 				if (fail) throw new Error("full");
-				writes.push([...batch]);
+				writes.push([...uses]);
 			},
 		},
 		logger: {

@@ -1,14 +1,10 @@
+import { API_KEYS } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import type { RegistryStorage } from "../storage/port.ts";
-
-/** A key's last use is written at most this often. */
-const WRITE_EVERY_MS = 60_000;
-/** Written earlier when this many keys wait. */
-const MAX_WAITING = 10_000;
+import type { KeyStorage } from "../storage/port.ts";
 
 export interface LastUsesOptions {
-	readonly storage: Pick<RegistryStorage, "touchApiKeys">;
+	readonly storage: Pick<KeyStorage, "touchApiKeys">;
 	readonly clock: Clock;
 	readonly logger: Logger;
 }
@@ -28,8 +24,8 @@ export class LastUses {
 	note(keyId: string): void {
 		const { clock } = this.#options;
 		this.#waiting.set(keyId, clock.now());
-		if (this.#waiting.size >= MAX_WAITING) this.#write();
-		else if (!this.#closed) this.#timer ??= clock.setTimeout(() => this.#write(), WRITE_EVERY_MS);
+		if (this.#waiting.size >= API_KEYS.lastUsesWaiting) this.#write();
+		else if (!this.#closed) this.#timer ??= clock.setTimeout(() => this.#write(), API_KEYS.lastUseMs);
 	}
 
 	/** A use that is noted and not yet written. */
@@ -53,7 +49,7 @@ export class LastUses {
 		const { storage, logger } = this.#options;
 		this.#writing = this.#writing.then(async () => {
 			try {
-				await storage.touchApiKeys(uses);
+				await storage.touchApiKeys({ uses });
 			} catch (error) {
 				logger.warn({ err: error, keys: uses.size }, "the last use of API keys could not be noted");
 			}

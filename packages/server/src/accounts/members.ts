@@ -1,16 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
-import type { Account, AccountStorage, Actor, Invitation, Member, Membership, Role } from "../storage/port.ts";
+import type { Account, AccountStorage, Actor, Invitation, Member, Membership, Page, Role } from "../storage/port.ts";
 import { createKey, keyHash } from "./key.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
-
-/** Each may do all that the ones before it may. */
-export const ROLES: readonly Role[] = ["viewer", "developer", "owner"];
-
-export function mayAs(role: Role, needed: Role): boolean {
-	return ROLES.indexOf(role) >= ROLES.indexOf(needed);
-}
 
 export interface MembersOptions {
 	readonly storage: AccountStorage;
@@ -28,27 +21,27 @@ export class Members {
 
 	/** An account's role in a project; the operator is an owner of each. */
 	async roleOf(projectId: string, account: Account): Promise<Role | null> {
-		return account.operator ? "owner" : this.#options.storage.getRole(projectId, account.id);
+		return account.operator ? "owner" : this.#options.storage.getRole({ projectId, accountId: account.id });
 	}
 
 	projectsOf(accountId: string): ReturnType<AccountStorage["listMemberships"]> {
-		return this.#options.storage.listMemberships(accountId);
+		return this.#options.storage.listMemberships({ accountId });
 	}
 
-	list(...args: Parameters<AccountStorage["listMembers"]>): ReturnType<AccountStorage["listMembers"]> {
-		return this.#options.storage.listMembers(...args);
+	list(projectId: string, page: Page): Promise<Member[]> {
+		return this.#options.storage.listMembers({ projectId, ...page });
 	}
 
 	get(projectId: string, accountId: string): Promise<Member | null> {
-		return this.#options.storage.getMember(projectId, accountId);
+		return this.#options.storage.getMember({ projectId, accountId });
 	}
 
-	setRole(...args: Parameters<AccountStorage["setRole"]>): ReturnType<AccountStorage["setRole"]> {
-		return this.#options.storage.setRole(...args);
+	setRole(projectId: string, accountId: string, role: Role): ReturnType<AccountStorage["setRole"]> {
+		return this.#options.storage.setRole({ projectId, accountId, role });
 	}
 
-	remove(...args: Parameters<AccountStorage["removeMember"]>): ReturnType<AccountStorage["removeMember"]> {
-		return this.#options.storage.removeMember(...args);
+	remove(projectId: string, accountId: string): ReturnType<AccountStorage["removeMember"]> {
+		return this.#options.storage.removeMember({ projectId, accountId });
 	}
 
 	/** @returns the invitation and its token, which is in the link alone */
@@ -70,24 +63,26 @@ export class Members {
 			expiresAt: now + INVITATION_MS,
 		};
 		const token = createKey("");
-		await storage.createInvitation(invitation, keyHash(token));
+		await storage.createInvitation({ ...invitation, tokenHash: keyHash(token) });
 		return { invitation, token };
 	}
 
 	invitations(projectId: string): Promise<Invitation[]> {
-		return this.#options.storage.listInvitations(projectId, this.#options.clock.now());
+		return this.#options.storage.listInvitations({ projectId, at: this.#options.clock.now() });
 	}
 
 	revoke(projectId: string, invitationId: string): Promise<boolean> {
-		return this.#options.storage.deleteInvitation(projectId, invitationId);
+		return this.#options.storage.deleteInvitation({ projectId, invitationId });
 	}
 
 	/** Null when it is unknown, accepted or expired. */
 	lookAt(token: string): Promise<Invitation | null> {
-		return this.#options.storage.findInvitation(keyHash(token), this.#options.clock.now());
+		return this.#options.storage.findInvitation({ tokenHash: keyHash(token), at: this.#options.clock.now() });
 	}
 
-	accept(token: string, accountId: string): Promise<Membership | null> {
-		return this.#options.storage.acceptInvitation(keyHash(token), accountId, this.#options.clock.now());
+	/** Makes the account a member of the project that it is invited to. Null if the invitation is over. */
+	accept(token: string, projectId: string, accountId: string): Promise<Membership | null> {
+		const { storage, clock } = this.#options;
+		return storage.acceptInvitation({ projectId, tokenHash: keyHash(token), accountId, at: clock.now() });
 	}
 }

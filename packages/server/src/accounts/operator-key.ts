@@ -1,4 +1,4 @@
-import type { RegistryStorage } from "../storage/port.ts";
+import type { SettingStorage } from "../storage/port.ts";
 import { createKey, keyHash } from "./key.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
@@ -6,15 +6,13 @@ export const OPERATOR_KEY_PREFIX = "pho_";
 /** The setting that keeps the hash of an operator key that was made here, in hexadecimal. */
 const SETTING = "operator_key_sha256";
 
-type Settings = Pick<RegistryStorage, "getSetting" | "initSetting">;
-
 /**
  * SHA-256 of the key of the person who runs the instance; null if there is none yet. A configured key is the only valid
  * one, and is not stored. Without one, it is the key that an earlier start or another node created.
  */
-export async function findOperatorKey(storage: Settings, configured: string | null): Promise<Buffer | null> {
+export async function findOperatorKey(storage: SettingStorage, configured: string | null): Promise<Buffer | null> {
 	if (configured !== null) return keyHash(configured);
-	const kept = await storage.getSetting(SETTING);
+	const kept = await storage.getSetting({ name: SETTING });
 	return kept === null ? null : Buffer.from(kept, "hex");
 }
 
@@ -26,9 +24,9 @@ export interface NewOperatorKey {
 }
 
 /** Creates the operator's key, of which only the hash is kept. Call it when nothing prevents the key from being shown. */
-export async function createOperatorKey(storage: Settings): Promise<NewOperatorKey> {
+export async function createOperatorKey(storage: SettingStorage): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
 	const hash = keyHash(key).toString("hex");
-	const standing = await storage.initSetting(SETTING, hash);
+	const standing = await storage.initSetting({ name: SETTING, value: hash });
 	return { hash: Buffer.from(standing, "hex"), key: standing === hash ? key : null };
 }

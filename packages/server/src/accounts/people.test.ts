@@ -79,7 +79,7 @@ test("wrong passwords are forgotten after a quarter of an hour", async () => {
 });
 
 test("who came by link sets a new password without the old one for a quarter of an hour", async () => {
-	const found = await rig.storage.findCredentials(ADA.email);
+	const found = await rig.storage.findCredentials({ normalEmail: ADA.email });
 	const account = found!.account;
 	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };
 	const change = () => people.changePassword({ account, session }, undefined, "another horse battery staple");

@@ -61,7 +61,8 @@ export class People {
 		if (await storage.hasOperator()) return null;
 		const token = createKey("");
 		const expiresAt = clock.now() + SETUP_LINK_MS;
-		await storage.createLink({ kind: "setup", supersedes: expiresAt - STARTS_TOGETHER_MS }, keyHash(token), expiresAt);
+		const supersedes = expiresAt - STARTS_TOGETHER_MS;
+		await storage.createLink({ kind: "setup", supersedes, tokenHash: keyHash(token), expiresAt });
 		return token;
 	}
 
@@ -84,13 +85,15 @@ export class People {
 		const { storage, passwords, clock } = this.#options;
 		const tokenHash = keyHash(token);
 		// Looked at before the password is hashed: whoever has no link does not put the machine to work.
-		if (!(await storage.holdsSetupLink(tokenHash, clock.now()))) {
+		if (!(await storage.holdsSetupLink({ tokenHash, at: clock.now() }))) {
 			this.#wrongFromAddress.failed(address);
 			return { kind: "wrong_token" };
 		}
 		const account = this.#account(person, true);
-		const hash = await passwords.hash(person.password);
-		const kind = await storage.createOperator(account, normalEmail(person.email), hash, tokenHash, clock.now());
+		const normal = normalEmail(person.email);
+		const passwordHash = await passwords.hash(person.password);
+		const operator = { account, normalEmail: normal, passwordHash, tokenHash, at: clock.now() };
+		const kind = await storage.createOperator(operator);
 		return kind === "created" ? { kind, account } : { kind };
 	}
 
@@ -101,8 +104,9 @@ export class People {
 		const faults = accountFaults(person);
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const account = this.#account(person, false);
-		const hash = await this.#options.passwords.hash(person.password);
-		const kind = await this.#options.storage.createAccount(account, normalEmail(person.email), hash);
+		const { storage, passwords } = this.#options;
+		const passwordHash = await passwords.hash(person.password);
+		const kind = await storage.createAccount({ account, normalEmail: normalEmail(person.email), passwordHash });
 		return kind === "created" ? { kind, account } : { kind };
 	}
 
@@ -117,7 +121,7 @@ export class People {
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, passwords } = this.#options;
 		const account = await this.#counted(name, address, async () => {
-			const found = await storage.findCredentials(name);
+			const found = await storage.findCredentials({ normalEmail: name });
 			const right = await passwords.verify(password, found?.passwordHash ?? null);
 			return right && found ? found.account : null;
 		});
@@ -127,11 +131,12 @@ export class People {
 	/** A token that signs in once, for somebody who forgot the password; null when nobody has this address. */
 	async createSignInToken(email: string): Promise<{ readonly token: string; readonly expiresAt: number } | null> {
 		const { storage, clock } = this.#options;
-		const found = await storage.findCredentials(normalEmail(email));
+		const found = await storage.findCredentials({ normalEmail: normalEmail(email) });
 		if (!found) return null;
 		const token = createKey("");
 		const expiresAt = clock.now() + SIGN_IN_LINK_MS;
-		await storage.createLink({ kind: "sign_in", accountId: found.account.id }, keyHash(token), expiresAt);
+		const accountId = found.account.id;
+		await storage.createLink({ kind: "sign_in", accountId, tokenHash: keyHash(token), expiresAt });
 		return { token, expiresAt };
 	}
 
@@ -142,8 +147,8 @@ export class People {
 		const wait = this.#wrongFromAddress.wait(address);
 		if (wait !== null) return { kind: "throttled", wait };
 		const { storage, clock } = this.#options;
-		const accountId = await storage.useSignInLink(keyHash(token), clock.now());
-		const account = accountId === null ? null : await storage.getAccount(accountId);
+		const accountId = await storage.useSignInLink({ tokenHash: keyHash(token), at: clock.now() });
+		const account = accountId === null ? null : await storage.getAccount({ accountId });
 		if (account) return { kind: "signed_in", account };
 		this.#wrongFromAddress.failed(address);
 		return { kind: "wrong" };
@@ -161,11 +166,11 @@ export class People {
 	}
 
 	get(accountId: string): Promise<Account | null> {
-		return this.#options.storage.getAccount(accountId);
+		return this.#options.storage.getAccount({ accountId });
 	}
 
 	rename(accountId: string, name: string): Promise<Account | null> {
-		return this.#options.storage.renameAccount(accountId, name);
+		return this.#options.storage.renameAccount({ accountId, name });
 	}
 
 	/** Sets a new password and ends the other sessions. Whoever came by link just now need not know the old one. */
@@ -190,12 +195,13 @@ export class People {
 			const wait = this.#wrongForAccount.wait(name);
 			if (wait !== null) return { kind: "throttled", wait };
 			const right = await this.#counted(name, null, async () => {
-				const credentials = await storage.getCredentials(account.id);
+				const credentials = await storage.getCredentials({ accountId: account.id });
 				return (await passwords.verify(current, credentials?.passwordHash ?? null)) || null;
 			});
 			if (!right) return { kind: "wrong" };
 		}
-		await storage.setPassword(account.id, await passwords.hash(password), session.id);
+		const passwordHash = await passwords.hash(password);
+		await storage.setPassword({ accountId: account.id, passwordHash, keepSessionId: session.id });
 		return { kind: "changed" };
 	}
 

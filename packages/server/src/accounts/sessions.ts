@@ -40,19 +40,17 @@ export class Sessions {
 		const { storage, clock, ids } = this.#options;
 		const token = createKey("");
 		const now = clock.now();
-		await storage.createSession(
-			{
-				id: ids.next("session"),
-				accountId,
-				createdAt: now,
-				lastSeenAt: now,
-				expiresAt: now + SESSION_MS,
-				byLink,
-				userAgent: client.userAgent.slice(0, MAX_USER_AGENT).toWellFormed(),
-				address: client.address,
-			},
-			keyHash(token),
-		);
+		await storage.createSession({
+			id: ids.next("session"),
+			accountId,
+			createdAt: now,
+			lastSeenAt: now,
+			expiresAt: now + SESSION_MS,
+			byLink,
+			userAgent: client.userAgent.slice(0, MAX_USER_AGENT).toWellFormed(),
+			address: client.address,
+			tokenHash: keyHash(token),
+		});
 		return token;
 	}
 
@@ -66,24 +64,25 @@ export class Sessions {
 		const { storage, clock } = this.#options;
 		const now = clock.now();
 		const hash = keyHash(token);
-		const found = await ask(hash.toString("base64"), () => storage.findSession(hash, now));
+		const found = await ask(hash.toString("base64"), () => storage.findSession({ tokenHash: hash, at: now }));
 		if (!found) return null;
 		const { session, account } = found;
-		if (now - session.lastSeenAt >= TOUCH_EVERY_MS) await storage.touchSession(session.id, now, now + SESSION_MS);
+		if (now - session.lastSeenAt >= TOUCH_EVERY_MS)
+			await storage.touchSession({ sessionId: session.id, lastSeenAt: now, expiresAt: now + SESSION_MS });
 		return { scope: "person", account, session, csrfToken: csrfTokenOf(token) };
 	}
 
 	list(accountId: string): Promise<Session[]> {
-		return this.#options.storage.listSessions(accountId, this.#options.clock.now());
+		return this.#options.storage.listSessions({ accountId, at: this.#options.clock.now() });
 	}
 
 	/** False when the account has no such session. */
 	end(accountId: string, sessionId: string): Promise<boolean> {
-		return this.#options.storage.deleteSession(accountId, sessionId);
+		return this.#options.storage.deleteSession({ accountId, sessionId });
 	}
 
 	endAll(accountId: string): Promise<void> {
-		return this.#options.storage.deleteSessions(accountId);
+		return this.#options.storage.deleteSessions({ accountId });
 	}
 }
 

@@ -22,10 +22,10 @@ beforeEach(async () => {
 	warnings = [];
 	fails = false;
 	const storage = Object.assign(Object.create(rig.storage) as typeof rig.storage, {
-		async sweepAudit(cutoff: number, limit: number) {
-			const deleted = fails ? null : await rig.storage.sweepAudit(cutoff, limit);
+		async sweepAudit(p: { readonly cutoff: number; readonly limit: number }) {
+			const deleted = fails ? null : await rig.storage.sweepAudit(p);
 			// It is called until there is nothing left to delete.
-			if (deleted === null || deleted < limit) setImmediate(() => swept.emit("swept"));
+			if (deleted === null || deleted < p.limit) setImmediate(() => swept.emit("swept"));
 			if (deleted === null) throw new Error("away");
 			return deleted;
 		},
@@ -55,7 +55,7 @@ test("what is over is deleted within the hour, and nothing that is not", async (
 	rig.clock.advance(HOUR_MS / 2);
 	const token = await accounts.sessions.begin(id, CLIENT, false);
 	// Asked as of the beginning, storage tells of all that it has.
-	const kept = () => rig.storage.listSessions(id, 0);
+	const kept = () => rig.storage.listSessions({ accountId: id, at: 0 });
 	await sweptOnTheWayTo(start + SESSION_MS - 0.75 * HOUR_MS);
 	expect(await kept()).toHaveLength(2);
 	await sweptOnTheWayTo(start + SESSION_MS + 0.25 * HOUR_MS);

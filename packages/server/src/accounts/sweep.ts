@@ -46,7 +46,7 @@ export class AccountSweep {
 	async #sweep(): Promise<void> {
 		const { storage, clock, logger } = this.#options;
 		try {
-			await storage.sweepExpired(clock.now());
+			await storage.sweepExpired({ at: clock.now() });
 			const entries = await this.#sweepAudit();
 			if (entries > 0) logger.info({ entries }, "entries of the audit log past retention deleted");
 		} catch (error) {

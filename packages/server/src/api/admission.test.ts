@@ -24,14 +24,14 @@ const used = async (api: TestApi, budget: string): Promise<number> =>
 	);
 
 /** The storage, of which calls of one verb wait for this before they begin. */
-function delayed(storage: Storage, verb: keyof Storage, delay: () => Promise<void>): Storage {
+function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: unknown) => Promise<void>): Storage {
 	return new Proxy(storage, {
 		get(target, name) {
 			const member: unknown = Reflect.get(target, name);
 			if (typeof member !== "function") return member;
 			if (name !== verb) return member.bind(target);
 			return async (...args: unknown[]) => {
-				await delay();
+				await delay(args[0]);
 				return member.apply(target, args);
 			};
 		},
@@ -93,6 +93,55 @@ test("few lists of one principal are read at a time, and only so many wait", asy
 	expect(statuses.filter((status) => status === 429)).toHaveLength(3);
 	expect(most).toBe(RESPONSES.readsPerPrincipal);
 	await api.close();
+});
+
+// Eight keys of one project took all reads of the node.
+test("however many keys a project has, it leaves reads to others", async () => {
+	const reading: unknown[] = [];
+	const gate = Promise.withResolvers<void>();
+	const api = await TestApi.start({
+		parts: ({ storage }) => ({
+			storage: delayed(storage, "countAttempts", async (projectId) => {
+				reading.push(projectId);
+				await gate.promise;
+			}),
+		}),
+	});
+	const [project, other] = [await api.project(), await api.project()];
+	const idOf = (path: string): string => path.split("/").at(-1)!;
+	const keys = await Promise.all(Array.from({ length: RESPONSES.reads }, () => api.keyOf(project)));
+	const count = (of: string, key: string) => api.call("GET", `${of}/attempts/count`, { key });
+	const calls = [...keys, ...keys].map((key) => count(project, key));
+	await vi.waitFor(() => expect(reading.length).toBeGreaterThanOrEqual(RESPONSES.readsPerProject), 60_000);
+	calls.push(count(other, await api.keyOf(other)));
+	await vi.waitFor(() => expect(reading).toContain(idOf(other)), 60_000);
+	expect(reading.filter((id) => id === idOf(project))).toHaveLength(RESPONSES.readsPerProject);
+	gate.resolve();
+	for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+	await api.close();
+});
+
+// Eight keys whose responses were not read kept everyone from reading pages.
+test("however many keys a project has, its unread responses leave room to others", async () => {
+	const admission = new Admission({ elapsed: () => 0 });
+	const charge = async (projectId: string, keyId: string): Promise<void> => {
+		const request = {
+			...{ method: "GET", ip: "127.0.0.1", params: {}, headers: { authorization: "Bearer key" } },
+			...{ raw: { socket: { destroyed: false } } },
+		} as unknown as FastifyRequest;
+		const parts = {
+			apiKeys: { authenticate: async () => ({ scope: "project", projectId, keyId }) },
+			guesses: { from: () => askAtOnce, wrong: () => undefined },
+		} as unknown as AuthParts;
+		await authorize(request, { access: "any" } as Route, parts);
+		Object.assign(request, { params: { project_id: projectId } });
+		const reply = { raw: new EventEmitter() } as unknown as FastifyReply;
+		admission.charge(request, reply, "x".repeat(RESPONSES.pageBytes));
+	};
+	const pages = RESPONSES.bytesPerProject / RESPONSES.pageBytes;
+	for (let n = 0; n < pages; n++) await charge("proj_1", `key_${n}`);
+	await expect(charge("proj_1", "key_new")).rejects.toThrow("clients of this project have not read yet");
+	await charge("proj_2", "key_other");
 });
 
 test("whoever does not read gets no more pages; others do; and all is given back", async () => {
@@ -185,7 +234,7 @@ test("a client that leaves while its page is made holds no share of the response
 });
 
 // Each byte took a buffer of its own: bodies charged with four megabytes held gigabytes.
-test("a body that comes a byte at a time is gathered whole", async () => {
+test("a body that comes a few bytes at a time is gathered whole", async () => {
 	const api = await TestApi.start();
 	const project = await api.project();
 	const key = await api.keyOf(project);
@@ -193,7 +242,11 @@ test("a body that comes a byte at a time is gathered whole", async () => {
 	const { port } = api.app.server.address() as { port: number };
 	const body = `{"type":"delivery.success","data":{"text":"${"x".repeat(20_000)}ä"}}`;
 	const head = `POST ${project}/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-	const chunks = [...Buffer.from(body)].map((byte) => Buffer.from([0x31, 13, 10, byte, 13, 10]));
+	const chunks = (
+		Buffer.from(body)
+			.toString("latin1")
+			.match(/.{1,9}/gs) ?? []
+	).map((piece) => Buffer.from(`${piece.length}\r\n${piece}\r\n`, "latin1"));
 	for (const bytes of [
 		Buffer.concat([Buffer.from(`${head}Transfer-Encoding: chunked\r\n\r\n`), ...chunks, Buffer.from("0\r\n\r\n")]),
 		Buffer.from(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),

@@ -6,7 +6,7 @@ import { FairQueue } from "../base/fair-queue.ts";
 import { RateLimit } from "../base/rates.ts";
 import { principalOf, principalOrNull } from "./auth.ts";
 import { comeAgain } from "./come-again.ts";
-import { payerOf, principalName } from "./owner.ts";
+import { payerOf, principalName, readerOf } from "./owner.ts";
 import { Problem } from "./problem.ts";
 
 export type RateName = keyof typeof RATES;
@@ -30,10 +30,22 @@ export class Admission {
 		limit: RESPONSES.bytesInFlight,
 		perOwner: RESPONSES.bytesPerPrincipal,
 	});
+	/** The same bytes by project: it may have any number of keys and members. */
+	readonly #byProject = new Budget({
+		name: "response_bytes",
+		limit: RESPONSES.bytesInFlight,
+		perOwner: RESPONSES.bytesPerProject,
+	});
 	readonly #reads = new FairQueue({
 		perOwner: RESPONSES.readsPerPrincipal,
-		running: RESPONSES.reads,
+		running: Number.POSITIVE_INFINITY,
 		waiting: RESPONSES.readsWaiting,
+	});
+	/** Reads whose principals may read now. */
+	readonly #readsByProject = new FairQueue({
+		perOwner: RESPONSES.readsPerProject,
+		running: RESPONSES.reads,
+		waiting: Number.POSITIVE_INFINITY,
 	});
 	readonly #rates: Readonly<Record<RateName, RateLimit>>;
 	/** Requests that count as reads: their answers count by size, too. */
@@ -67,13 +79,16 @@ export class Admission {
 	 * @throws Problem 429 or 503 before anything is made, if too many wait or there is no room
 	 */
 	async read<T>(request: FastifyRequest, make: () => Promise<T> | T): Promise<T> {
-		const owner = principalName(principalOf(request));
-		const made = this.#reads.run(owner, async () => {
+		const principal = principalOf(request);
+		const owner = principalName(principal);
+		const project = readerOf(request, principal);
+		const read = async (): Promise<T> => {
 			// The client may have gone while this waited.
 			if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
-			this.#checkRoom(owner);
+			this.#checkRoom(owner, project);
 			return make();
-		});
+		};
+		const made = this.#reads.run(owner, () => this.#readsByProject.run(project, read)!);
 		if (made === null)
 			throw comeAgain(
 				"own",
@@ -100,29 +115,40 @@ export class Admission {
 		if (request.method === "HEAD") return;
 		// The client may have left while the answer was made. Its "close" has been then, and would not give anything back.
 		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
+		const project = readerOf(request, principal);
+		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
 		const refusal = this.budget.take(owner, bytes);
-		if (refusal !== null) throw this.#refused(owner, refusal === "node");
-		reply.raw.once("close", () => this.budget.give(owner, bytes));
+		if (refusal !== null) throw this.#refused(this.budget, owner, refusal === "node");
+		this.#byProject.hold(project, bytes);
+		reply.raw.once("close", () => {
+			this.budget.give(owner, bytes);
+			this.#byProject.give(project, bytes);
+		});
 	}
 
 	/** Refuses an answer that is sure not to have room, before it is made. */
-	#checkRoom(owner: string): void {
-		const { used, limit, perOwner } = this.budget;
-		const full = used + RESPONSES.pageBytes > limit;
-		if (full || this.budget.heldBy(owner) + RESPONSES.pageBytes > perOwner) throw this.#refused(owner, full);
+	#checkRoom(owner: string, project: string): void {
+		const full = this.budget.used + RESPONSES.pageBytes > this.budget.limit;
+		if (full) throw this.#refused(this.budget, owner, full);
+		for (const [budget, name] of [
+			[this.budget, owner],
+			[this.#byProject, project],
+		] as const)
+			if (budget.heldBy(name) + RESPONSES.pageBytes > budget.perOwner) throw this.#refused(budget, name, false);
 	}
 
-	#refused(owner: string, full: boolean): Problem {
-		const { used, limit, perOwner } = this.budget;
+	#refused(budget: Budget, owner: string, full: boolean): Problem {
+		const { used, limit, perOwner } = budget;
 		const n = (bytes: number): string => bytes.toLocaleString("en-US");
 		if (full)
 			return comeAgain(
 				"node",
 				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another.`,
 			);
+		const whose = budget === this.budget ? "you have" : "clients of this project have";
 		return comeAgain(
 			"own",
-			`Responses that you have not read yet hold ${n(this.budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first.`,
+			`Responses that ${whose} not read yet hold ${n(budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first.`,
 		);
 	}
 }

@@ -114,7 +114,7 @@ export class TestApi {
 		});
 		const seal = new Seal(Buffer.alloc(32, 7));
 		const metrics = createMetrics();
-		const { changes = new Changes(), arrivals = new Arrivals(), publicUrl = PUBLIC_URL } = options;
+		const { changes = new Changes(clock), arrivals = new Arrivals(clock), publicUrl = PUBLIC_URL } = options;
 		const attempts = new AttemptSignal();
 		const { retryDelaysMs = [] } = options;
 		const config = {

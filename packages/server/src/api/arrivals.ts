@@ -1,5 +1,5 @@
 import { WAITERS } from "../base/budgets.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** Something came; another node took something, of whatever type; or the time is over and nobody may wait any longer. */
 export type WaitEnd = "arrived" | "perhaps" | "over";
@@ -19,11 +19,11 @@ export interface Wait {
 
 /** Lets those wait who read a log that has nothing new, without a look at storage while nothing comes. */
 export class Arrivals {
-	readonly #clock: Clock;
+	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<Waiter>>();
 	#closed = false;
 
-	constructor(clock: Clock = systemClock) {
+	constructor(clock: Pick<Clock, "setTimeout">) {
 		this.#clock = clock;
 	}
 

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { LOG_READS } from "../base/budgets.ts";
 import type { AttemptFilter, CodeRange } from "../storage/port.ts";
 import { AttemptStatusName, Cursor, EventTypeName, Limit, statusCodes } from "./schemas/index.ts";
+import { Type } from "./schemas/type.ts";
 import { timeRange } from "./time.ts";
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));

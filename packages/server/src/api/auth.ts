@@ -5,7 +5,6 @@ import {
 	askAtOnce,
 	type Guesses,
 	type Members,
-	mayAs,
 	type Person,
 	type Principal,
 	type Sessions,
@@ -13,7 +12,7 @@ import {
 } from "../accounts/index.ts";
 import { isId } from "../base/ids.ts";
 import { DEVELOPER_APP, type Projects } from "../registry/index.ts";
-import type { Role } from "../storage/port.ts";
+import { mayAs, type Role } from "../storage/port.ts";
 import { comeAgain } from "./come-again.ts";
 import type { SessionCookie } from "./cookie.ts";
 import { networkOf } from "./network.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { WAITERS } from "../base/budgets.ts";
-import { type Clock, systemClock, type Timer } from "../base/clock.ts";
+import type { Clock, Timer } from "../base/clock.ts";
 
 /** What it is worth asking again for. */
 export type Hint = "attempts" | "webhooks";
@@ -14,12 +14,12 @@ export const COMMENT_MS = 15_000;
 
 /** Tells those who listen that something of a project has changed; what it is they ask themselves. */
 export class Changes {
-	readonly #clock: Clock;
+	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<HintStream>>();
 	readonly #byListener = new Map<string, number>();
 	#closed = false;
 
-	constructor(clock: Clock = systemClock) {
+	constructor(clock: Pick<Clock, "setTimeout">) {
 		this.#clock = clock;
 	}
 
@@ -65,13 +65,13 @@ export class Changes {
 class HintStream extends Readable {
 	/** Hints that are not told yet. */
 	readonly #due = new Set<Hint>();
-	readonly #clock: Clock;
+	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #mayListen: () => Promise<boolean>;
 	#comments: Timer;
 	#gap: Timer | null = null;
 	#ended = false;
 
-	constructor(clock: Clock, mayListen: () => Promise<boolean>) {
+	constructor(clock: Pick<Clock, "setTimeout">, mayListen: () => Promise<boolean>) {
 		super();
 		this.#clock = clock;
 		this.#mayListen = mayListen;

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { Bag, type Baggable } from "../base/bag.ts";
 import { Budget } from "../base/budget.ts";
 import { CONNECTIONS, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { networkOf } from "./network.ts";
+import { boundChunks, leaveRest } from "./parsing.ts";
 
 export interface ConnectionLimits {
 	/** Connections at a time. */
@@ -26,10 +27,13 @@ export interface ConnectionLimits {
 }
 
 export interface ConnectionsOptions extends Partial<ConnectionLimits> {
-	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
+	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	/** CIDRs of proxies: they speak for many, so theirs are closed last. */
 	readonly trustProxy: readonly string[];
 }
+
+/** Not imported: importing `node:http` also loads all of undici, at the expense of every start. */
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** A request that is worked on. */
 interface Work extends Baggable {
@@ -101,13 +105,20 @@ export class Connections {
 			connectionsCheckingInterval: checkMs,
 			keepAliveTimeout: CONNECTIONS.proxyIdleMs,
 		};
-		const admit: RequestListener = (request, response) => this.#admit(request, response, handle);
-		return createServer(options, admit)
+		const admit: RequestListener = (request, response) => {
+			boundChunks(request, (error) => {
+				leaveRest(request.socket);
+				server.emit("clientError", error, request.socket);
+			});
+			this.#admit(request, response, handle);
+		};
+		const server = createServer(options, admit)
 			.on("connection", (socket: Socket) => this.#opened(socket))
 			.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
 				expecting.set(request, response);
 				admit(request, response);
 			});
+		return server;
 	}
 
 	/**
@@ -140,7 +151,7 @@ export class Connections {
 				connection.work.delete(work);
 				this.#used(connection);
 				// It stays in the queue until it starts, so that no request that arrives meanwhile overtakes it.
-				if (connection.waiting.length > 0) setImmediate(startNext);
+				if (connection.waiting.length > 0) this.#options.clock.setImmediate(startNext);
 			});
 			handle(request, response);
 		};
@@ -150,7 +161,10 @@ export class Connections {
 		};
 		if (connection.work.size < CONNECTIONS.requestsInWork && connection.waiting.length === 0) start();
 		else if (connection.waiting.length < CONNECTIONS.requestsWaiting) connection.waiting.push(start);
-		else connection.socket.destroy();
+		else {
+			leaveRest(connection.socket);
+			connection.socket.destroy();
+		}
 	}
 
 	#used(connection: Connection): void {
@@ -189,8 +203,8 @@ export class Connections {
 			const refused = (this.#open.get(socket)?.work.toArray() ?? []).some(({ request }) => !request.complete);
 			if (!refused) return destroySoon();
 			// Node has just begun to read on, to throw away what comes.
-			setImmediate(() => socket.pause());
-			closeAfter(socket);
+			this.#options.clock.setImmediate(() => socket.pause());
+			closeAfter(socket, this.#options.clock);
 		};
 	}
 
@@ -292,7 +306,7 @@ const unreadSince = ({ usedAt, work }: Connection): number =>
 	Math.min(usedAt, ...work.toArray().map(({ unread }) => unread?.progressAt ?? usedAt));
 
 /** Ends a connection once the client has read why, or has had time to: one that never closes its side would stay. */
-export function closeAfter(socket: Socket, text = ""): void {
+export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, text = ""): void {
 	socket.end(text);
-	setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs).unref();
+	clock.setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs);
 }

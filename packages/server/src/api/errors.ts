@@ -1,9 +1,11 @@
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
 import { comeAgain, RETRY_S } from "./come-again.ts";
 import { closeAfter } from "./connections.ts";
+import { SMALL_CHUNKS } from "./parsing.ts";
 import { PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind } from "./problem.ts";
 
 const AWAY = "Storage is temporarily unavailable.";
@@ -68,12 +70,17 @@ const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
 /** What Node's parser finds wrong with a request. */
 const OF_NODE: Record<string, [ProblemKind, string]> = {
 	HPE_HEADER_OVERFLOW: ["header-too-large", "The request's header is too large."],
+	[SMALL_CHUNKS]: ["malformed-request", "The body comes in too many small chunks. Send it in larger ones."],
 	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],
 };
 const NO_HTTP: [ProblemKind, string] = ["malformed-request", "This is not a valid HTTP request."];
 
 /** Answers what did not become an HTTP request, on the bare socket. */
-export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+export function refuseConnection(
+	error: Error & { code?: string },
+	socket: Socket,
+	clock: Pick<Clock, "setTimeout">,
+): void {
 	if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0) {
 		socket.destroy();
 		return;
@@ -83,6 +90,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
 	const { status, title } = PROBLEMS[kind];
 	closeAfter(
 		socket,
+		clock,
 		`HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 	);
 }

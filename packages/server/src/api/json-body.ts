@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { REQUESTS } from "../base/budgets.ts";
 import { pointerAt } from "./json-pointer.ts";
-import { type ScannedList, type Span, scanJson } from "./json-scan.ts";
+import { type ScannedList, type Spans, scanJson } from "./json-scan.ts";
 import { invalid, Problem } from "./problem.ts";
 
 /** The list that a route's body may have: its elements are counted before anything is parsed, then parsed in slices. */
@@ -33,12 +33,12 @@ interface Group {
 export class JsonList {
 	readonly #member: string;
 	readonly #bytes: Buffer;
-	readonly #items: readonly Span[];
+	readonly #items: Spans;
 	#group: Group | null = null;
 	/** An element isn't valid JSON. From here on, each is parsed separately, to report which. */
 	#isBroken = false;
 
-	constructor(member: string, bytes: Buffer, items: readonly Span[]) {
+	constructor(member: string, bytes: Buffer, items: Spans) {
 		this.#member = member;
 		this.#bytes = bytes;
 		this.#items = items;
@@ -50,18 +50,19 @@ export class JsonList {
 
 	/** Of all elements, and of what is between them. */
 	get bytes(): number {
-		return (this.#items.at(-1)?.end ?? 0) - (this.#items[0]?.start ?? 0);
+		const { length } = this.#items;
+		return length === 0 ? 0 : this.#items.end(length - 1) - this.#items.start(0);
 	}
 
 	/** The size of an element, bytes. */
 	size(index: number): number {
-		const { start, end } = this.#items[index]!;
-		return end - start;
+		return this.#items.size(index);
 	}
 
 	/** Parses one element. @throws Problem 400 if it is not JSON */
 	read(index: number): JsonBody {
-		const { start, end } = this.#items[index]!;
+		const start = this.#items.start(index);
+		const end = this.#items.end(index);
 		const group = this.#groupOf(index);
 		const text = group?.text?.slice(start - group.start, end - group.start) ?? this.#bytes.toString("utf8", start, end);
 		const value = group
@@ -99,9 +100,9 @@ export class JsonList {
 	}
 
 	#parseFrom(first: number): Group | null {
-		const { start } = this.#items[first]!;
+		const start = this.#items.start(first);
 		const last = this.groupEnd(first) - 1;
-		const bytes = this.#bytes.subarray(start, this.#items[last]!.end);
+		const bytes = this.#bytes.subarray(start, this.#items.end(last));
 		const text = bytes.toString("utf8");
 		try {
 			const values = JSON.parse(`[${text}]`) as unknown[];
@@ -157,8 +158,8 @@ function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items 
 	const around = bytes.length - (span.end - span.start);
 	if (around > REQUESTS.bodyBytes)
 		throw invalid([{ pointer: "", detail: `must have at most ${REQUESTS.bodyBytes} bytes besides "${member}"` }]);
-	const large = items.findIndex(({ start, end }) => end - start > itemBytes);
-	if (large !== -1) throw itemTooLarge(items[large]!, `/${member}/${large}`, itemBytes);
+	for (let index = 0; index < items.length; index++)
+		if (items.size(index) > itemBytes) throw itemTooLarge(items.size(index), `/${member}/${index}`, itemBytes);
 	const text = `${bytes.toString("utf8", 0, span.start)}[]${bytes.toString("utf8", span.end)}`;
 	const value = parse(text) as Record<string, unknown>;
 	value[member] = new JsonList(member, bytes, items);
@@ -167,8 +168,8 @@ function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items 
 
 const n = (count: number): string => count.toLocaleString("en-US");
 
-function itemTooLarge({ start, end }: Span, pointer: string, limit: number): Problem {
-	return new Problem("too-large", `An element of the list has ${n(end - start)} bytes; ${n(limit)} are allowed.`, {
+function itemTooLarge(bytes: number, pointer: string, limit: number): Problem {
+	return new Problem("too-large", `An element of the list has ${n(bytes)} bytes; ${n(limit)} are allowed.`, {
 		errors: [{ pointer, detail: `must have at most ${limit} bytes` }],
 	});
 }

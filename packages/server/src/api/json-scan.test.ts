@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { scanJson } from "./json-scan.ts";
+import { type ScannedList, scanJson } from "./json-scan.ts";
 
 const LIMITLESS = { nesting: Number.POSITIVE_INFINITY, list: { member: "events", items: Number.POSITIVE_INFINITY } };
+
+/** The source of each element. */
+function cutOut(bytes: Buffer, { items }: ScannedList): string[] {
+	return Array.from({ length: items.length }, (_, i) => bytes.toString("utf8", items.start(i), items.end(i)));
+}
 
 function depthOf(value: unknown): number {
 	if (typeof value !== "object" || value === null) return 0;
@@ -48,7 +53,7 @@ test("agrees with JSON.parse about depth, elements and where they are", () => {
 				expect(scan.list).toBeNull();
 				return;
 			}
-			const cut = scan.list!.items.map(({ start, end }) => JSON.parse(bytes.toString("utf8", start, end)));
+			const cut = cutOut(bytes, scan.list!).map((text) => JSON.parse(text));
 			expect(cut).toEqual(events);
 			const { start, end } = scan.list!.span;
 			expect(JSON.parse(bytes.toString("utf8", start, end))).toEqual(events);
@@ -83,9 +88,13 @@ test("the whole is valid JSON if and only if each element is, and what is around
 				expect(isJson(text)).toBe(false);
 				return;
 			}
-			const { span, items } = scan.list ?? { span: { start: 0, end: 0 }, items: [] };
-			const around = scan.list ? `${bytes.toString("utf8", 0, span.start)}[]${bytes.toString("utf8", span.end)}` : text;
-			const parts = [around, ...items.map(({ start, end }) => bytes.toString("utf8", start, end))];
+			const { list } = scan;
+			const parts = list
+				? [
+						`${bytes.toString("utf8", 0, list.span.start)}[]${bytes.toString("utf8", list.span.end)}`,
+						...cutOut(bytes, list),
+					]
+				: [text];
 			expect(parts.every(isJson)).toBe(isJson(text));
 		}),
 		{ numRuns: 500 },

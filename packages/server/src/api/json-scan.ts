@@ -24,12 +24,40 @@ export interface Span {
 	readonly end: number;
 }
 
+/**
+ * Where the elements of a list are, without surrounding space; empty spans where the text is not valid. Numbers only: an
+ * object for each element would live as long as its batch, and V8 would soon make every such object old from the start.
+ */
+export class Spans {
+	/** Start and end of the first element, then of the second … */
+	readonly #bounds: Int32Array;
+
+	constructor(bounds: Int32Array) {
+		this.#bounds = bounds;
+	}
+
+	get length(): number {
+		return this.#bounds.length / 2;
+	}
+
+	start(index: number): number {
+		return this.#bounds[2 * index]!;
+	}
+
+	end(index: number): number {
+		return this.#bounds[2 * index + 1]!;
+	}
+
+	size(index: number): number {
+		return this.end(index) - this.start(index);
+	}
+}
+
 /** A list that is a member of the top-level object. */
 export interface ScannedList {
 	/** The whole list, brackets included. */
 	readonly span: Span;
-	/** Its elements without surrounding space. Empty spans where the text is not valid. */
-	readonly items: readonly Span[];
+	readonly items: Spans;
 }
 
 export type Scan =
@@ -53,7 +81,7 @@ export interface ScanLimits {
 export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimits): Scan {
 	const { length } = bytes;
 	const member = wanted && Buffer.from(wanted.member);
-	const items: Span[] = [];
+	let items = 0;
 	let list: ScannedList | null = null;
 	let depth = 0;
 	let deepest = 0;
@@ -75,15 +103,15 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 		const inside = depth > 2 || (depth === 2 && listStart === -1);
 		if (depth === 2 && listStart !== -1) {
 			if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
-				if (byte === COMMA || start !== -1 || items.length > 0) {
-					if (items.length >= wanted!.items) return { kind: "long", at: start === -1 ? at : start };
-					items.push(start === -1 ? { start: at, end: at } : { start, end: endBefore(bytes, at) });
+				if (byte === COMMA || start !== -1 || items > 0) {
+					if (items >= wanted!.items) return { kind: "long", at: start === -1 ? at : start };
+					note(items++, start === -1 ? at : start, start === -1 ? at : endBefore(bytes, at));
 					start = -1;
 				}
 				if (byte === CLOSE_BRACE) return { kind: "broken", at };
 				at++;
 				if (byte === COMMA) continue;
-				list = { span: { start: listStart, end: at }, items };
+				list = { span: { start: listStart, end: at }, items: new Spans(noted.slice(0, 2 * items)) };
 				listStart = -1;
 				depth = 1;
 				continue;
@@ -130,6 +158,19 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 		at++;
 	}
 	return listStart === -1 ? { kind: "fits", depth: deepest, list } : { kind: "broken", at: length };
+}
+
+/** The bounds of the elements of the text being read; a text is read in one go. */
+let noted = new Int32Array(256);
+
+function note(index: number, start: number, end: number): void {
+	if (2 * index === noted.length) {
+		const larger = new Int32Array(2 * noted.length);
+		larger.set(noted);
+		noted = larger;
+	}
+	noted[2 * index] = start;
+	noted[2 * index + 1] = end;
 }
 
 /** Bytes that neither open nor close anything, nor begin a string. */

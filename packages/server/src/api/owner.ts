@@ -21,5 +21,9 @@ export function payerOf(request: FastifyRequest, principal: Principal | undefine
 	return projectId ?? principalName(principal);
 }
 
+/** The same for what it reads, except that the operator reads at nobody's expense. */
+export const readerOf = (request: FastifyRequest, principal: Principal): string =>
+	principal.scope === "operator" ? principalName(principal) : payerOf(request, principal)!;
+
 /** The network that a stranger's request came from: the larger one, as a stranger may have thousands of the smaller. */
 export const strangerName = ({ ip }: FastifyRequest): string => networkOf(ip, 48);

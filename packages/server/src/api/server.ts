@@ -22,6 +22,10 @@ import { RawAnswer, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 import { inSlices } from "./slices.ts";
 
+/** Routes name no schemas to Fastify: {@link checkBody} and {@link readQuery} check requests. Its own compilers are not even loaded. */
+const refuseSchemas = (): never => {
+	throw new Error("Routes must not name schemas to Fastify.");
+};
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
@@ -37,6 +41,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		logger: false,
 		serverFactory: (handle) => connections.serve(handle),
 		return503OnClosing: false,
+		schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
 		trustProxy: [...parts.config.trustProxy],
 		genReqId(request) {
 			const given = request.headers["x-request-id"];
@@ -47,7 +52,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 			reply.headers(ownHeaders(request));
 			return sendProblem(error, request, reply, logger);
 		},
-		clientErrorHandler: refuseConnection,
+		clientErrorHandler: (error, socket) => refuseConnection(error, socket, parts.clock),
 	});
 	await app.register(cookie);
 	const turns = new Turns(REQUESTS.turnMs, parts.clock);

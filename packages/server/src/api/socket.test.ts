@@ -81,6 +81,22 @@ test("a body of unknown length is bounded as it comes", async () => {
 	expect(answer).toMatch(/^HTTP\/1.1 413 /);
 });
 
+// Two megabytes of chunks of one byte, in one packet, kept everybody waiting for half a second.
+test("a body that comes in too many small chunks is refused", async () => {
+	const inChunks = (chunk: string, count: number): Promise<string> =>
+		say(
+			`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count)}0\r\n\r\n`,
+		);
+	const [tooMany, asManyAsFit, larger] = await Promise.all([
+		inChunks(" ", 2_100),
+		inChunks(" ", 2_000),
+		inChunks(" ".repeat(25), 2_600),
+	]);
+	expect(tooMany).toMatch(/^HTTP\/1.1 400 /);
+	expect(tooMany).toContain("The body comes in too many small chunks.");
+	for (const answer of [asManyAsFit, larger]) expect(answer).toContain("The body is not valid JSON");
+});
+
 test("the key counts before a large body is waited for", async () => {
 	const answer = await say(
 		"POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n",

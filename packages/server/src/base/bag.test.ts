@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Bag } from "./bag.ts";
 
-test("a bag holds what a set would", () => {
+test("a bag behaves like a set", () => {
 	const step = fc.record({ index: fc.nat(9), add: fc.boolean() });
 	fc.assert(
 		fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -26,7 +26,7 @@ test("a bag holds what a set would", () => {
 	);
 });
 
-test("what is in one bag is not in another", () => {
+test("an item in one bag is not in another", () => {
 	const [one, other] = [new Bag<{ place: number }>(), new Bag<{ place: number }>()];
 	const thing = { place: -1 };
 	other.add({ place: -1 });

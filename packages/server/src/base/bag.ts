@@ -1,16 +1,17 @@
 /** Something that a {@link Bag} may hold. */
 export interface Baggable {
-	/** Its place in the bag; -1 when it is in none. Only the bag sets it. */
+	/** Its index in the bag; -1 if it is in none. Only the bag sets it. */
 	place: number;
 }
 
 /**
- * A set, in no order, of things that come and go thousands of times a second and hold on to much else, such as an event's
+ * An unordered set for items that come and go thousands of times a second and reference much else, such as an event's
  * bytes.
  *
- * V8's Set and Map are not for those: as they change they move from table to table, and each left table points to the next
- * one. Once one of them is old, every later table counts as reachable until the next full collection, with all that was in
- * it. What should die young grows old, and full collections become frequent.
+ * V8's Set and Map aren't suited to that: as they change they replace their table, and each old table points to its
+ * successor. Once one table is in the old generation, every later one counts as reachable until the next full
+ * collection, with everything that it held. Short-lived objects are then promoted, and full collections become
+ * frequent.
  */
 export class Bag<T extends Baggable> {
 	readonly #items: T[] = [];
@@ -27,7 +28,7 @@ export class Bag<T extends Baggable> {
 		return this.#items[item.place] === item;
 	}
 
-	/** @returns whether it was there */
+	/** @returns whether it was present */
 	delete(item: T): boolean {
 		if (!this.has(item)) return false;
 		const last = this.#items.pop()!;
@@ -39,7 +40,7 @@ export class Bag<T extends Baggable> {
 		return true;
 	}
 
-	/** Takes everything out. */
+	/** Removes and returns all items. */
 	takeAll(): T[] {
 		const all = this.#items.splice(0);
 		for (const item of all) item.place = -1;

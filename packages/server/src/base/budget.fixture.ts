@@ -1,6 +1,6 @@
 import { Budget } from "./budget.ts";
 
-/** By name, what the budget that changed last holds. */
+/** By name, the amount that the most recently changed budget holds. */
 const held = new Map<string, number>();
 const watchers = new Set<() => void>();
 
@@ -13,7 +13,7 @@ for (const verb of ["hold", "give"] as const) {
 	};
 }
 
-/** Resolves as soon as the budget of this name holds an amount that `isEnough` takes. */
+/** Resolves once the budget of this name holds an amount that `isEnough` accepts. */
 export function budgetHolds(name: string, isEnough: (used: number) => boolean): Promise<void> {
 	return new Promise((resolve) => {
 		const look = (): void => {

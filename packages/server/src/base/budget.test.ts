@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Budget } from "./budget.ts";
 
-test("says whose share is used up, and counts refusals", () => {
+test("reports whose share is used up, and counts refusals", () => {
 	const budget = new Budget({ name: "bytes", limit: 100, perOwner: 60 });
 	expect(budget.take("a", 61)).toBe("never");
 	expect(budget.take("a", 50)).toBeNull();
@@ -13,7 +13,7 @@ test("says whose share is used up, and counts refusals", () => {
 	expect(budget.take("b", 51)).toBeNull();
 });
 
-test("holds exactly what was taken and not given back, whoever takes and gives", () => {
+test("holds exactly what was taken and not returned, for any sequence of owners", () => {
 	const step = fc.record({ owner: fc.constantFrom("a", "b", "c"), amount: fc.nat(40), give: fc.boolean() });
 	fc.assert(
 		fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {

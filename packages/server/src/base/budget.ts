@@ -1,18 +1,18 @@
-/** Why a budget gave nothing: it could never, its owner's share is used up, or the whole of it is. */
+/** Why a budget refused: the amount could never fit, the owner's share is used up, or the whole budget is. */
 export type Refusal = "never" | "own" | "node";
 
 export interface BudgetOptions {
-	/** What it counts and in which unit, as metrics show it: `request_body_bytes`. */
+	/** What it counts and in which unit, as in the metrics: `request_body_bytes`. */
 	readonly name: string;
-	/** What all owners may hold together. */
+	/** Limit for all owners together. */
 	readonly limit: number;
-	/** What one owner may hold; the whole unless given. */
+	/** Limit for one owner; the whole by default. */
 	readonly perOwner?: number;
-	/** Whether an owner may hold only as much as it leaves to the others, so that no few owners can fill the whole. */
+	/** Whether an owner may hold only as much as it leaves to the others, so that a few owners can't fill the whole. */
 	readonly leavesRoom?: boolean;
 }
 
-/** An amount (bytes, connections …) that owners share: each may hold a part of it, and all together no more than the whole. */
+/** An amount (bytes, connections …) shared by owners, with a limit for each and a limit for all together. */
 export class Budget {
 	readonly name: string;
 	readonly limit: number;
@@ -33,7 +33,7 @@ export class Budget {
 		return this.#used;
 	}
 
-	/** How often it gave nothing. */
+	/** Number of refusals. */
 	get refusals(): number {
 		return this.#refusals;
 	}
@@ -42,7 +42,7 @@ export class Budget {
 		return this.#held.get(owner) ?? 0;
 	}
 
-	/** Why the owner could not take `amount` now; null if it could. */
+	/** Why the owner can't take `amount` now; null if it can. */
 	refusal(owner: string, amount: number): Refusal | null {
 		const held = this.heldBy(owner) + amount;
 		if (amount > this.perOwner) return "never";
@@ -59,7 +59,7 @@ export class Budget {
 	}
 
 	/**
-	 * Like `take`, for what cannot be divided: an owner that holds nothing may exceed its share.
+	 * Like `take`, for amounts that can't be divided: an owner that holds nothing may exceed its share.
 	 *
 	 * @returns null, or whose budget is used up
 	 */
@@ -73,13 +73,13 @@ export class Budget {
 		return refusal === "never" ? "own" : refusal;
 	}
 
-	/** Takes `amount` for the owner even beyond the limits: for what is here already and cannot be refused. */
+	/** Takes `amount` for the owner even beyond the limits: for what already exists and can't be refused. */
 	hold(owner: string, amount: number): void {
 		this.#held.set(owner, this.heldBy(owner) + amount);
 		this.#used += amount;
 	}
 
-	/** Gives back what was taken. */
+	/** Returns an amount that was taken. */
 	give(owner: string, amount: number): void {
 		const held = this.heldBy(owner) - amount;
 		if (held > 0) this.#held.set(owner, held);

@@ -36,11 +36,12 @@ test("the page for operators names the limits that the code has", () => {
 		`unauthenticated request | ${n(REQUESTS.strangerBodyBytes)} bytes`,
 		`${n(REQUESTS.bodyBytesOfStrangers)} bytes; ${n(REQUESTS.bodyBytesPerStranger)} for one`,
 		`to the log | ${n(COMMITS.publishBytesWaiting)} bytes; ${n(COMMITS.publishBytesWaitingPerProject)} for one project`,
+		`chunks of a body | ${n(REQUESTS.smallChunks)}, and one more for each ${REQUESTS.chunkBytes} bytes`,
 		`within ${REQUESTS.headerMs / 1_000} and ${REQUESTS.requestMs / 1_000} seconds`,
-		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts for ${REQUESTS.pieceBytes} bytes more`,
-		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one`,
+		`slices of ${n(REQUESTS.sliceBytes)} bytes or one element, and each element counts as ${REQUESTS.pieceBytes} bytes more`,
+		`${n(RESPONSES.bytesInFlight)} bytes; ${n(RESPONSES.bytesPerPrincipal)} for one principal (a key or an account), ${n(RESPONSES.bytesPerProject)} for one project`,
 		`cut off after ${RESPONSES.stallMs / 1_000} seconds`,
-		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting`,
+		`${RESPONSES.reads}; ${RESPONSES.readsPerPrincipal} for one principal, with up to ${RESPONSES.readsWaiting} waiting; ${RESPONSES.readsPerProject} for one project`,
 		`by status code | ${n(LOG_READS.attemptsScanned)}`,
 		`may send ${n(STRANGERS.wrongTokensPerMinute)} invalid API keys`,
 		`looked up ${STRANGERS.lookups} at a time, one per address. ${n(STRANGERS.lookupsWaiting)} of an address may wait, or ${STRANGERS.lookupsWaitingThen} once`,
@@ -48,7 +49,7 @@ test("the page for operators names the limits that the code has", () => {
 		`${WAITERS.streams} streams of changes`,
 		`${SIGN_IN.wrongForAccount} wrong passwords or links for an account, or ${SIGN_IN.wrongFromAddress} from a network address, within ${SIGN_IN.windowMs / 60_000} minutes`,
 		`hashed ${SIGN_IN.hashes} at a time, each with 19 MiB. ${SIGN_IN.hashesWaiting} may wait`,
-		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and opens ${DATABASE_CONNECTIONS.brief} more for moments: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,
+		`keeps up to ${DATABASE_CONNECTIONS.lasting} connections open, and briefly opens ${DATABASE_CONNECTIONS.brief} more: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for the engine, ${POOLS.people} for the API, ${POOLS.waiting} on which`,
 		`and ${PROJECT_WRITES.running} at a time in total; ${n(PROJECT_WRITES.waiting)} of a project may wait. A change waits ${PROJECT_WRITES.lockMs} ms`,
 		`one project at a time, and ${PROJECT_WRITES.apartWaiting} more projects may wait`,
 		`${n(CONNECTIONS.most)} at most`,
@@ -64,7 +65,7 @@ test("the page for operators names the limits that the code has", () => {
 		`retries of a webhook in flight | ${SENDS.retriesPerWebhook}, or`,
 		`addresses of a host tried per attempt | ${RECEIVERS.addresses}`,
 		`kept open between attempts | ${n(SENDS.idleConnections)}; ${RECEIVERS.idleConnections} to one`,
-		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}`,
+		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}, with up to ${n(RECEIVERS.sessionBytes)} bytes`,
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
 		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,
@@ -73,7 +74,7 @@ test("the page for operators names the limits that the code has", () => {
 		`outcomes waiting for a commit | ${n(COMMITS.outcomesWaiting)}; ${n(COMMITS.outcomesWaitingPerProject)} of one`,
 		`in one commit | ${n(COMMITS.publishBytes)} bytes of events, ${n(COMMITS.outcomes)} outcomes`,
 		`closed without a request | ${COMMITS.closingPerProject} per project`,
-		`active projects | ${n(PROJECTS.active)}, and ${n(PROJECTS.setAside)} more`,
+		`active projects | ${n(PROJECTS.active)}, and ${n(PROJECTS.reserved)} more`,
 		`for ${PROJECTS.quantumMs / 1_000} seconds while others wait`,
 		`released, ${PROJECTS.releasesWaiting} wait half a second`,
 		`and ${STOP.graceMs / 1_000} seconds at the latest`,
@@ -89,9 +90,9 @@ test("the page for operators names the limits that the code has", () => {
 test("the page on many nodes names the connections that a node opens, and a pool that is large enough for them", () => {
 	const { lasting, brief } = DATABASE_CONNECTIONS;
 	expect(nodes).toContain(
-		`at most ${lasting} connections: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for leases and reads of the log, ${POOLS.people} for the API, ${POOLS.waiting} that may wait for locked rows, 1 to listen`,
+		`at most ${lasting} connections: ${POOLS.publish} to publish, ${POOLS.settle} to settle, ${POOLS.engine} for leases and reads of the log, ${POOLS.people} for the API, ${POOLS.waiting} that may wait for locked rows, and 1 to listen`,
 	);
-	expect(nodes).toContain(`\`default_pool_size\` ${lasting + brief} for each node`);
+	expect(nodes).toContain(`\`default_pool_size\` to ${lasting + brief} per node`);
 });
 
 test("what bodies can make a node hold leaves a third of the memory that operators are told to allow", () => {

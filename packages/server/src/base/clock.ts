@@ -1,16 +1,16 @@
-/** Time is handed in, so that the whole engine can run under a virtual clock. */
+/** Time is injected, so that the whole engine can run under a virtual clock. */
 export interface Clock {
 	/** Milliseconds since the Unix epoch. */
 	now(): number;
-	/** Milliseconds since some moment of the past. Is never set, but may stand still while the machine sleeps. */
+	/** Monotonic time: milliseconds since an arbitrary moment. Never set, but may stop while the machine sleeps. */
 	elapsed(): number;
 	/** Calls `fn` once, no earlier than `ms` milliseconds from now. Never keeps the process alive. */
 	setTimeout(fn: () => void, ms: number): Timer;
-	/** Calls `fn` once, as soon as this turn of the event loop is done. */
+	/** Calls `fn` once, as soon as this turn of the event loop ends. */
 	setImmediate(fn: () => void): void;
 }
 
-/** A moment, by both of a clock's hands. */
+/** Wall-clock and monotonic time, read together. */
 export interface Moment {
 	readonly now: number;
 	readonly elapsed: number;
@@ -21,21 +21,21 @@ export function momentOf(clock: Pick<Clock, "now" | "elapsed">): Moment {
 }
 
 /**
- * Whether `ms` milliseconds have passed by either hand: the time of day may have been set back meanwhile, and the other
- * hand has stood still if the machine slept.
+ * Whether `ms` milliseconds have passed on either clock: the wall clock may have been set back meanwhile, and the
+ * monotonic clock may have stopped while the machine slept.
  */
 export function havePassed(clock: Pick<Clock, "now" | "elapsed">, ms: number, since: Moment): boolean {
 	return clock.now() - since.now >= ms || clock.elapsed() - since.elapsed >= ms;
 }
 
-/** Ends a timer that has not fired; harmless afterwards. */
+/** Cancels a timer that hasn't fired; has no effect afterwards. */
 export interface Timer {
 	cancel(): void;
 }
 
 /**
- * The longest wait that is handed to the operating system at once. `setTimeout` fires at once beyond 24.8 days, and a
- * wall clock may be set while we wait, so whoever waits for a time of day looks again at least this often.
+ * The longest wait passed to the operating system. Beyond 24.8 days `setTimeout` fires immediately, and the wall clock
+ * may be set during a wait, so anything that waits for a time of day checks again at least this often.
  */
 export const LONGEST_WAIT_MS = 60_000;
 

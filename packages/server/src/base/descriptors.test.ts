@@ -10,12 +10,12 @@ Max open files            ${soft.padEnd(20)} 1048576              files
 `;
 
 describe("the limit on open files", () => {
-	test("is the soft one", () => {
+	test("is the soft limit", () => {
 		expect(descriptorLimit(() => limits("4096"))).toBe(4_096);
 		expect(descriptorLimit(() => limits("unlimited"))).toBe(Number.POSITIVE_INFINITY);
 	});
 
-	test("is assumed where it cannot be read", () => {
+	test("is assumed if it can't be read", () => {
 		expect(descriptorLimit(() => "nothing of the kind")).toBe(DESCRIPTORS.assumed);
 		const unreadable = () => {
 			throw new Error("ENOENT");
@@ -23,7 +23,7 @@ describe("the limit on open files", () => {
 		expect(descriptorLimit(unreadable)).toBe(DESCRIPTORS.assumed);
 	});
 
-	test.runIf(process.platform === "linux")("is what a shell sets for the process that it starts", () => {
+	test.runIf(process.platform === "linux")("is the one that a shell sets for the process it starts", () => {
 		const file = new URL("./descriptors.ts", import.meta.url).href;
 		const program = `const { descriptorLimit } = await import(${JSON.stringify(file)}); console.log(descriptorLimit())`;
 		const command = `ulimit -n 300 && exec "$0" --input-type=module -e "$1"`;
@@ -32,7 +32,7 @@ describe("the limit on open files", () => {
 	});
 });
 
-test("its parts never exceed it, and each has some", () => {
+test("its shares never exceed it, and each gets some", () => {
 	fc.assert(
 		fc.property(fc.integer({ min: 16, max: 2_000_000 }), (limit) => {
 			const { reserved, sends, idle, api } = divideDescriptors(limit);
@@ -43,7 +43,7 @@ test("its parts never exceed it, and each has some", () => {
 	);
 });
 
-test("a limit that is high enough bounds no sends", () => {
+test("a sufficient limit doesn't restrict sends", () => {
 	for (const limit of [65_536, Number.POSITIVE_INFINITY]) {
 		const { sends, idle, api } = divideDescriptors(limit);
 		expect([sends, idle]).toEqual([SENDS.inFlight, SENDS.idleConnections]);

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { DESCRIPTORS, SENDS } from "./budgets.ts";
 
-/** How a node divides the file descriptors that it may open. The parts add up to the limit at most. */
+/** How a node divides the file descriptors that it may open. The shares add up to at most the limit. */
 export interface DescriptorShares {
 	/** For the database, files, name servers and the runtime. */
 	readonly reserved: number;
 	/** Sends in flight, each with a socket. */
 	readonly sends: number;
-	/** Connections to receivers that are kept open between sends. */
+	/** Connections to receivers kept open between sends. */
 	readonly idle: number;
 	/** Connections that clients of the API may hold. */
 	readonly api: number;
 }
 
 /**
- * The number of file descriptors that this process may open: the soft limit, which Node has already raised to the hard one.
- * Only Linux reports it in a file; anywhere else, or where the file cannot be read, {@link DESCRIPTORS.assumed} is assumed.
+ * The number of file descriptors that this process may open: the soft limit, which Node has already raised to the hard
+ * one. Only Linux reports it in a file; elsewhere, or if the file can't be read, {@link DESCRIPTORS.assumed} applies.
  */
 export function descriptorLimit(readLimits: () => string = () => readFileSync("/proc/self/limits", "utf8")): number {
 	let limits: string;
@@ -30,8 +30,8 @@ export function descriptorLimit(readLimits: () => string = () => readFileSync("/
 }
 
 /**
- * Divides a limit: after the reserve, one half each for receivers and for clients of the API, so that neither can use up
- * what the other needs. Receivers get no more than {@link SENDS} allows; clients get whatever is left.
+ * Divides a limit: after the reserve, receivers and clients of the API get half each, so that neither can exhaust what
+ * the other needs. Receivers get no more than {@link SENDS} allows; clients get the remainder.
  */
 export function divideDescriptors(limit: number): DescriptorShares {
 	const reserved = Math.min(DESCRIPTORS.reserved, Math.floor(limit / 4));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FairQueue } from "./fair-queue.ts";
 
-test("runs few at a time, owners in turn, and refuses what may not wait", async () => {
+test("runs few at a time, owners in turn, and refuses work beyond the waiting limit", async () => {
 	const queue = new FairQueue({ perOwner: 2, running: 3, waiting: 4 });
 	const running: { name: string; end: () => void }[] = [];
 	const order: string[] = [];
@@ -24,12 +24,12 @@ test("runs few at a time, owners in turn, and refuses what may not wait", async 
 	await Promise.all(all);
 	expect(most).toBe(3);
 	expect(order).toHaveLength(9);
-	// Neither waits behind the six of the first.
+	// Neither waits for all six of the first.
 	expect(order.lastIndexOf("b")).toBeLessThan(6);
 	expect(order.indexOf("c")).toBeLessThan(6);
 });
 
-test("goes on after work that failed", async () => {
+test("continues after failed work", async () => {
 	const queue = new FairQueue({ perOwner: 1, running: 1, waiting: 1 });
 	const failed = queue.run("a", () => Promise.reject(new Error("no")));
 	const after = queue.run("a", () => Promise.resolve("yes"));

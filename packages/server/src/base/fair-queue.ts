@@ -1,8 +1,8 @@
 export interface FairQueueOptions {
-	/** Pieces of work at a time: of one owner, and of all. */
+	/** Concurrent pieces of work: of one owner, and of all. */
 	readonly perOwner: number;
 	readonly running: number;
-	/** Pieces of one owner that may wait. */
+	/** How many pieces of one owner may wait. */
 	readonly waiting: number;
 }
 
@@ -11,10 +11,10 @@ interface Owner {
 	readonly waiting: (() => void)[];
 }
 
-/** Lets few pieces of work run at a time. Those that wait run in their order, owners in turn. */
+/** Limits how many pieces of work run concurrently. Waiting ones run in order, owners in turn. */
 export class FairQueue {
 	readonly #options: FairQueueOptions;
-	/** Those with work; the one whose turn is next comes first. */
+	/** Owners with work; the one whose turn is next comes first. */
 	readonly #owners = new Map<string, Owner>();
 	#running = 0;
 
@@ -23,8 +23,8 @@ export class FairQueue {
 	}
 
 	/**
-	 * Runs `work` when there is room, and settles with it. Null when as much of this owner waits as may: `waiting`, as many
-	 * as the options say unless given.
+	 * Runs `work` when there is room, and resolves or rejects with it. Returns null if `waiting` pieces of this owner
+	 * already wait; that limit comes from the options by default.
 	 */
 	run<T>(name: string, work: () => Promise<T>, waiting = this.#options.waiting): Promise<T> | null {
 		const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
@@ -59,7 +59,7 @@ export class FairQueue {
 		}
 	}
 
-	/** Starts the first that waits of the owner whose turn it is. */
+	/** Starts the first waiting piece of the owner whose turn it is. */
 	#next(): void {
 		for (const [name, owner] of this.#owners) {
 			if (this.#running >= this.#options.running) return;

@@ -12,10 +12,10 @@ const turns = async (count = 20): Promise<void> => {
 	for (let i = 0; i < count; i++) await Promise.resolve();
 };
 
-/** Commits that end when the test says so; those of locked owners are refused. */
+/** Commits that end when the test says so; those of locked owners are rejected. */
 function harness({ maxWeight = 10, patienceMs }: { maxWeight?: number; patienceMs?: number } = {}) {
 	const clock = new VirtualClock();
-	/** Commits that were begun, as `owner+weight`s; those that may wait begin with `apart`. */
+	/** Commits that were started, as `owner+weight`s; those that may wait for a lock begin with `apart`. */
 	const begun: string[][] = [];
 	const committed: Item[] = [];
 	const givenUp: Item[] = [];
@@ -46,7 +46,7 @@ function harness({ maxWeight = 10, patienceMs }: { maxWeight?: number; patienceM
 		add: (owner: string, ...ns: number[]) => {
 			for (const n of ns) group.add({ owner, n });
 		},
-		/** Ends the oldest commit, and lets what waits for time go on. */
+		/** Ends the oldest commit, and lets timers that are due run. */
 		async end(): Promise<void> {
 			ends.shift()?.();
 			await turns();
@@ -60,7 +60,7 @@ function harness({ maxWeight = 10, patienceMs }: { maxWeight?: number; patienceM
 	};
 }
 
-test("idle, an item is committed at once; what comes meanwhile shares the next commit", async () => {
+test("when idle, an item is committed immediately; items that arrive meanwhile share the next commit", async () => {
 	const h = harness();
 	h.add("a", 1);
 	expect(h.begun).toEqual([["a1"]]);
@@ -72,14 +72,14 @@ test("idle, an item is committed at once; what comes meanwhile shares the next c
 	expect(h.begun).toEqual([["a1"], ["a2", "b3"]]);
 });
 
-test("a batch closes at its weight, keeps the order, and a heavier item goes alone", async () => {
+test("a batch closes at its maximum weight and keeps the order; a heavier item gets its own", async () => {
 	const h = harness();
 	h.add("a", 1, 6, 3, 20, 2);
 	await h.endAll();
 	expect(h.begun).toEqual([["a1"], ["a6", "a3"], ["a20"], ["a2"]]);
 });
 
-test("draining waits for all that was added, and hurries what still gathers", async () => {
+test("draining waits for everything added, and cuts batching short", async () => {
 	const h = harness({ maxWeight: 100 });
 	h.add("a", 1, 2, 3);
 	await h.end();
@@ -94,7 +94,7 @@ test("draining waits for all that was added, and hurries what still gathers", as
 	expect(h.committed.map(({ n }) => n)).toEqual([1, 2, 3]);
 });
 
-// Batches were once taken first in, first out: one project's backlog of 100 MB stood before everybody's next event.
+// Batches were once taken first in, first out: one project's backlog of 100 MB delayed all other events.
 test("an owner waits for its turn, not for the backlog of another", async () => {
 	const h = harness({ maxWeight: 16 });
 	h.add("big", ...Array<number>(100).fill(4));
@@ -109,14 +109,14 @@ test("an owner waits for its turn, not for the backlog of another", async () => 
 	expect(h.begun.slice(2, 5).flat()).toEqual(expect.arrayContaining(["small1", "heavy16", "big4"]));
 });
 
-test("a locked owner holds up no other, keeps its order, and loses nothing", async () => {
+test("a locked owner delays no other, keeps its order, and loses nothing", async () => {
 	const h = harness();
 	h.locked.add("a");
 	h.add("a", 1);
 	h.add("a", 2);
 	h.add("b", 1);
 	await h.end();
-	// At once by itself, and the others beside it.
+	// Its items immediately and separately, the others' alongside.
 	expect(h.begun.slice(1)).toEqual([["apart", "a1", "a2"], ["b1"]]);
 	expect(h.group.isLocked("a")).toBe(true);
 	h.add("b", 2);
@@ -134,7 +134,7 @@ test("a locked owner holds up no other, keeps its order, and loses nothing", asy
 	expect(h.committed.filter(({ owner }) => owner === "b").map(({ n }) => n)).toEqual([1, 2, 3]);
 });
 
-test("of many locked owners few wait for their locks at a time, and the others' commits go on", async () => {
+test("only a few of many locked owners wait for their locks at a time, and other commits continue", async () => {
 	const h = harness({ maxWeight: 1_000 });
 	h.add("free", 1);
 	for (let i = 0; i < 100; i++) {
@@ -150,7 +150,7 @@ test("of many locked owners few wait for their locks at a time, and the others' 
 	expect(apart()).toBe(2);
 });
 
-test("what waits for a lock is given up after the owner's patience, and later items begin anew", async () => {
+test("items that wait for a lock are given up after the owner's patience, and later items start fresh", async () => {
 	const h = harness({ patienceMs: 1_000 });
 	h.locked.add("a");
 	h.add("a", 1, 2);
@@ -161,7 +161,7 @@ test("what waits for a lock is given up after the owner's patience, and later it
 		await turns();
 	}
 	await h.endAll();
-	// Not a moment later, however often it was tried meanwhile.
+	// No later, however often it was tried meanwhile.
 	expect(h.clock.elapsed()).toBe(until);
 	expect(h.givenUp.map(({ n }) => n)).toEqual([1, 2]);
 	await h.group.drain();
@@ -171,7 +171,7 @@ test("what waits for a lock is given up after the owner's patience, and later it
 	expect(h.committed.map(({ n }) => n)).toEqual([3]);
 });
 
-test("at the end locked owners are given up when its time is over, and whatever is found locked later", async () => {
+test("at the end, locked owners are given up when the time limit passes, as are any found locked later", async () => {
 	const h = harness();
 	h.locked.add("a");
 	h.add("a", 1);
@@ -194,7 +194,7 @@ test("at the end locked owners are given up when its time is over, and whatever 
 	await h.group.drain();
 });
 
-test("whatever is added and locked, each owner's items are committed once and in order", async () => {
+test("for any sequence of additions and locks, each owner's items are committed once and in order", async () => {
 	const step = fc.oneof(
 		fc.record({ add: fc.constantFrom("a", "b", "c"), weight: fc.integer({ min: 1, max: 25 }) }),
 		fc.record({ toggle: fc.constantFrom("a", "b") }),

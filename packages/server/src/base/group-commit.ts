@@ -1,11 +1,11 @@
 /**
  * Lets items that arrive during a commit share the next one, in turn by owner.
  *
- * Idle, an item is committed immediately. Under load (the last batch held more than one item) the next batch gathers a
- * little, so that more items share a commit's fixed cost, the disk. One batch is in flight at a time.
+ * When idle, an item is committed immediately. Under load (the last batch held more than one item) the next batch waits
+ * briefly, so that more items share a commit's fixed cost, the disk. One batch is in flight at a time.
  *
- * Each owner (a project) has a queue of its own, and its items keep their order. When not everything fits into a batch,
- * owners take turns (deficit round robin by weight): a large backlog of one owner delays the others by a turn.
+ * Each owner (a project) has its own queue, and its items keep their order. When not everything fits into a batch,
+ * owners take turns (deficit round robin by weight): a large backlog of one owner delays the others by one turn.
  *
  * ```
  *            add               turn              committed
@@ -15,47 +15,50 @@
  *                      └────────────── apart ──▶ given up, when the owner's patience has ended
  * ```
  *
- * A commit never waits for one owner. It reports the owners whose rows somebody else holds, and commits the others. The
- * items of such an owner are then committed `apart` immediately, where the commit may wait for the lock, a few owners at
- * a time, beside the batches. After that the owner tries batches again, at growing intervals. Whatever is added
- * meanwhile queues behind.
+ * A commit never waits for one owner. It reports owners whose rows another session has locked, and commits the others.
+ * The items of a locked owner are then committed `apart` immediately: that commit may wait for the lock. A few owners
+ * at a time do this, alongside the batches. After that the owner tries batches again, at growing intervals. Items added
+ * meanwhile queue behind.
  *
- * All of this waits for the database, so it goes by the machine's time.
+ * All of this waits for the database, so it uses real time.
  */
 import type { Clock, Timer } from "./clock.ts";
 
-/** Under load a batch gathers for this many times the last commit's duration, but no longer than it may. */
+/** Under load, batching takes this multiple of the last commit's duration, up to a maximum. */
 const GATHER_FACTOR = 10;
-/** An owner's turn is this part of a batch. */
+/** The number of owners' turns in a full batch. */
 const TURNS_IN_A_BATCH = 16;
 /** Owners that may wait for their locks at the same time, … */
 const APART_AT_ONCE = 2;
-/** … and those that may wait for that. The others back off. */
+/** … and those that may queue for that. The others back off. */
 const APART_QUEUE = 16;
-/** Each time that so many commits of a locked owner have failed, it is tried apart again. */
+/** A locked owner is tried apart again after this many failed commits. */
 const TRIES_BETWEEN_WAITS = 4;
-/** How long an owner that stays locked backs off, milliseconds, doubling up to the second. */
+/** First back-off of an owner that stays locked, milliseconds. It doubles up to the maximum below. */
 const BACK_OFF_MS = 50;
 const BACK_OFF_MAX_MS = 1_000;
 
 export interface GroupCommitOptions<T> {
-	/** The machine's time: what is waited for here is the database, which knows no virtual clock. */
+	/** Real time, even under a virtual clock, because it waits for the database. */
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout">;
 	readonly ownerOf: (item: T) => string;
 	/**
-	 * Commits a batch. `apart`: all of it is one owner's, and it may wait for that owner's lock for a moment. Returns the
-	 * items that were not committed, since their owner is locked. It must not reject: what can go wrong is its business.
+	 * Commits a batch. If `apart`, all of it belongs to one owner, and it may briefly wait for that owner's lock. Returns
+	 * the items that weren't committed because their owner is locked. Must not reject: it handles its own errors.
 	 */
 	readonly commit: (batch: T[], apart: boolean) => Promise<readonly T[]>;
 	/** What an item weighs against `maxWeight`. */
 	readonly weigh: (item: T) => number;
 	/** A batch closes when it weighs this much; a heavier item is committed without others. */
 	readonly maxWeight: number;
-	/** Under load a batch gathers no longer than this, milliseconds. */
+	/** Maximum time to batch under load, milliseconds. */
 	readonly gatherMaxMs: number;
-	/** An owner that was locked for this long is given up, milliseconds. Without it, only by {@link GroupCommit.end}. */
+	/**
+	 * How long an owner may stay locked before it is given up, milliseconds. Unlimited by default, until {@link
+	 * GroupCommit.end}.
+	 */
 	readonly patienceMs?: number;
-	/** Told what a locked owner had waiting, when it is given up. */
+	/** Receives the waiting items of a locked owner that is given up. */
 	readonly giveUp: (items: T[]) => void;
 }
 
@@ -63,7 +66,7 @@ interface Owner<T> {
 	readonly name: string;
 	items: T[];
 	weight: number;
-	/** What it may take in its turn. */
+	/** The weight that it may take in its turn. */
 	deficit: number;
 	/** How often in a row it was found locked. */
 	tries: number;
@@ -80,7 +83,7 @@ export class GroupCommit<T> {
 	readonly #owners = new Map<string, Owner<T>>();
 	/** Owners with items for the next batches, in the order of their turns. */
 	#rotation: Owner<T>[] = [];
-	/** The weight of all that is in rotation. */
+	/** The weight of everything in rotation. */
 	#weight = 0;
 	#committing = false;
 	#gathering: Timer | null = null;
@@ -93,7 +96,7 @@ export class GroupCommit<T> {
 		this.#options = options;
 	}
 
-	/** The weight of what waits for its turn: without what is being committed, and without owners that are locked. */
+	/** The weight of items waiting for their turn, excluding those being committed and those of locked owners. */
 	get waitingWeight(): number {
 		return this.#weight;
 	}
@@ -113,13 +116,13 @@ export class GroupCommit<T> {
 		this.#flushSoon();
 	}
 
-	/** From now on no owner stays locked for longer than until `ms` from now. */
+	/** From now on, gives up any owner that stays locked beyond `ms` from now. */
 	end(ms: number): void {
 		this.#endsAt = this.#options.clock.elapsed() + ms;
 		for (const owner of this.#owners.values()) if (owner.tries > 0) this.#startPatience(owner);
 	}
 
-	/** Resolves when nothing waits and nothing is in flight. */
+	/** Resolves when nothing is waiting or in flight. */
 	drain(): Promise<void> {
 		if (this.#isQuiet()) return Promise.resolve();
 		this.#flush();
@@ -209,7 +212,7 @@ export class GroupCommit<T> {
 		});
 	}
 
-	/** Each owner in its turn takes what it has saved up. The first item is taken whatever it weighs. */
+	/** Each owner in turn takes what its deficit allows. A batch's first item is taken even if it weighs more. */
 	#takeTurns(owners: Set<Owner<T>>): T[] {
 		const { weigh, maxWeight } = this.#options;
 		const turn = maxWeight / TURNS_IN_A_BATCH;
@@ -246,7 +249,7 @@ export class GroupCommit<T> {
 		return batch;
 	}
 
-	/** What was locked goes back to where it came from. */
+	/** Puts locked items back into their owners' queues. */
 	#committed(owners: Iterable<Owner<T>>, locked: readonly T[]): void {
 		const back = Map.groupBy(locked, this.#options.ownerOf);
 		for (const owner of owners) {
@@ -266,7 +269,7 @@ export class GroupCommit<T> {
 		else if (!owner.inRotation) this.#enter(owner);
 	}
 
-	// ── owners that are locked ──
+	// ── locked owners ──
 
 	#failed(owner: Owner<T>, items: readonly T[]): void {
 		const { weigh } = this.#options;

@@ -1,2 +1,2 @@
-/** An id, or a path that ends in one, that differs in its last character: as good as the given one, and nobody's. */
+/** Changes the last character of an id, or of a path that ends in one: still valid, but unused. */
 export const absentId = (id: string): string => `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`;

@@ -4,7 +4,7 @@ import { type IdKind, IdSource, isId, lowestSuffixAt } from "./ids.ts";
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const idAt = (kind: IdKind, at: number): string => new IdSource({ now: () => at }).next(kind);
 
-/** The plain definition, to hold the fast encoder against. */
+/** A reference implementation to check the fast encoder. */
 function decode(suffix: string): string {
 	let value = 0n;
 	for (const c of suffix) value = value * 32n + BigInt(ALPHABET.indexOf(c));
@@ -20,7 +20,7 @@ test("an id is a UUIDv7 in base32 that carries its time, version and variant", (
 	expect("89ab").toContain(hex[16]);
 });
 
-test("ids of one source rise strictly, also thousands within a millisecond and when the clock steps back", () => {
+test("ids of one source strictly increase, even thousands per millisecond and if the clock steps back", () => {
 	const at = Date.UTC(2200, 0, 1);
 	let i = 0;
 	const source = new IdSource({ now: () => at - (i++ % 3) });
@@ -30,8 +30,8 @@ test("ids of one source rise strictly, also thousands within a millisecond and w
 	expect(ids.every((id) => isId("attempt", id))).toBe(true);
 });
 
-// Ids once lay in the future until the process ended: the log's filter by time did not find their attempts.
-test("after a clock that was days ahead is set back, ids carry the time again, and rise", () => {
+// Ids were once in the future until the process ended: the log's filter by time did not find their attempts.
+test("after a clock that was days ahead is set back, ids contain the time again, and increase", () => {
 	const at = Date.UTC(2200, 0, 1);
 	let now = at + 20 * 86_400_000;
 	const source = new IdSource({ now: () => now });
@@ -43,7 +43,7 @@ test("after a clock that was days ahead is set back, ids carry the time again, a
 	expect(ids).toEqual([...ids].sort());
 });
 
-test("the bound for a time lies at or below every id of that time and above every earlier one", () => {
+test("the bound for a time is at or below every id of that time and above every earlier one", () => {
 	const at = Date.UTC(2201, 0, 1);
 	const before = idAt("attempt", at - 1).slice(4);
 	const then = idAt("attempt", at).slice(4);
@@ -51,7 +51,7 @@ test("the bound for a time lies at or below every id of that time and above ever
 	expect(lowestSuffixAt(at) > before).toBe(true);
 });
 
-test("a wrong prefix, length, letter or overflow is no id", () => {
+test("rejects ids with a wrong prefix, length or letter, or an overflow", () => {
 	const id = idAt("webhook", Date.now());
 	expect(isId("webhook", id)).toBe(true);
 	for (const wrong of [

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** The kinds of identifier, each with the prefix that its ids carry. */
+/** The kinds of identifier, each with its prefix. */
 export const ID_PREFIX = {
 	project: "proj",
 	event: "evt",
@@ -23,21 +23,25 @@ const DIGITS = Buffer.from(ALPHABET);
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const SUFFIX_LENGTH = 26;
 
-/** Where the ids of each kind are written, behind their prefix. As one string they are made in a single call. */
+/** Buffers in which the ids of each kind are written after their prefix, so that one call creates the whole string. */
 const TEXTS = Object.fromEntries(
 	Object.entries(ID_PREFIX).map(([kind, prefix]) => [kind, Buffer.from(`${prefix}_`.padEnd(prefix.length + 27))]),
 ) as Record<IdKind, Buffer>;
 
-/** Ids run ahead of the clock by this much at most, milliseconds. Further ahead the clock was wrong when the last one was made. */
+/**
+ * How far ids may run ahead of the clock, milliseconds. Any further means that the clock was wrong when the last one
+ * was made.
+ */
 const MAX_AHEAD_MS = 10_000;
 
-/** Random bytes are drawn in blocks: one system call serves many ids. */
+/** Random bytes are drawn in blocks, so that one system call serves many ids. */
 const POOL_BYTES = 8192;
 
 /**
- * Makes TypeIDs: a type prefix, `_`, and a UUIDv7 (RFC 9562) in base32, 26 characters. Ids of one source rise strictly,
- * also within a millisecond and when the clock steps back by seconds: the 12 bits after the time are a counter (RFC 9562,
- * 6.2, method 1). After a larger step back they carry the time again: bounds on time are bounds on ids.
+ * Makes TypeIDs: a type prefix, `_`, and a UUIDv7 (RFC 9562) in base32, 26 characters. Ids of one source strictly
+ * increase, even within a millisecond and if the clock steps back by seconds, because the 12 bits after the time are a
+ * counter (RFC 9562, 6.2, method 1). After a larger step back they contain the current time again, because bounds on
+ * time are bounds on ids.
  */
 export class IdSource {
 	readonly #clock: Pick<Clock, "now">;
@@ -102,7 +106,7 @@ function writeDigits(text: Buffer, at: number, count: number, bits: number): voi
 	for (let i = count - 1, rest = bits; i >= 0; i--, rest >>>= 5) text[at + i] = DIGITS[rest & 31]!;
 }
 
-/** Whether `text` is an id of this kind, by its form alone. */
+/** Whether `text` has the form of an id of this kind. */
 export function isId(kind: IdKind, text: string): boolean {
 	const prefix = ID_PREFIX[kind];
 	return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));

@@ -4,7 +4,7 @@ export interface Logger {
 	info(fields: object, message: string): void;
 	warn(fields: object, message: string): void;
 	error(fields: object, message: string): void;
-	/** Whether lines of this level are written: asked before a costly one is made. */
+	/** Whether lines of this level are written, to be checked before an expensive line is built. */
 	isLevelEnabled(level: "debug" | "info" | "warn" | "error"): boolean;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RateLimit } from "./rates.ts";
 
-test("what is charged afterwards has to come back before there is more", () => {
+test("a later charge must be refilled before more is available", () => {
 	let now = 0;
 	const limit = new RateLimit({ burst: 3, perMinute: 6 }, { elapsed: () => now });
 	expect(limit.take("a")).toBeNull();
@@ -12,7 +12,7 @@ test("what is charged afterwards has to come back before there is more", () => {
 	expect([limit.take("a"), limit.take("a")]).toEqual([null, 10]);
 });
 
-test("gives each owner its burst, then its rate, and says when to come again", () => {
+test("gives each owner its burst, then its rate, and says when to retry", () => {
 	let now = 5_000;
 	const limit = new RateLimit({ burst: 3, perMinute: 6 }, { elapsed: () => now });
 	expect([1, 2, 3].map(() => limit.take("a"))).toEqual([null, null, null]);

@@ -2,7 +2,7 @@ import { NAMES } from "./budgets.ts";
 import type { Clock } from "./clock.ts";
 
 export interface Rate {
-	/** As many at once, after a pause. */
+	/** How many may be taken at once after a pause. */
 	readonly burst: number;
 	readonly perMinute: number;
 }
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export class RateLimit {
 	readonly rate: Rate;
 	readonly #clock: Pick<Clock, "elapsed">;
-	/** By owner, when all of its tokens will be back. */
+	/** By owner, when all of its tokens will be available again. */
 	readonly #fullAt = new Map<string, number>();
 
 	constructor(rate: Rate, clock: Pick<Clock, "elapsed">) {
@@ -21,14 +21,14 @@ export class RateLimit {
 		this.#clock = clock;
 	}
 
-	/** Charges for something that was already let through. The owner may have to wait longer before its next. */
+	/** Charges for something that was already allowed. The owner may have to wait longer before its next. */
 	charge(owner: string, count: number): void {
 		const now = this.#clock.elapsed();
 		const each = MINUTE_MS / this.rate.perMinute;
 		this.#fullAt.set(owner, Math.max(now, this.#fullAt.get(owner) ?? now) + count * each);
 	}
 
-	/** Takes one of the owner's. @returns null, or in how many seconds there is one again */
+	/** Takes one token. @returns null, or the seconds until one is available */
 	take(owner: string): number | null {
 		const now = this.#clock.elapsed();
 		const each = MINUTE_MS / this.rate.perMinute;

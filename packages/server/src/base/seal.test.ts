@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { Seal } from "./seal.ts";
 
-test("what is sealed opens with the same key and context, and with no other", () => {
+test("a sealed value opens only with the same key and context", () => {
 	const seal = new Seal(randomBytes(32));
 	const sealed = seal.seal(Buffer.from("a digest"), "wh_1");
 	expect(seal.open(sealed, "wh_1").toString()).toBe("a digest");
@@ -10,7 +10,7 @@ test("what is sealed opens with the same key and context, and with no other", ()
 	expect(() => new Seal(randomBytes(32)).open(sealed, "wh_1")).toThrow();
 });
 
-test("any changed byte is noticed", () => {
+test("detects any changed byte", () => {
 	const seal = new Seal(randomBytes(32));
 	const sealed = seal.seal(Buffer.from("a digest"), "wh_1");
 	for (let i = 0; i < sealed.length; i++) {
@@ -20,13 +20,13 @@ test("any changed byte is noticed", () => {
 	}
 });
 
-test("the same value is sealed differently each time, and holds no trace of it", () => {
+test("a value is sealed differently each time, and the result contains no trace of it", () => {
 	const seal = new Seal(randomBytes(32));
 	const a = seal.seal(Buffer.from("a digest"), "wh_1");
 	expect(a.equals(seal.seal(Buffer.from("a digest"), "wh_1"))).toBe(false);
 	expect(a.includes("a digest")).toBe(false);
 });
 
-test("a key of the wrong length is refused", () => {
+test("rejects a key of the wrong length", () => {
 	expect(() => new Seal(randomBytes(31))).toThrow(RangeError);
 });

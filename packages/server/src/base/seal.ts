@@ -15,7 +15,7 @@ export class Seal {
 
 	/**
 	 * @param key 32 bytes; throws a RangeError otherwise
-	 * @param random makes nonces, which must never repeat under one key
+	 * @param random generates nonces, which must never repeat under one key
 	 */
 	constructor(key: Uint8Array, random: (bytes: number) => Buffer = randomBytes) {
 		if (key.length !== SEAL_KEY_BYTES)
@@ -31,7 +31,10 @@ export class Seal {
 		return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 	}
 
-	/** Throws when the value was not sealed with this key for this context: the seal key is not the one it was made with. */
+	/**
+	 * Throws if the value wasn't sealed with this key for this context, which means that the seal key is not the one it
+	 * was made with.
+	 */
 	open(sealed: Uint8Array, context: string): Buffer {
 		const bytes = Buffer.from(sealed);
 		const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { serverUrls } from "./server-urls.ts";
 
-test("each server of a database URL has a URL of its own, with the same user, database and parameters", () => {
+test("each server of a database URL gets its own URL, with the same user, database and parameters", () => {
 	expect(serverUrls("postgres://me:p%2C@a:5432,b,[::1]:5433/shop?sslmode=require")).toEqual([
 		"postgres://me:p%2C@a:5432/shop?sslmode=require",
 		"postgres://me:p%2C@b/shop?sslmode=require",

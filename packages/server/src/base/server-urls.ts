@@ -2,8 +2,8 @@
 const PARTS = /^([a-z]+:\/\/)([^/?#]*)(.*)$/s;
 
 /**
- * The servers that a database URL names, separated by commas (as libpq has it: `postgres://user@a:5432,b:5433/name`), each
- * as a URL of its own.
+ * Splits a database URL with several servers, separated by commas (as in libpq: `postgres://user@a:5432,b:5433/name`),
+ * into one URL for each server.
  */
 export function serverUrls(url: string): string[] {
 	const [, scheme = "", authority = "", rest = ""] = PARTS.exec(url) ?? [];

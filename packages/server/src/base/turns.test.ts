@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Turns } from "./turns.ts";
 
-/** An event loop: what is due runs in a turn, and what becomes due meanwhile in the next. */
+/** An event loop: callbacks that are due run in one turn, those that become due meanwhile in the next. */
 function eventLoop() {
 	let due: (() => void)[] = [];
 	const later = (run: () => void): void => void due.push(run);
@@ -18,7 +18,7 @@ function eventLoop() {
 
 const TURN_MS = 5;
 
-/** Slices of `sliceMs` each, by owner, in the turns of the loop that they ran in. */
+/** Runs slices of `sliceMs` each. Returns their owners, by the turn of the loop in which they ran. */
 async function run(sliceMs: number, jobs: readonly (readonly [owner: string, slices: number])[]): Promise<string[][]> {
 	const loop = eventLoop();
 	let now = 0;
@@ -61,7 +61,7 @@ test("runs one long slice in a turn, and owners take turns", async () => {
 
 test("runs short slices in one turn until its time is used up", async () => {
 	const seen = await run(2, ALL);
-	// The third slice begins at 4 ms and ends at 6.
+	// The third slice starts at 4 ms and ends at 6.
 	expect(seen.map((slices) => slices.length)).toEqual([3, 3, 3]);
 	expect(seen[0]!.map((slice) => slice[0])).toEqual(["a", "b", "c"]);
 });

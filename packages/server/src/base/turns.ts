@@ -1,12 +1,12 @@
 import type { Clock } from "./clock.ts";
 
-/** Asks whether to wait before so many bytes are worked on: null if not. */
+/** Asks whether to wait before processing this many bytes; null means no. */
 export type Pause = (bytes: number) => Promise<void> | null;
 
-/** For work that is small, or has no one to share the event loop with. */
+/** For small work, or work that shares the event loop with nothing else. */
 export const neverPause: Pause = () => null;
 
-/** Runs work that yields the bytes of each piece before it begins: all of it at once, as far as `pause` allows. */
+/** Runs work that yields the bytes of each piece before it begins, without a break unless `pause` asks for one. */
 export function runInSlices<T>(work: Generator<number, T, void>, pause: Pause): T | Promise<T> {
 	for (;;) {
 		const { done, value } = work.next();
@@ -16,32 +16,32 @@ export function runInSlices<T>(work: Generator<number, T, void>, pause: Pause): 
 	}
 }
 
-/** Slices in a turn of the event loop, if they are short. */
+/** Slices per turn of the event loop, if they are short. */
 const SLICES = 16;
 
 /**
- * Shares the event loop among owners with much to compute. Each waits before each slice of its work; owners take turns.
- * Slices run until their share of a turn of the loop is used up, so that whatever else is due runs in between.
+ * Shares the event loop among owners with heavy computations. Each waits before each slice of its work; owners take
+ * turns. Slices run until their share of a turn of the loop is used up, so that other callbacks can run in between.
  */
 export class Turns {
-	/** By owner, those who wait; the owner that comes next is first. */
+	/** Waiting slices by owner; the owner whose turn is next comes first. */
 	readonly #waiting = new Map<string, (() => void)[]>();
 	readonly #turnMs: number;
 	readonly #clock: Pick<Clock, "elapsed" | "setImmediate">;
-	/** Slices that may still run in the next turn of the loop, or in this one. */
+	/** Slices that may still run in the current or next turn of the loop. */
 	#due = 0;
 	#begun: number | null = null;
 
 	/**
-	 * @param turnMs how long slices run in a turn of the event loop: the one that reaches it is the last
-	 * @param clock its `setImmediate` lets promises settle before it makes the next call
+	 * @param turnMs how long slices run per turn of the event loop: the one that reaches it is the last
+	 * @param clock its `setImmediate` lets promises settle before the next call
 	 */
 	constructor(turnMs: number, clock: Pick<Clock, "elapsed" | "setImmediate">) {
 		this.#turnMs = turnMs;
 		this.#clock = clock;
 	}
 
-	/** Slices that wait. */
+	/** Number of waiting slices. */
 	get waiting(): number {
 		let waiting = 0;
 		for (const queue of this.#waiting.values()) waiting += queue.length;
@@ -59,10 +59,10 @@ export class Turns {
 	}
 
 	/**
-	 * Work of one owner that goes on in slices: call what this returns before each piece. Null where the piece still fits
-	 * into the slice; else a promise for the next turn.
+	 * Splits one owner's work into slices: call the returned function before each piece. It returns null if the piece
+	 * still fits into the slice, otherwise a promise for the next turn.
 	 *
-	 * @param pieceBytes what a piece counts for besides its bytes: many tiny pieces are work, too
+	 * @param pieceBytes what a piece counts for in addition to its bytes: many tiny pieces are work too
 	 */
 	slices(owner: string, sliceBytes: number, pieceBytes = 0): Pause {
 		let worked = 0;

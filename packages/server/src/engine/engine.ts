@@ -3,59 +3,65 @@ import type { Budget } from "../base/budget.ts";
 import type { Pause } from "../base/turns.ts";
 import type { LogEvent } from "../storage/port.ts";
 
-/** The engine as the rest of the service sees it: what the HTTP API and the store's facts call. */
+/** The engine as the HTTP API and the store's facts see it. */
 export interface Engine {
 	/** Bytes on their way to the log, by project: published events, and facts with the events that follow from them. */
 	readonly queue: Budget;
 
-	/** Appends events to the project's log; answers after the commit. All of them, or none. */
+	/** Appends all of these events to the project's log, or none. Resolves after the commit. */
 	publish(projectId: string, drafts: EventDrafts, options?: PublishOptions): Promise<PublishResult>;
 
-	/** Sends a sample event of this type to one webhook that is subscribed to it, beside its lane. */
+	/** Sends a sample event of this type to one subscribed webhook, outside its lane. */
 	sendTest(projectId: string, webhookId: string, type: EventType): Promise<TestResult>;
 
 	/**
-	 * Makes a change to a project's webhooks in storage while its lanes stand still, and has them go on by what storage
-	 * then says. When it resolves, nothing is started by the old settings any more, and no event has slipped between the
-	 * change and the lanes. Answers with, or rejects as, `change` does.
+	 * Runs a change of a project's webhooks in storage while its lanes are held, then reloads the lanes. Once it
+	 * resolves, nothing more starts under the old settings, and no event was missed between the change and the reload.
+	 * Resolves or rejects as `change` does.
 	 *
-	 * @param changedWebhook names the webhook that was changed, if that is all that was; else null
+	 * @param scopeOf derives what the change stored from its result
 	 */
-	change<T>(projectId: string, change: () => Promise<T>, changedWebhook?: (result: T) => string | null): Promise<T>;
+	change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T>;
 
-	/** Looks for new work in the project's retry queues: a replay was just stored. */
+	/** Checks the project's retry queues for new work: a replay was just stored. */
 	wake(projectId: string): void;
 
-	/** Sends these at once: they were just appended to the project's log together with what made them. */
+	/** Sends these events immediately: they were just appended together with the fact that caused them. */
 	appended(projectId: string, events: readonly LogEvent[]): void;
+
+	/** Reads the end of the project's log: an append failed, but may have been committed. */
+	recheck(projectId: string): void;
 }
 
+/** What a change stored: settings of one webhook, of any number of them, or nothing because it was rejected. */
+export type ChangeScope = { readonly webhookId: string } | "project" | "nothing";
+
 export interface PublishOptions {
-	/** Asked between what a {@link DraftReader} gives; never pauses unless given. */
+	/** Called between the parts of a {@link DraftReader}; doesn't pause by default. */
 	readonly pause?: Pause;
-	/** The drafts are not needed any more: what waits for the disk are the events' bytes, and the queue counts them. */
+	/** Called when the drafts are no longer needed: from then on only the events' bytes wait, which the queue counts. */
 	readonly onEncoded?: () => void;
 }
 
-/** A few drafts at once, or more of them that are read as they are encoded. */
+/** A few drafts in memory, or a reader that supplies many while they are encoded. */
 export type EventDrafts = readonly EventDraft[] | DraftReader;
 
-/** The drafts of a large batch: of those that wait for their turn only the bytes are held, and no texts. */
+/** The drafts of a large batch. While they wait for their turn, only their bytes are held, not their parsed text. */
 export interface DraftReader {
 	readonly length: number;
-	/** What they take as they were published, bytes. */
+	/** Their size as published, bytes. */
 	readonly bytes: number;
-	/** The next few; null after the last. What it throws, `publish` rejects as, and nothing is written. */
+	/** The next few drafts; null after the last. If it throws, `publish` rejects with the error and writes nothing. */
 	next(): readonly EventDraft[] | null;
 }
 
-/** An event as a publisher hands it in, its form already checked by whoever read it. */
+/** An event as published. The caller has already validated its form. */
 export interface EventDraft {
 	readonly id?: string;
 	readonly type: string;
 	/** The JSON text of `data`, exactly as it was published. */
 	readonly data: string;
-	/** Milliseconds since the Unix epoch; now, unless said. */
+	/** Milliseconds since the Unix epoch; the current time by default. */
 	readonly createdAt?: number;
 }
 
@@ -68,18 +74,18 @@ export interface PublishedEvent {
 
 export type PublishResult =
 	| { readonly kind: "published"; readonly events: readonly PublishedEvent[] }
-	/** What is wrong with the events; `pointer` is relative to the event, such as `/data/currency`. */
+	/** The faults of the events; `pointer` is relative to the event, such as `/data/currency`. */
 	| { readonly kind: "invalid"; readonly faults: readonly EventFault[] }
-	/** One event's data is larger than is allowed. */
+	/** One event's data exceeds the limit. */
 	| { readonly kind: "too_large"; readonly index: number; readonly bytes: number; readonly limit: number }
-	/** Ids that are taken by other content, by the events' index. */
+	/** Indexes of events whose ids already exist with different content. */
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
 	| { readonly kind: "no_project" }
 	| Busy
-	/** Another session held the project's log for too long. */
+	/** Another session locked the project's log for too long. */
 	| { readonly kind: "locked" };
 
-/** The queue to the log is full: this project's share of it, or all of it. Nothing was written. */
+/** The publish queue is full: this project's share of it, or all of it. Nothing was written. */
 export interface Busy {
 	readonly kind: "busy";
 	readonly whose: "own" | "node";

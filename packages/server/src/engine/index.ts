@@ -25,54 +25,54 @@ export interface EngineOptions {
 	readonly storage: Storage;
 	readonly sender: Sender;
 	readonly clock: Clock;
-	/** What waiting for the database goes by: the machine's time, even where `clock` is another. */
+	/** Real time for waits on the database, even if `clock` is virtual. */
 	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly seal: Seal;
 	readonly logger: Logger;
-	/** Must be the term that storage was opened with. */
+	/** The lease duration; must be the one that storage was opened with. */
 	readonly leaseTermMs: number;
 	readonly retryDelaysMs: readonly number[];
-	/** How long the sender gives an attempt, milliseconds. */
+	/** The sender's timeout for an attempt, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly logRetentionMs: number;
 	readonly maxEventBytes: number;
-	/** What this node is short of: the sender's, of its own unless given. */
+	/** What this node is short of, shared with the sender; private by default. */
 	readonly shortages?: Shortages | undefined;
-	/** Sends in flight at most, {@link SENDS.inFlight} unless given. */
+	/** Maximum number of sends in flight; {@link SENDS.inFlight} by default. */
 	readonly sendsInFlight?: number | undefined;
-	/** Projects worked at once at most, {@link PROJECTS.active} unless given: beyond that they take turns. */
+	/** Maximum number of projects owned at a time; {@link PROJECTS.active} by default. Any more take turns. */
 	readonly activeProjects?: number | undefined;
-	/** What lanes hold of their logs at most, {@link WINDOWS.bytes} unless given. */
+	/** Maximum size of the lanes' windows in memory, bytes; {@link WINDOWS.bytes} by default. */
 	readonly windowBytes?: number | undefined;
 	readonly observer?: EngineObserver;
 }
 
-/** Told of what has been committed: for metrics, logs and tests that wait on a signal. */
+/** Notified of commits: for metrics, logs and tests that wait on a signal. */
 export interface EngineObserver {
 	published?(projectId: string, count: number, events: readonly LogEvent[]): void;
 	attempted?(projectId: string, eventId: string, attempt: NewAttempt): void;
-	/** A project that this node worked was let go of without being given back. */
+	/** This node lost a project without releasing it. */
 	lost?(why: ProjectLoss): void;
 }
 
 export interface RunningEngine extends Engine {
-	/** This node among others, now. */
+	/** The current state of this node and its share of the cluster. */
 	readonly node: NodeState;
-	/** What sends in flight, lanes and what waits for commits may take, and do: for metrics. */
+	/** Budgets of sends in flight, lanes and pending commits, for metrics. */
 	readonly budgets: Slots["budgets"];
-	/** Outcomes of attempts that are not committed. Once it stops, also those that never will be by this node. */
+	/** Number of uncommitted outcomes. Once it stops, includes those that this node will never commit. */
 	readonly unsettled: number;
-	/** One pass of the retention sweep, now. */
+	/** Runs one pass of the retention sweep now. */
 	sweep(): Promise<void>;
 	/**
-	 * Starts nothing more, finishes and settles what is under way, releases every lease. Storage stays open. While the
-	 * database is away, or someone else holds a row, this waits: the caller sets the limit.
+	 * Starts nothing more, finishes and settles everything in flight, and releases every lease. Storage stays open. Waits
+	 * while the database is unavailable or another session holds a row: the caller sets the limit.
 	 */
 	stop(): Promise<void>;
 }
 
-/** Puts the parts together, in the order in which data flows: publish → lanes → send → settle. */
+/** Assembles the parts, in the order in which data flows: publish → lanes → send → settle. */
 export function startEngine(options: EngineOptions): RunningEngine {
 	const { storage, sender, clock, disk, ids, seal, logger, observer } = options;
 	const settler = new Settler(storage, clock, disk, logger);
@@ -122,6 +122,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		ids,
 		maxEventBytes: options.maxEventBytes,
 		onAppended: appended,
+		onUnanswered: (projectId) => directory.recheck(projectId),
 	});
 	const sweeper = new RetentionSweeper(storage, clock, disk, logger, options.logRetentionMs, (projectIds) =>
 		directory.sweep(projectIds),
@@ -139,9 +140,10 @@ export function startEngine(options: EngineOptions): RunningEngine {
 		budgets: [...slots.budgets, windows, publisher.budget, settler.budget],
 		queue: publisher.budget,
 		publish: (projectId, drafts, options) => publisher.publish(projectId, drafts, options),
-		change: (projectId, change, changedWebhook) => directory.change(projectId, change, changedWebhook),
+		change: (projectId, change, scopeOf) => directory.change(projectId, change, scopeOf),
 		wake: (projectId) => directory.queuesChanged(projectId, null),
 		appended,
+		recheck: (projectId) => directory.recheck(projectId),
 		sweep: () => sweeper.sweep(),
 
 		async sendTest(projectId, webhookId, type) {

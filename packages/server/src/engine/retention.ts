@@ -2,15 +2,15 @@ import type { Clock, Timer } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { RetentionStorage, SweepStep } from "../storage/port.ts";
 
-/** A pass begins this often. */
+/** Interval between passes. */
 const EVERY_MS = 60 * 60 * 1000;
-/** Rows looked at in one step: a step is a short transaction. */
+/** Rows examined per step. Each step is a short transaction. */
 const STEP_ROWS = 500;
-/** Between steps publishing and settling go on undisturbed. */
+/** Pause between steps, for publishing and settling. */
 const BETWEEN_STEPS_MS = 50;
 
 /**
- * Deletes what is older than the log retention, in small steps that hold nothing up, and finds events that aged out
+ * Deletes everything older than the log retention, in small steps that block nothing, and finds events that aged out
  * without an attempt, so that their lanes dead-letter them first.
  */
 export class RetentionSweeper {
@@ -24,7 +24,7 @@ export class RetentionSweeper {
 	#pass: Promise<void> | null = null;
 	#stopped = false;
 
-	/** @param disk what pauses between steps go by: the machine's time */
+	/** @param disk real time, for the pauses between steps */
 	constructor(
 		storage: RetentionStorage,
 		clock: Clock,
@@ -52,7 +52,7 @@ export class RetentionSweeper {
 		await this.#pass;
 	}
 
-	/** One whole pass; one that is under way is joined. */
+	/** Runs one whole pass, or joins the current one. */
 	sweep(): Promise<void> {
 		this.#pass ??= this.#sweep().finally(() => {
 			this.#pass = null;

@@ -65,7 +65,11 @@ export class Projects {
 	/** Installs the Developer app, or takes it off, which pauses every webhook. Null when there is no such project. */
 	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null> {
 		const { engine, storage } = this.#options;
-		return engine.change(projectId, () => storage.setDeveloperApp(projectId, installed));
+		return engine.change(
+			projectId,
+			() => storage.setDeveloperApp(projectId, installed),
+			(project) => (project ? "project" : "nothing"),
+		);
 	}
 }
 

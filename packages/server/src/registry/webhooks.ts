@@ -90,7 +90,7 @@ export class Webhooks {
 		const result = await engine.change(
 			projectId,
 			() => storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject),
-			(created) => (created === "created" ? id : null),
+			(created) => (created === "created" ? { webhookId: id } : "nothing"),
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
 		if (result === "no_project") return { kind: "no_project" };
@@ -134,7 +134,7 @@ export class Webhooks {
 		const webhook = await engine.change(
 			projectId,
 			() => storage.updateWebhook(projectId, webhookId, patch),
-			(updated) => updated?.id ?? null,
+			(updated) => (updated ? { webhookId } : "nothing"),
 		);
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
 	}
@@ -147,7 +147,7 @@ export class Webhooks {
 		const rotated = await engine.change(
 			projectId,
 			() => storage.rotateSecret(projectId, webhookId, sealedDigest),
-			(found) => (found ? webhookId : null),
+			(found) => (found ? { webhookId } : "nothing"),
 		);
 		return rotated ? secret : null;
 	}
@@ -158,7 +158,7 @@ export class Webhooks {
 		return engine.change(
 			projectId,
 			() => storage.deleteWebhook(projectId, webhookId),
-			(found) => (found ? webhookId : null),
+			(found) => (found ? { webhookId } : "nothing"),
 		);
 	}
 

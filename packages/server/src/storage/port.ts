@@ -10,7 +10,6 @@
  * All methods answer after the change is durable. They reject only when the storage itself is lost or full
  * ({@link StorageError}); everything that can be expected is a value.
  */
-import type { AccountStorage } from "./port/accounts.ts";
 import type { DeliveryStorage } from "./port/delivery.ts";
 import type { FactStorage } from "./port/facts.ts";
 import type { Gauges, HistoryStorage, RetentionStorage } from "./port/history.ts";
@@ -18,14 +17,15 @@ import type { InsightStorage } from "./port/insight.ts";
 import type { LogStorage } from "./port/log.ts";
 import type { NeighbourStorage } from "./port/neighbours.ts";
 import type { RegistryStorage } from "./port/registry.ts";
+import type { ColdStorage } from "./verbs/index.ts";
 
-export interface Storage
+/** What each engine writes in its own way. */
+export interface NativeStorage
 	extends LogStorage,
 		RegistryStorage,
 		DeliveryStorage,
 		HistoryStorage,
 		InsightStorage,
-		AccountStorage,
 		FactStorage,
 		RetentionStorage {
 	readonly capabilities: Capabilities;
@@ -37,6 +37,9 @@ export interface Storage
 	/** Waits for what is under way, then lets go of the database. */
 	close(): Promise<void>;
 }
+
+/** Cold verbs are written once for all engines, see `verbs/`. */
+export type Storage = NativeStorage & ColdStorage;
 
 export interface Capabilities {
 	/** Whether several nodes may share the database. */
@@ -78,3 +81,5 @@ export type * from "./port/insight.ts";
 export type * from "./port/log.ts";
 export type * from "./port/neighbours.ts";
 export type * from "./port/registry.ts";
+export * from "./port/roles.ts";
+export type { AccountStorage, KeyStorage, SettingStorage } from "./verbs/index.ts";

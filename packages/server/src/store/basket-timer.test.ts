@@ -11,6 +11,8 @@ const IDLE_MS = 1_000;
 /** Resolves when what is not waiting for the clock has come to rest. */
 const rest = () => new Promise((resolve) => setImmediate(resolve));
 
+const engine = { appended: () => undefined, recheck: () => undefined };
+
 test("a touch that comes while the timer looks for what is due next is not slept over", async () => {
 	const clock = new VirtualClock();
 	let answer = (_at: number | null): void => {};
@@ -19,7 +21,7 @@ test("a touch that comes while the timer looks for what is due next is not slept
 		nextBasketDue: () => new Promise<number | null>((resolve) => (answer = resolve)),
 	};
 	const recorder = { storage, now: () => clock.now() } as unknown as FactRecorder;
-	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	const timer = new BasketTimer({ recorder, engine, clock, logger: silentLogger });
 	timer.start();
 	clock.advance(0);
 	await rest();
@@ -63,7 +65,7 @@ test("baskets of a project whose rows are locked keep no others waiting, and are
 		},
 	};
 	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
-	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	const timer = new BasketTimer({ recorder, engine, clock, logger: silentLogger });
 	timer.start();
 	clock.advance(0);
 	await freed.promise;
@@ -82,7 +84,7 @@ test("a touch does not put off what is due before it", async () => {
 		nextBasketDue: async () => clock.now() + IDLE_MS,
 	};
 	const recorder = { storage, now: () => clock.now() } as unknown as FactRecorder;
-	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	const timer = new BasketTimer({ recorder, engine, clock, logger: silentLogger });
 	timer.start();
 	clock.advance(0);
 	await rest();
@@ -105,9 +107,30 @@ test("baskets of a project are abandoned in the order in which they were touched
 		},
 	};
 	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
-	const timer = new BasketTimer({ recorder, engine: { appended: () => undefined }, clock, logger: silentLogger });
+	const timer = new BasketTimer({ recorder, engine, clock, logger: silentLogger });
 	timer.start();
 	clock.advance(0);
 	expect(await abandoned.promise).toEqual(["b1", "b2", "b3"]);
+	await timer.stop();
+});
+
+test("events that may have been appended, though storage failed, are looked for in the log", async () => {
+	const clock = new VirtualClock();
+	const rechecked = Promise.withResolvers<string>();
+	const storage = {
+		takeDueBaskets: async () => [{ projectId: "p", basketId: "b", touchedAt: 1, data: "{}" }],
+		nextBasketDue: async () => null,
+		async abandonBaskets() {
+			throw new StorageError("lost", "The database went away before it answered.");
+		},
+	};
+	const recorder = { storage, now: () => clock.now(), candidate: () => ({}) } as unknown as FactRecorder;
+	const timer = new BasketTimer({
+		...{ recorder, clock, logger: silentLogger },
+		engine: { ...engine, recheck: rechecked.resolve },
+	});
+	timer.start();
+	clock.advance(0);
+	expect(await rechecked.promise).toBe("p");
 	await timer.stop();
 });

@@ -14,7 +14,7 @@ const TRY_AGAIN_MS = 5_000;
 
 export interface BasketTimerOptions {
 	readonly recorder: FactRecorder;
-	readonly engine: Pick<Engine, "appended">;
+	readonly engine: Pick<Engine, "appended" | "recheck">;
 	readonly clock: Clock;
 	readonly logger: Logger;
 }
@@ -123,7 +123,10 @@ export class BasketTimer {
 			return "done";
 		} catch (error) {
 			if (error instanceof StorageError && (error.code === "locked" || error.code === "busy")) return "locked";
-			if (error instanceof StorageError) throw error;
+			if (error instanceof StorageError) {
+				engine.recheck(projectId);
+				throw error;
+			}
 			if (baskets.length > 1) {
 				for (const basket of baskets) if ((await this.#abandon(projectId, [basket])) === "locked") return "locked";
 				return "done";

@@ -8,18 +8,25 @@ import { FactRecorder } from "./recorder.ts";
 function setUp(maxEventBytes = 10) {
 	const clock = new VirtualClock();
 	const queue = new Budget({ name: "queue", limit: 1_000_000 });
-	const engine = { queue, appended: () => undefined };
+	const rechecked: string[] = [];
+	const engine = { queue, appended: () => undefined, recheck: (projectId: string) => rechecked.push(projectId) };
 	const storage = {} as FactStorage;
-	return { queue, recorder: new FactRecorder({ storage, engine, clock, ids: new IdSource(clock), maxEventBytes }) };
+	return {
+		queue,
+		rechecked,
+		recorder: new FactRecorder({ storage, engine, clock, ids: new IdSource(clock), maxEventBytes }),
+	};
 }
 
-test("each fact of a call takes room in the queue besides its text, and gives it back", async () => {
-	const { queue, recorder } = setUp();
+test("each fact of a call takes room in the queue besides its text, and gives it back, even if it fails", async () => {
+	const { queue, rechecked, recorder } = setUp();
 	const held = (facts?: number) => recorder.admit("p", 100, async () => queue.heldBy("p"), facts);
 	const [one, many] = [await held(), await held(50)];
 	expect([one, many]).toEqual([100 + 1_024, 100 + 50 * 1_024]);
 	await expect(recorder.admit("p", 100, () => Promise.reject(new Error("lost")))).rejects.toThrow("lost");
 	expect(queue.used).toBe(0);
+	// Its events may have been appended.
+	expect(rechecked).toEqual(["p"]);
 });
 
 test("data is measured in bytes, not in characters", () => {

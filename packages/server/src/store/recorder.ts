@@ -10,7 +10,7 @@ const FACT_BYTES = 1_024;
 
 export interface StoreOptions {
 	readonly storage: FactStorage;
-	readonly engine: Pick<Engine, "appended" | "queue">;
+	readonly engine: Pick<Engine, "appended" | "queue" | "recheck">;
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	/** The largest `data` of an event, bytes. */
@@ -51,12 +51,15 @@ export class FactRecorder {
 	 * @param bytes the size of its text
 	 */
 	async admit<T>(projectId: string, bytes: number, store: () => Promise<T>, facts = 1): Promise<T | Busy> {
-		const { queue } = this.#options.engine;
+		const { queue, recheck } = this.#options.engine;
 		const weight = bytes + facts * FACT_BYTES;
 		const whose = queue.takeWhole(projectId, weight);
 		if (whose !== null) return { kind: "busy", whose };
 		try {
 			return await store();
+		} catch (error) {
+			recheck(projectId);
+			throw error;
 		} finally {
 			queue.give(projectId, weight);
 		}

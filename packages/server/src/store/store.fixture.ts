@@ -85,6 +85,7 @@ export class TestStore {
 		return startStore({
 			storage,
 			engine: {
+				recheck: () => undefined,
 				queue: this.#options.queue ?? new Budget({ name: "queue", limit: Number.POSITIVE_INFINITY }),
 				appended: (projectId, events) => {
 					this.sent.set(projectId, [...(this.sent.get(projectId) ?? []), ...events]);

@@ -1,10 +1,10 @@
-import { Type } from "typebox";
 import { WAITERS } from "../../base/budgets.ts";
 import { EVENT_STREAM } from "../changes.ts";
 import { comeAgain, RETRY_S } from "../come-again.ts";
 import { principalName } from "../owner.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { Type } from "../schemas/type.ts";
 
 export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 	return [

@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { loadReference, referencePolicy } from "../reference/reference.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
+import { Type } from "../schemas/type.ts";
 
 /** @param openApi the document's JSON text, made when it is first asked for */
 export function docsRoutes(openApi: () => string): Route[] {

@@ -1,6 +1,5 @@
 import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { Pause } from "../../base/turns.ts";
@@ -24,6 +23,7 @@ import {
 	NewEvents,
 	PublishedEvents,
 } from "../schemas/index.ts";
+import { Type } from "../schemas/type.ts";
 import { formatTime } from "../time.ts";
 
 /** The longest wait for events, seconds: shorter than proxies keep a quiet request. */

@@ -1,4 +1,3 @@
-import { Type } from "typebox";
 import { isId } from "../../base/ids.ts";
 import type { WebhookView } from "../../registry/index.ts";
 import { PAGE_LIMIT } from "../pagination.ts";
@@ -7,6 +6,7 @@ import { presentHealth, presentStats, presentWaiting } from "../present-insight.
 import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Limit, Stats, StatsRange, WaitingList, WebhookHealthList } from "../schemas/index.ts";
+import { Type } from "../schemas/type.ts";
 import { statsSpan } from "../stats-span.ts";
 
 const StatsQuery = Type.Object(

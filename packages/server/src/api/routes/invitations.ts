@@ -167,7 +167,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				const { invitation } = await holding(body.token, networkOf(request.ip));
 				const person = await authenticateCookie(request, parts);
 				const account = person?.account ?? (await newAccount(body));
-				const membership = await members.accept(body.token, account.id);
+				const membership = await members.accept(body.token, invitation.projectId, account.id);
 				if (!membership) throw new Problem("not-found", OVER);
 				audit(
 					{ projectId: invitation.projectId, action: "member.joined", detail: { role: membership.role } },

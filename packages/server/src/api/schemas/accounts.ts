@@ -1,6 +1,7 @@
-import { Type } from "typebox";
-import { PASSWORD_LENGTH, ROLES } from "../../accounts/index.ts";
+import { PASSWORD_LENGTH } from "../../accounts/index.ts";
+import { ROLES } from "../../storage/port.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
+import { Type } from "./type.ts";
 
 const Email = Type.String({ maxLength: 400, examples: ["owner@example.com"] });
 const Password = Type.String({

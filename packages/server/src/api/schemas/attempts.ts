@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { closed, EventTypeName, id, list, Time, TimeOrNull } from "./common.ts";
 import { EventId } from "./events.ts";
+import { Type } from "./type.ts";
 
 export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
 	type: "string",

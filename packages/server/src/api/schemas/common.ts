@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { Type } from "typebox";
 import { NAME_LENGTH } from "../../registry/index.ts";
 import { PAGE_LIMIT } from "../pagination.ts";
+import { Type } from "./type.ts";
 
 /** For what comes in: unknown members are faults. */
 export const closed = { additionalProperties: false } as const;

@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
 import { closed, EventTypeName, id, NextCursor, Time } from "./common.ts";
+import { Type } from "./type.ts";
 
 export const EventTypeEntry = Type.Object(
 	{

@@ -1,9 +1,9 @@
 import { eventTypeEntry } from "@posthorn/protocol";
-import { Type } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
 import { DELIVERABLE_KINDS, ID_LENGTH, OUTCOMES } from "../../store/index.ts";
 import { closed, Time } from "./common.ts";
 import { PublishedEvent } from "./events.ts";
+import { Type } from "./type.ts";
 
 /** Orders of a batch. */
 export const MAX_ORDERS = REQUESTS.batchEvents;

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { AttemptSummary } from "./attempts.ts";
 import { Backlog, EventTypeName, id, Time, TimeOrNull } from "./common.ts";
 import { EventId } from "./events.ts";
+import { Type } from "./type.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const outcomes = {

@@ -1,7 +1,7 @@
-import { Type } from "typebox";
 import { AUDIT_ACTIONS } from "../../accounts/index.ts";
 import { RoleName } from "./accounts.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
+import { Type } from "./type.ts";
 
 export const Member = Type.Object(
 	{

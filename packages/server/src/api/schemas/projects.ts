@@ -1,5 +1,5 @@
-import { Type } from "typebox";
 import { closed, id, list, Name, Time } from "./common.ts";
+import { Type } from "./type.ts";
 
 const Apps = Type.Array(Type.Enum(["developer"], { type: "string" }), {
 	uniqueItems: true,

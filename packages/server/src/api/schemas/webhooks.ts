@@ -1,6 +1,6 @@
-import { Type } from "typebox";
 import { MAX_IN_FLIGHT } from "../../registry/index.ts";
 import { Backlog, closed, EventTypeName, id, list, Time } from "./common.ts";
+import { Type } from "./type.ts";
 
 const webhookFields = {
 	url: Type.String({

@@ -10,22 +10,22 @@ import type { Slots } from "../send/slots.ts";
 import type { Settler } from "../settle/settler.ts";
 import type { Unsettled } from "../settle/unsettled.ts";
 
-/** Why a node let go of a project without giving it back. */
+/** Why a node lost a project without releasing it. */
 export type ProjectLoss =
-	/** The lease had passed to another node when something was to be settled, */
+	/** A settle found that another node has the lease. */
 	| "stale"
-	/** or was over when it was to be renewed. */
+	/** The lease had expired by the time of its renewal. */
 	| "expired"
-	/** The project's log went back. */
+	/** The project's log was rewound. */
 	| "rewound"
-	/** The database went on from an earlier state, as after a failover. */
+	/** The database resumed from an earlier state, as after a failover. */
 	| "epoch"
-	/** Storage refused the project's outcomes. */
+	/** Storage rejected the project's outcomes. */
 	| "refused"
-	/** A mistake of ours. */
+	/** A bug in our code. */
 	| "fault";
 
-/** This part of a lease's term is trusted. */
+/** The fraction of a lease's duration for which it is trusted. */
 const TRUSTED_PART = 0.8;
 
 /** What all actors of a node share. */
@@ -38,7 +38,7 @@ export interface ActorContext {
 	readonly unsettled: Unsettled;
 	readonly budget: WindowBudget;
 	readonly clock: Clock;
-	/** What waiting for the database goes by: the machine's time. */
+	/** Real time, for waits on the database. */
 	readonly disk: Clock;
 	readonly leaseTermMs: number;
 	readonly ids: IdSource;
@@ -48,20 +48,20 @@ export interface ActorContext {
 	/** How long an attempt may take, milliseconds. */
 	readonly attemptTimeoutMs: number;
 	readonly retentionMs: number;
-	/** How many event types there are: a webhook that takes them all reads the log unfiltered. */
+	/** Number of event types: a webhook subscribed to all of them reads the log unfiltered. */
 	readonly eventTypes: number;
-	/** A project that this node worked was let go of without being given back. */
+	/** Called when this node loses a project without releasing it. */
 	readonly onLost: (why: ProjectLoss) => void;
-	/** An attempt that was handed over with this project is settled, or refused. */
+	/** Called when an attempt handed over with this project is settled or rejected. */
 	readonly onHandedOverSettled: (projectId: string) => void;
-	/** An attempt was committed. */
+	/** Called when an attempt is committed. */
 	readonly onAttempt: (projectId: string, eventId: string, attempt: NewAttempt) => void;
 }
 
 /**
- * Whether this node goes by a lease that it asked for (or renewed) then: until a margin before the term's end in storage,
- * so that it stops before anyone else may begin.
+ * Whether this node still trusts a lease that it requested (or renewed) at `since`. Trust ends a margin before the
+ * lease does in storage, so that this node stops before another may start.
  */
-export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "leaseTermMs">, asked: Moment): boolean {
-	return !havePassed(clock, leaseTermMs * TRUSTED_PART, asked);
+export function isTrusted({ clock, leaseTermMs }: Pick<ActorContext, "clock" | "leaseTermMs">, since: Moment): boolean {
+	return !havePassed(clock, leaseTermMs * TRUSTED_PART, since);
 }

@@ -1,45 +1,47 @@
 /**
- * The projects that this node works, each an actor with a lease, and the way to them for everything that happens.
+ * The projects that this node owns, each an actor with a lease, and the routing of events to them.
  *
- * A lease is a term in storage (see {@link Lease}). This node trusts one only until a margin before its end, counted
- * from before it asked, so that it stops starting attempts before anyone else may begin; what it settles later than that
- * is refused by generation. How leases are taken is said in lease-taker.ts, how they are kept and given back in
- * lease-keeper.ts; memory holds nothing of a project that was given back.
+ * A lease has an end time in storage (see {@link Lease}). This node trusts a lease only until a margin before that end,
+ * measured from before it requested the lease, so that it stops starting attempts before another node may begin. Once
+ * another node has the lease, storage rejects this node's settlements by generation. lease-taker.ts describes how leases
+ * are taken, lease-keeper.ts how they are renewed and released. Memory holds nothing of a released project.
  */
 import type { Moment } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
-import { Actor, type LossReason } from "./actor.ts";
+import type { ChangeScope } from "../engine.ts";
+import { Actor } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
 import { EpochChange } from "./epoch-change.ts";
 import type { LaneChange } from "./lane-loader.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
 import { Neighbours } from "./neighbours.ts";
+import type { LossReason } from "./project-work.ts";
 import { Roster } from "./roster.ts";
 import { Setbacks } from "./setbacks.ts";
 
-/** A project's webhooks that could not be read are read again after this long. */
+/** Delay before a failed read of a project's webhooks is retried. */
 const RETRY_MS = 1_000;
 
 export interface DirectoryOptions {
 	readonly holder: string;
-	/** Projects that it works at most. */
+	/** Maximum number of projects that this node owns. */
 	readonly activeProjects?: number | undefined;
 }
 
-/** A node among others, at a moment. */
+/** A snapshot of this node and its share of the cluster. */
 export interface NodeState {
-	/** Another one each time that it starts. */
+	/** New at each start. */
 	readonly id: string;
-	/** Projects that it works. */
+	/** Projects that it owns. */
 	readonly projects: number;
-	/** Projects that rest because their outcomes cannot be committed. */
+	/** Projects that are resting because their outcomes can't be committed. */
 	readonly refused: number;
-	/** Null where no other node may share the database. */
+	/** Null where the database can't be shared with other nodes. */
 	readonly sharing: {
-		/** Projects that it takes up by itself at most. */
+		/** Maximum number of projects that it takes on its own initiative. */
 		readonly share: number;
-		/** Nodes that lived when it last looked, itself included. */
+		/** Nodes alive at the last check, including this one. */
 		readonly nodes: number;
 	} | null;
 }
@@ -48,12 +50,12 @@ export class Directory {
 	readonly #context: ActorContext;
 	readonly #options: DirectoryOptions;
 	readonly #roster: Roster;
-	/** How many changes of a project are being stored. */
+	/** Number of webhook changes being stored, by project. */
 	readonly #holds = new Map<string, number>();
 	readonly #setbacks: Setbacks;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
-	/** Null where this node has the database for itself. */
+	/** Null where this node has the database to itself. */
 	readonly #neighbours: Neighbours | null;
 	readonly #epochChange: EpochChange;
 	#unsubscribe: (() => void) | null = null;
@@ -90,7 +92,7 @@ export class Directory {
 			renew: () => this.#keeper.renew(),
 			renewShare: () => this.#keeper.renewShare(),
 			makeRoom: (count) => this.#keeper.makeRoom(count),
-			onTaken: (lease, asked) => this.#begin(lease, asked),
+			onTaken: (lease, since) => this.#begin(lease, since),
 		});
 		this.#epochChange = new EpochChange(context, {
 			holder,
@@ -108,39 +110,45 @@ export class Directory {
 		this.#taker.takeRung();
 	}
 
-	/** What this node works, and how much of all is its part. */
 	get state(): NodeState {
 		const sharing = this.#neighbours && { share: this.#roster.share, nodes: this.#neighbours.nodes };
 		const { size: projects } = this.#roster.actors;
 		return { id: this.#options.holder, projects, refused: this.#setbacks.resting, sharing };
 	}
 
-	/** Hands newly published events to the project's actor, or takes the project up. */
+	/** Passes newly published events to the project's actor, or takes the project. */
 	appended(projectId: string, events: readonly LogEvent[]): void {
 		const actor = this.#roster.working(projectId);
 		if (actor) actor.appended(events);
 		else this.poke(projectId);
 	}
 
-	/** The project's retry queues were changed in storage, as a person asked. */
+	/** An append may have been committed although its call failed. */
+	recheck(projectId: string): void {
+		const actor = this.#roster.working(projectId);
+		if (actor) actor.recheck();
+		else this.poke(projectId);
+	}
+
+	/** A user's request changed the project's stored retry queues. */
 	queuesChanged(projectId: string, webhookId: string | null): void {
 		const actor = this.#roster.working(projectId);
 		if (actor) actor.queuesChanged(webhookId);
-		else this.#taker.ask(projectId);
+		else this.#taker.pokeRequested(projectId);
 	}
 
-	/** The project has work: take it up, if no one has. */
+	/** The project has work: take it, unless it is owned. */
 	poke(projectId: string): void {
 		if (!this.#roster.working(projectId)) this.#taker.poke(projectId);
 	}
 
-	/** An attempt that this node had handed over is settled: if it works the project again, its lanes can continue. */
+	/** An attempt that this node handed over is settled. If it owns the project again, the lanes can continue. */
 	handedOverSettled(projectId: string): void {
 		const actor = this.#roster.working(projectId);
 		if (actor) void this.#reloadHeld(actor);
 	}
 
-	/** Paused lanes of these projects should look for events whose retention has ended. */
+	/** Makes paused lanes of these projects check for events past their retention. */
 	sweep(projectIds: readonly string[]): void {
 		for (const projectId of projectIds) {
 			const actor = this.#roster.working(projectId);
@@ -150,38 +158,33 @@ export class Directory {
 	}
 
 	/**
-	 * Runs a change of the project's webhooks while its lanes stand still, then has them read what is stored.
-	 *
-	 * @param changedWebhook names the webhook that was changed, if that is all that was; else null
+	 * Runs a change of the project's webhooks while its lanes are held, then reloads what the change stored, or
+	 * everything if the change rejects.
 	 */
-	async change<T>(
-		projectId: string,
-		change: () => Promise<T>,
-		changedWebhook: (result: T) => string | null = () => null,
-	): Promise<T> {
+	async change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
 		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
 		const held = this.#roster.actors.get(projectId);
 		held?.hold();
 		const before = held?.mark ?? null;
-		let laneChange: LaneChange | null = null;
+		let scope: ChangeScope = "project";
 		try {
-			const changed = await change();
-			const webhookId = changedWebhook(changed);
-			if (webhookId !== null && before) laneChange = { webhookId, since: before.revision };
-			await this.#neighbours?.untilInForce(projectId);
-			return changed;
+			const result = await change();
+			scope = scopeOf(result);
+			if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);
+			return result;
 		} finally {
-			await this.#reload(projectId, laneChange);
+			const only = typeof scope === "object" && before ? { ...scope, since: before.revision } : null;
+			if (scope !== "nothing") await this.#reload(projectId, only);
 			const left = this.#holds.get(projectId)! - 1;
 			if (left > 0) this.#holds.set(projectId, left);
 			else this.#holds.delete(projectId);
-			// An actor that came up meanwhile was born with all the holds that stood then.
+			// New actors start with these holds.
 			this.#roster.actors.get(projectId)?.release();
 			this.poke(projectId);
 		}
 	}
 
-	/** Finishes what is under way, settles it, and gives every lease back. */
+	/** Finishes and settles everything in flight, then releases every lease. */
 	async stop(): Promise<void> {
 		this.#roster.closing = true;
 		this.#taker.sleep();
@@ -191,7 +194,7 @@ export class Directory {
 		this.#unsubscribe?.();
 	}
 
-	/** Others changed the project: goes by what is stored, with its lanes held meanwhile. */
+	/** Another node changed the project: reloads it from storage while its lanes are held. */
 	async #reloadHeld(actor: Actor): Promise<void> {
 		actor.hold();
 		await this.#reload(actor.projectId);
@@ -204,15 +207,15 @@ export class Directory {
 		if (actor) await this.#loaded(actor, change);
 	}
 
-	#begin(lease: Lease, asked: Moment): void {
-		const actor = new Actor(this.#context, lease, asked, (lost, why) => this.#lost(lost, why));
+	#begin(lease: Lease, since: Moment): void {
+		const actor = new Actor(this.#context, lease, since, (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#rest(actor);
 		this.#roster.add(actor);
 		void this.#bringUp(actor);
 	}
 
-	/** One that was refused keeps its lease, so that no other node takes it, and stands still until its rest is over. */
+	/** Holds a project that is resting. It keeps its lease, so that no other node takes it. */
 	#rest(actor: Actor): void {
 		const restMs = this.#setbacks.restOf(actor.projectId);
 		if (restMs === 0) return;
@@ -225,14 +228,15 @@ export class Directory {
 		try {
 			await this.#neighbours?.acknowledge([actor]);
 		} catch (error) {
-			// It is made up for at the next look at the neighbours.
+			// The next check for remote changes acknowledges it.
 			this.#context.logger.warn({ err: error, projectId: actor.projectId }, "other nodes could not be told of a load");
 		}
 	}
 
 	/**
-	 * Has the actor go by what is stored. A read that fails is made again, with the lanes as they are (held, or not there
-	 * yet), for as long as the actor works the project; after a term it is given up, and the project is taken up anew.
+	 * Makes the actor apply what is stored. A failed read is retried for as long as the actor owns the project, with its
+	 * lanes unchanged (held, or not loaded yet). After one lease duration the actor is dropped and the project is taken
+	 * again.
 	 */
 	async #loaded(actor: Actor, change: LaneChange | null = null): Promise<void> {
 		const { clock, leaseTermMs, logger } = this.#context;
@@ -253,15 +257,15 @@ export class Directory {
 		this.#taker.takeLapsed();
 	}
 
-	/** If no one else has taken the project, it is taken anew. */
+	/** Takes the project again, unless another node has it. */
 	#lapsed(projectId: string): void {
 		this.#context.onLost("expired");
 		this.#taker.poke(projectId);
 	}
 
 	/**
-	 * Its lease is left to run out. A project whose outcomes are refused rests for longer each time. One whose log went
-	 * back is taken up again immediately: only what was known of it was wrong.
+	 * Leaves the lease to expire. A project whose outcomes are rejected rests longer each time. A project whose log was
+	 * rewound is taken again immediately, because only this node's view of it was wrong.
 	 */
 	#lost(actor: Actor, why: LossReason): void {
 		this.#context.onLost(why);
@@ -282,7 +286,7 @@ export class Directory {
 		this.#taker.takeLapsed();
 	}
 
-	/** Releases the actor's lease and takes the project again, to read it from storage. */
+	/** Releases the actor's lease and takes the project again, so that it is read from storage. */
 	async #retake(actor: Actor): Promise<void> {
 		const { storage, clock, logger } = this.#context;
 		const { projectId, lease } = actor;

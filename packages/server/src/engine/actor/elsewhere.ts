@@ -1,9 +1,9 @@
-/** Attempts in flight at former holders of the project, which settle them, or lose them if they are late. */
+/** Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late. */
 import type { Timer } from "../../base/clock.ts";
 import type { HandedOver } from "../../storage/port.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** Attempts in flight elsewhere are checked no sooner than this. */
+/** The minimum interval between checks of attempts in flight elsewhere. */
 const ELSEWHERE_MS = 250;
 
 export class Elsewhere {
@@ -12,13 +12,13 @@ export class Elsewhere {
 	#attempts: readonly HandedOver[] = [];
 	#timer: Timer | null = null;
 
-	/** @param load reads the lanes, and what is in flight elsewhere, from storage */
+	/** @param load reads the lanes, and the attempts in flight elsewhere, from storage */
 	constructor(work: ProjectWork, load: () => Promise<void>) {
 		this.#work = work;
 		this.#load = load;
 	}
 
-	/** Those that storage knew of when the lanes were loaded last. */
+	/** The attempts that storage listed when the lanes were last loaded. */
 	get attempts(): readonly HandedOver[] {
 		return this.#attempts;
 	}
@@ -28,7 +28,7 @@ export class Elsewhere {
 		this.watch();
 	}
 
-	/** Forgets those that aren't settled in time, so that they are made again. */
+	/** Forgets attempts that aren't settled in time, so that they are repeated. */
 	watch(): void {
 		this.end();
 		if (this.#attempts.length === 0) return;

@@ -1,7 +1,7 @@
 /**
- * Carries actors over to the database's next epoch, whose state may be an earlier one. All of them start nothing until the
- * node has joined it. Those of which the database has lost nothing continue: their outcomes are settled as after any broken
- * connection. The others end, and their projects are read again.
+ * Carries actors over to the database's next epoch, whose state may be an earlier one. No actor starts anything until
+ * the node has joined the epoch. Actors whose state the database hasn't lost continue: their outcomes are settled as
+ * after any broken connection. The others end, and their projects are read again.
  */
 import type { Claim, EpochKeeper } from "../../storage/port/neighbours.ts";
 import type { Lease } from "../../storage/port.ts";
@@ -14,7 +14,7 @@ export interface EpochChangeOptions {
 	readonly roster: Roster;
 	/** Makes the actor apply what is stored. */
 	readonly reload: (actor: Actor) => Promise<void>;
-	/** Takes projects that no other node can have held. */
+	/** Takes projects that no other node can have held meanwhile. */
 	readonly takeAgain: (projectIds: readonly string[]) => void;
 }
 
@@ -23,7 +23,7 @@ type ChangeContext = Pick<ActorContext, "logger" | "onLost">;
 export class EpochChange implements EpochKeeper {
 	readonly #context: ChangeContext;
 	readonly #options: EpochChangeOptions;
-	/** Halted actors, and whether their lease was trusted until then. */
+	/** Halted actors, and whether their lease was trusted when they were halted. */
 	readonly #halted = new Map<Actor, boolean>();
 
 	constructor(context: ChangeContext, options: EpochChangeOptions) {
@@ -31,7 +31,7 @@ export class EpochChange implements EpochKeeper {
 		this.#options = options;
 	}
 
-	/** Another epoch was found: nothing more is started from what was known before. */
+	/** A new epoch was found: starts nothing more based on earlier state. */
 	halt(): void {
 		for (const actor of this.#options.roster.actors.values()) {
 			if (this.#halted.has(actor)) continue;

@@ -1,29 +1,47 @@
+import type { Claim } from "../../storage/port/neighbours.ts";
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import type { Outcome } from "../send/outcome.ts";
+import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
 import { consequenceOf, type Flight, NO_BYTES } from "./flight.ts";
 import type { Message } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** What waits for its commit holds no body. */
+/** Drops the body of an event whose outcome awaits its commit. */
 function withoutBody({ seq, id, type, createdAt, publishedAt }: LogEvent): LogEvent {
 	return { seq, id, type, createdAt, publishedAt, body: NO_BYTES };
 }
 
-/** Takes attempts from their outcome through the commit. */
+/** Takes attempts from their outcome to the commit. */
 export class Finisher {
 	readonly #work: ProjectWork;
+	#lastCommitted: Claim["attempt"] = null;
 
 	constructor(work: ProjectWork) {
 		this.#work = work;
 	}
 
-	/** An attempt is over: the lane moves on, and what follows is on its way to be committed. */
-	ended(flight: Flight, outcome: Outcome): void {
-		const { lane, retry, slot } = flight;
+	/** The last attempt whose commit was confirmed. */
+	get lastCommitted(): Claim["attempt"] {
+		return this.#lastCommitted;
+	}
+
+	/**
+	 * An attempt has ended, or wasn't made after all. Its lane moves on.
+	 *
+	 * @returns false if the attempt is no longer among those in flight: nothing was done
+	 */
+	ended(flight: Flight, outcome: Outcome | Withheld | Deferred): boolean {
+		if (!this.#work.flights.delete(flight)) return false;
+		flight.slot?.release();
+		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.putBack(flight);
+		else this.#settle(flight, outcome);
+		return true;
+	}
+
+	#settle(flight: Flight, outcome: Outcome): void {
+		const { lane, retry } = flight;
 		const { context, lease, post } = this.#work;
-		slot?.release();
-		// A webhook that is gone gets no next attempt.
+		// A deleted webhook gets no next attempt.
 		const consequence = consequenceOf(flight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
 		else lane.firstEnded(flight.event.seq);
@@ -43,13 +61,7 @@ export class Finisher {
 		});
 	}
 
-	/** Nothing was sent, and it was no attempt: it waits in its place again, as if it had not begun. */
-	withheld(flight: Flight): void {
-		flight.slot?.release();
-		this.putBack(flight);
-	}
-
-	/** The attempt waits again, as if it had not begun. */
+	/** Puts the attempt back into its queue, as if it had never begun. */
 	putBack({ lane, retry, event }: Flight): void {
 		this.#work.open.end();
 		if (retry) {
@@ -61,7 +73,7 @@ export class Finisher {
 		}
 	}
 
-	/** Its outcome is committed: only now is the next attempt put into its queue. */
+	/** The attempt's outcome is committed. Only now is the next attempt queued. */
 	committed({ flight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
 		const { lane, retry, event } = flight;
 		if (retry) {
@@ -70,13 +82,14 @@ export class Finisher {
 		} else {
 			lane.committed(position);
 		}
-		const { schedule } = consequence;
-		// One that was read before this answer came may be under way already.
+		const { attempt, schedule } = consequence;
+		this.#lastCommitted = attempt;
+		// A read that finished before this response arrived may already have started it.
 		if (schedule && !lane.isUnderWay(schedule)) lane.queue("retry").add(schedule);
-		this.#work.context.onAttempt(this.#work.projectId, event.id, consequence.attempt);
+		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
 	}
 
-	/** Commits the position of a lane that only passed over events. */
+	/** Commits the position of a lane that only skipped events. */
 	commitPosition(lane: Lane): void {
 		const { context, lease, open, post } = this.#work;
 		const { progress } = lane;
@@ -92,7 +105,7 @@ export class Finisher {
 		});
 	}
 
-	/** Nothing is pending any more for a deleted webhook. If storage fails to note it, whoever loads the lanes next does. */
+	/** A deleted webhook has nothing pending now. If storing that fails, the next load of the lanes does it. */
 	endDeletion({ webhookId }: Lane): void {
 		const { context, open, post, projectId } = this.#work;
 		open.begin();

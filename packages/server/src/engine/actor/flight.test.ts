@@ -5,7 +5,7 @@ import { consequenceOf, type Flight, NO_BYTES } from "./flight.ts";
 
 const DELAY_MS = 5_000;
 
-test("an attempt begins when it is its turn to connect, and the next delay counts from its end", () => {
+test("an attempt begins when it may connect, and the next delay counts from its end", () => {
 	const state = {
 		webhookId: "wh_1",
 		url: "https://a.test/",

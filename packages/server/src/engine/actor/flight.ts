@@ -7,30 +7,30 @@ import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
 
 export const NO_BYTES = new Uint8Array(0);
 
-/** An attempt from the moment when its lane takes it up until its outcome is committed. */
+/** An attempt, from when its lane starts it until its outcome is committed. */
 export interface Flight extends Baggable {
 	readonly lane: Lane;
-	/** Once the attempt is over, without its body. */
+	/** Its body is dropped once the attempt has ended. */
 	event: LogEvent;
-	/** Its entry in the delivery log; carries the time of its start. */
+	/** The id of its entry in the delivery log; encodes the attempt's start time. */
 	readonly attemptId: string;
 	readonly attempt: number;
 	readonly replay: number;
-	/** The waiting attempt that this is, or null for a first attempt of the lane. */
+	/** The queued attempt that this is, or null for a first attempt. */
 	readonly retry: Retry | null;
 	/** Null when nothing is sent. */
 	readonly slot: Slot | null;
-	/** When its request was last written, by the monotonic clock, milliseconds: from then on the receiver may have it. */
+	/** Monotonic time in milliseconds at which the request was last written. From then on the receiver may have it. */
 	writtenAt: number | null;
 }
 
-/** What an outcome changes: the entry of the delivery log, and the next attempt if there is one. */
+/** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
 export interface Consequence {
 	readonly attempt: NewAttempt;
 	readonly schedule: Retry | null;
 }
 
-/** Follows the lifecycle from an outcome. */
+/** Applies the lifecycle table to an outcome. */
 export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
 	const { lane, event, attempt, replay } = flight;
 	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);

@@ -4,7 +4,7 @@ import type { ActorContext } from "./context.ts";
 import type { Flight } from "./flight.ts";
 import { Handover } from "./handover.ts";
 
-test("an attempt that waited before it was written stays handed over until its deadline", () => {
+test("an attempt that waited before its request was written stays handed over until its deadline", () => {
 	const clock = new VirtualClock();
 	const context = { clock, attemptTimeoutMs: 15_000 } as unknown as ActorContext;
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
@@ -12,11 +12,11 @@ test("an attempt that waited before it was written stays handed over until its d
 	const flight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: clock.elapsed() } as unknown as Flight;
 	clock.advance(500);
 	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [flight]);
-	// Five seconds more are for the commit.
+	// Five more seconds are for the commit.
 	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
 });
 
-test("an attempt that ends before the lease is released is settled after that, and then the next holder is told", async () => {
+test("an attempt that ends before the lease is released is settled after the release, and the next owner is notified", async () => {
 	const calls: string[] = [];
 	const context = {
 		clock: new VirtualClock(),

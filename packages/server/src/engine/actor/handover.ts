@@ -1,7 +1,7 @@
 /**
- * Attempts in flight that outlive the actor that started them. A project that changes nodes does not wait for a receiver
+ * Attempts in flight that outlive the actor that started them. A project that changes nodes doesn't wait for a receiver
  * that hangs: its lease is released together with a list of the attempts whose requests were written, and this node
- * settles each of them, by that list, when it ends. Whoever works the project next counts them as in flight until then.
+ * settles each of them, by that list, when it ends. Until then the project's next owner counts them as in flight.
  */
 
 import type { HandedOver, LaneProgress, Settlement } from "../../storage/port.ts";
@@ -10,17 +10,17 @@ import type { Outcome, Sent } from "../send/outcome.ts";
 import type { ActorContext } from "./context.ts";
 import { type Consequence, consequenceOf, type Flight } from "./flight.ts";
 
-/** An attempt is settled this long after its deadline at most; then others may make it again. */
+/** An attempt is settled at most this long after its deadline; then another node may repeat it. */
 const MARGIN_MS = 5_000;
-/** When storage is away, an outcome is settled again after this long. */
+/** Delay before an outcome is settled again when storage is unavailable. */
 const RETRY_MS = 500;
 
-/** An attempt, and what it is settled with. */
+/** An attempt, and the data to settle it with. */
 interface Entry {
 	readonly attempt: HandedOver;
-	/** How far its lane had come when the project was released, as if this attempt were settled; null for a retry. */
+	/** The lane's progress when the project was released, as if this attempt were settled; null for a retry. */
 	readonly lane: LaneProgress | null;
-	/** Its webhook was deleted before: there is no next attempt. */
+	/** Its webhook was already deleted: there is no next attempt. */
 	readonly gone: boolean;
 }
 
@@ -46,17 +46,17 @@ export class Handover {
 		return [...this.#entries.values()].map(({ attempt }) => attempt);
 	}
 
-	/** The lease was released; or it was not, or was lost: then what is settled is refused. */
+	/** The release has finished. If it failed or the lease was lost, settling is rejected. */
 	released(): void {
 		this.#released.resolve();
 	}
 
-	/** Resolves when all of them are settled or refused. */
+	/** Resolves when all attempts are settled or rejected. */
 	get over(): Promise<void> {
 		return this.#over.promise;
 	}
 
-	/** @returns whether this attempt was handed over: it is settled as soon as the lease is released */
+	/** @returns whether this attempt was handed over: it is settled once the lease is released */
 	ended(flight: Flight, outcome: Outcome | Sent): boolean {
 		const entry = this.#entries.get(flight);
 		if (!entry) return false;
@@ -67,7 +67,8 @@ export class Handover {
 
 	async #settle(flight: Flight, entry: Entry, outcome: Outcome | Sent): Promise<void> {
 		const delays = entry.gone ? [] : this.#context.retryDelaysMs;
-		// What was written to a connection that turned out to be closed is no attempt: the next holder makes it.
+		// A request written to a connection that turned out to be closed doesn't count as an attempt: the next owner makes
+		// it.
 		const isNone = outcome.kind === "withheld" || outcome.kind === "deferred";
 		const consequence = isNone ? null : consequenceOf(flight, outcome, delays);
 		const settlement = this.#settlementOf(flight, entry, consequence);
@@ -92,7 +93,7 @@ export class Handover {
 			} catch (error) {
 				const { projectId } = settlement;
 				const isAway = error instanceof StorageError && error.code !== "closed";
-				// From then on others may make the attempt again, and this is refused.
+				// From then on another node may repeat the attempt, and this settlement is rejected.
 				if (!isAway || clock.now() >= attempt.until) {
 					logger.error({ err: error, projectId }, "an attempt that was handed over could not be settled");
 					return "stale";
@@ -118,7 +119,8 @@ export class Handover {
 	#entryOf({ lane, event, replay, retry, writtenAt }: Flight): Entry {
 		const { clock, attemptTimeoutMs } = this.#context;
 		const { webhookId, position, open } = lane.progress;
-		// An upper bound: the deadline counts from the attempt's start, and moves on while it waits for its turn to connect.
+		// An upper bound: the deadline counts from the attempt's start, which is postponed while the attempt waits to
+		// connect.
 		const leftMs = Math.max(0, writtenAt! + attemptTimeoutMs - clock.elapsed());
 		const until = clock.now() + leftMs + MARGIN_MS;
 		return {

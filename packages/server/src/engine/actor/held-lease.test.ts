@@ -6,8 +6,8 @@ import { HeldLease } from "./held-lease.ts";
 const LEASE = { projectId: "proj_1", generation: 1, expiresAt: 0 };
 const TERM_MS = 10_000;
 
-// The timer of a machine may fire a millisecond early by the monotonic clock, and nothing else would look again.
-test("a suspended lease opens when its timer fires, even if the clock is a moment behind", () => {
+// Timers may fire a millisecond early by the monotonic clock, and nothing else would check again.
+test("a suspended lease opens when its timer fires, even if the clock is slightly behind", () => {
 	let now = 0;
 	let fire = (): void => undefined;
 	const clock: Clock = {
@@ -32,7 +32,7 @@ test("a suspended lease opens when its timer fires, even if the clock is a momen
 	expect([opened, lease.isSuspended, lease.isTrusted]).toEqual([1, false, true]);
 });
 
-test("a lease is trusted until a margin before its end, so that clocks that drift do not have two nodes send", () => {
+test("a lease is trusted until a margin before its end, so that clock drift can't let two nodes send", () => {
 	const clock = new VirtualClock();
 	const lease = { projectId: "proj", generation: 1, expiresAt: clock.now() + 10_000 };
 	const held = new HeldLease({ clock, leaseTermMs: 10_000 }, lease, momentOf(clock));

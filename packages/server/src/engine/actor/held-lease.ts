@@ -2,29 +2,29 @@ import type { Moment, Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 
-/** The lease of a project at work, and how long this node relies on it. */
+/** The lease of a running project, and how long this node relies on it. */
 export class HeldLease {
 	readonly #context: Pick<ActorContext, "clock" | "leaseTermMs">;
 	#lease: Lease;
-	/** When it was asked for, or renewed. */
-	#askedAt: Moment;
+	/** A moment before the request to take or renew the lease. */
+	#since: Moment;
 	/** Until this monotonic time, another node may still use a lease that the database has lost. */
 	#opensAt = 0;
 	#opening: Timer | null = null;
 
-	constructor(context: Pick<ActorContext, "clock" | "leaseTermMs">, lease: Lease, asked: Moment) {
+	constructor(context: Pick<ActorContext, "clock" | "leaseTermMs">, lease: Lease, since: Moment) {
 		this.#context = context;
 		this.#lease = lease;
-		this.#askedAt = asked;
+		this.#since = since;
 	}
 
 	get current(): Lease {
 		return this.#lease;
 	}
 
-	/** Whether nobody else may work the project now. */
+	/** Whether no other node may run the project now. */
 	get isTrusted(): boolean {
-		return !this.isSuspended && isTrusted(this.#context, this.#askedAt);
+		return !this.isSuspended && isTrusted(this.#context, this.#since);
 	}
 
 	/** Whether another node may still use a lease that the database has lost. */
@@ -32,19 +32,19 @@ export class HeldLease {
 		return this.#opensAt > 0 && this.#context.clock.elapsed() < this.#opensAt;
 	}
 
-	/** It was renewed. @returns whether it was not trusted meanwhile */
-	renewed(lease: Lease, asked: Moment): boolean {
+	/** The lease was renewed. @returns whether it had stopped being trusted */
+	renewed(lease: Lease, since: Moment): boolean {
 		const lapsed = !this.isTrusted;
 		this.#lease = lease;
-		this.#askedAt = asked;
+		this.#since = since;
 		return lapsed;
 	}
 
 	/**
-	 * The database is in another epoch, where the lease has another generation.
+	 * The database is in a new epoch, in which the lease has a new generation.
 	 *
-	 * @param waitMs how long it is suspended, unless it is trusted
-	 * @param open called when that is over
+	 * @param waitMs how long the lease is suspended, unless it is trusted
+	 * @param open called when the suspension ends
 	 */
 	continueAs(lease: Lease, waitMs: number, open: () => void): void {
 		this.#lease = lease;
@@ -53,7 +53,7 @@ export class HeldLease {
 		this.#opensAt = clock.elapsed() + waitMs;
 		this.end();
 		this.#opening = clock.setTimeout(() => {
-			// Timers may fire a moment early.
+			// Timers may fire slightly early.
 			this.#opensAt = 0;
 			open();
 		}, waitMs);

@@ -1,12 +1,12 @@
 /**
- * An actor's messages, in order. A microtask handles all that have come until then, so a message posted while something
- * runs never finds it halfway.
+ * An actor's messages, in order. A microtask handles everything posted before it runs, so a message posted during a
+ * call is never handled in the middle of that call.
  */
 export class Inbox<T> {
 	readonly #work: (messages: readonly T[]) => void;
 	/**
-	 * Two arrays that take turns, emptied place by place. V8 allocates arrays that mostly live for a while where objects are
-	 * old from the start; new ones would keep what was in them until the next full collection.
+	 * Two arrays used alternately and emptied by popping. V8 pretenures arrays at allocation sites whose arrays mostly
+	 * survive, so a fresh array each time would retain its contents until the next full collection.
 	 */
 	#messages: T[] = [];
 	#spare: T[] = [];

@@ -3,7 +3,7 @@ import type { LoadedLanes, Storage } from "../../storage/port.ts";
 import { LaneLoader } from "./lane-loader.ts";
 import type { Message } from "./messages.ts";
 
-/** Lanes that are read when the test says so. */
+/** Reads of lanes that return when the test says so. */
 class Reads {
 	readonly asked: { readonly webhookId: string | null; readonly answer: (revision: number) => void }[] = [];
 	readonly applied: number[] = [];
@@ -35,8 +35,8 @@ test("a change of one webhook reads its lane", async () => {
 	expect(reads.applied).toEqual([11]);
 });
 
-// Applied before it, the newer lane had the whole older read dropped, with what it told of attempts in flight elsewhere.
-test("while all lanes are read, a change of one webhook has them all read again", async () => {
+// If this lane was applied first, the older read of all lanes was dropped, including its attempts in flight elsewhere.
+test("a change of one webhook during a read of all lanes reads them all again", async () => {
 	const reads = new Reads();
 	const all = reads.loader.load(null);
 	await Promise.resolve();

@@ -1,8 +1,8 @@
-/** Reads the lanes of a project from storage for its actor: all of them, or only the one that changed. */
+/** Reads a project's lanes from storage for its actor: all of them, or only the one that changed. */
 import type { LoadedLanes } from "../../storage/port.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** A stored change of one webhook, and the revision of the project that was known before it was made. */
+/** A stored change of one webhook, and the project's revision before it. */
 export interface LaneChange {
 	readonly webhookId: string;
 	readonly since: number;
@@ -13,7 +13,7 @@ export class LaneLoader {
 	readonly #revision: () => number | null;
 	#reading: Promise<unknown> | null = null;
 	#next: Promise<void> | null = null;
-	/** Reads of all lanes that were asked for and aren't applied yet. */
+	/** Number of requested reads of all lanes that aren't applied yet. */
 	#full = 0;
 
 	/** @param revision what the actor applies; null until it has loaded */
@@ -22,7 +22,7 @@ export class LaneLoader {
 		this.#revision = revision;
 	}
 
-	/** Resolves when the actor applies what is stored. Rejects if it could not be read. */
+	/** Resolves when the actor applies what is stored. Rejects if the read fails. */
 	async load(change: LaneChange | null): Promise<void> {
 		if (change && (await this.#loadOne(change))) return;
 		this.#full += 1;
@@ -34,9 +34,9 @@ export class LaneLoader {
 	}
 
 	/**
-	 * Each change raises the revision, and this one was made after `since` was read. So if it has risen by one and the actor
-	 * still applies `since`, this webhook is all that has changed. Not while a read of all lanes is under way: what it found
-	 * would be older, and dropped, although it tells more than lanes.
+	 * Each change raises the revision, and this change was made after `since` was read. So if the revision has risen by
+	 * one and the actor still applies `since`, only this webhook has changed. It doesn't do this while all lanes are
+	 * being read: that read would then be older and be dropped, although it contains more than lanes.
 	 */
 	async #loadOne({ webhookId, since }: LaneChange): Promise<boolean> {
 		if (this.#full > 0 || this.#revision() !== since) return false;
@@ -47,7 +47,7 @@ export class LaneLoader {
 		return true;
 	}
 
-	/** Those who ask while a read is in flight share the next one: that begins after what they want to be read was stored. */
+	/** Calls made during a read share the next one, which starts after the changes that they need were stored. */
 	#loadAll(): Promise<void> {
 		this.#next ??= this.#readNext();
 		return this.#next;

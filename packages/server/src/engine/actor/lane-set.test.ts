@@ -26,7 +26,7 @@ const stateOf = (webhookId: string, position = 0): LaneState => ({
 	skipThrough: 0,
 });
 
-test("lanes that storage no longer has are to be dropped, all or the one that was read", () => {
+test("returns lanes that storage no longer has, among all or the one that was read", () => {
 	const { lanes } = setUp();
 	const names = (missing: Iterable<{ readonly webhookId: string }>) => [...missing].map(({ webhookId }) => webhookId);
 	expect(names(lanes.load([stateOf("a"), stateOf("b"), stateOf("c")], null))).toEqual([]);
@@ -35,12 +35,12 @@ test("lanes that storage no longer has are to be dropped, all or the one that wa
 	expect(names(lanes.load([stateOf("b")], null))).toEqual(["a", "c"]);
 });
 
-test("a project is idle once no lane is behind its log, and wakes at once as long as one is", () => {
+test("a project is idle once no lane is behind its log; until then it wakes immediately", () => {
 	const { clock, lanes } = setUp();
 	lanes.load([stateOf("a", 5), stateOf("b", 3)], null);
 	for (const lane of lanes) {
 		lane.sweeping = false;
-		// Nothing waits in its queues.
+		// Its queues are empty.
 		for (const name of ["requested", "retry", "replay"] as const) {
 			const queue = lane.queue(name);
 			queue.endLoad([], queue.beginLoad(0), () => false);

@@ -6,7 +6,7 @@ import { Lane } from "../lanes/lane.ts";
 import type { ActorContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 
-/** For lanes that send nothing. */
+/** Used by lanes that send nothing. */
 const NO_KEY = signingKey(new Uint8Array(32));
 
 export class LaneSet {
@@ -25,10 +25,10 @@ export class LaneSet {
 	}
 
 	/**
-	 * Brings the lanes in line with storage.
+	 * Updates the lanes from storage.
 	 *
 	 * @param only the webhook whose lane was read; null if all were
-	 * @returns lanes that it no longer has, to be dropped
+	 * @returns lanes that storage no longer has, to be dropped
 	 */
 	load(states: readonly LaneState[], only: string | null): Iterable<Lane> {
 		const { budget, eventTypes } = this.#context;
@@ -57,14 +57,13 @@ export class LaneSet {
 		this.#context.budget.countLanes(-1);
 	}
 
-	/** Ends all lanes. */
 	clear(): void {
 		for (const lane of this) lane.end();
 		this.#context.budget.countLanes(-this.#lanes.size);
 		this.#lanes.clear();
 	}
 
-	/** This lane (each, if null) should be looked at when the messages are done. */
+	/** Marks this lane (every lane, if null) to be looked at once the current messages are handled. */
 	mark(lane: Lane | null): void {
 		if (lane === null) for (const each of this) this.mark(each);
 		else if (!lane.marked) {
@@ -73,7 +72,7 @@ export class LaneSet {
 		}
 	}
 
-	/** Calls `look` for each marked lane, including those marked meanwhile. */
+	/** Calls `look` for each marked lane, including those marked during the calls. */
 	lookAtMarked(look: (lane: Lane) => void): void {
 		for (const lane of this.#marked) look(lane);
 		for (const lane of this.#marked) lane.marked = false;
@@ -92,7 +91,7 @@ export class LaneSet {
 		this.mark(lane);
 	}
 
-	/** Retries of this webhook (of all, if null) were stored by others. */
+	/** Another component stored retries of this webhook (of all webhooks, if null). */
 	invalidateRetries(webhookId: string | null): void {
 		for (const lane of webhookId === null ? this : [this.#lanes.get(webhookId)]) {
 			lane?.invalidateRetries();
@@ -100,7 +99,7 @@ export class LaneSet {
 		}
 	}
 
-	/** Paused lanes should look for what has waited since before the retention began. */
+	/** Makes paused lanes check for events and queued attempts past their retention. */
 	sweep(): void {
 		for (const lane of this) {
 			lane.sweeping = true;
@@ -109,14 +108,14 @@ export class LaneSet {
 		this.mark(null);
 	}
 
-	/** The position of the active lane that is furthest ahead; minus infinity if none is active. */
+	/** The furthest position of any active lane; minus infinity if none is active. */
 	get foremost(): number {
 		let foremost = Number.NEGATIVE_INFINITY;
 		for (const lane of this) if (lane.active && lane.position > foremost) foremost = lane.position;
 		return foremost;
 	}
 
-	/** When one of them has work next, where the log goes as far as `lastSeq`: now, at a time, or null for never. */
+	/** When a lane next has work, if the log ends at `lastSeq`: now, at a time, or null for never. */
 	wakeAt(lastSeq: number): number | null {
 		let wakeAt: number | null = null;
 		for (const lane of this) {
@@ -128,7 +127,7 @@ export class LaneSet {
 		return wakeAt;
 	}
 
-	/** Whether none has anything to do now. */
+	/** Whether no lane has anything to do now. */
 	isIdle(lastSeq: number): boolean {
 		for (const lane of this) {
 			if (lane.awaits !== null || lane.sweeping || (lane.sweepingQueues && !lane.active)) return false;

@@ -5,7 +5,7 @@ import type { Slot } from "../send/slots.ts";
 import type { Flight } from "./flight.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** Begins attempts, and closes deliveries without one. Either ends with a message to the actor. */
+/** Starts attempts, and closes deliveries without one. Both end with a message to the actor. */
 export class Launcher {
 	readonly #work: ProjectWork;
 
@@ -13,7 +13,7 @@ export class Launcher {
 		this.#work = work;
 	}
 
-	/** Sends an event to its webhook. @param retry null for a first attempt of the lane */
+	/** Sends an event to its webhook. @param retry null for a first attempt */
 	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
 		const flight = this.#flight(lane, event, retry, slot);
 		const { context, mayLeave, open, post } = this.#work;
@@ -22,7 +22,7 @@ export class Launcher {
 		const onWritten = (): void => {
 			flight.writtenAt = context.clock.elapsed();
 		};
-		// The owner may have taken the type off meanwhile, or resumed from now.
+		// Meanwhile the owner may have unsubscribed from the type, or resumed from now.
 		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
 		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
 			(outcome) => post({ kind: "ended", flight, outcome }),
@@ -33,7 +33,7 @@ export class Launcher {
 		);
 	}
 
-	/** Ends a delivery without a request. */
+	/** Ends a delivery without sending a request. */
 	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
 		const flight = this.#flight(lane, event, retry, slot);
 		const { context, open, post } = this.#work;

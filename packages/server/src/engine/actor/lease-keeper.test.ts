@@ -9,7 +9,7 @@ import { Roster } from "./roster.ts";
 
 const TERM_MS = 10_000;
 
-/** A node with one project, whose renewals are answered when the test says so. */
+/** A node with one project, whose renewals return when the test says so. */
 function setUp() {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
@@ -37,8 +37,9 @@ function setUp() {
 	return { clock, keeper, roster, renewals, trustedFrom, lapsed };
 }
 
-// The older one, written last, ended a term in storage that this node trusted by the newer one.
-test("a renewal that is overdue waits for the one that is under way", async () => {
+// If the older renewal was written last, the lease expired in storage while this node still trusted it because of the
+// newer one.
+test("an overdue renewal waits for the current one", async () => {
 	const { clock, keeper, renewals } = setUp();
 	keeper.start();
 	clock.advance(TERM_MS / 2);
@@ -53,13 +54,13 @@ test("a renewal that is overdue waits for the one that is under way", async () =
 	expect(renewals).toHaveLength(1);
 	renewals[0]!.answer();
 	await turn();
-	// It was asked for too long ago to go by, so another one follows, as of now.
+	// The first renewal was requested too long ago to be trusted, so a second one follows.
 	expect([renewals.length, renewals[1]?.at, isOver]).toEqual([2, 1.5 * TERM_MS, false]);
 	renewals[1]!.answer();
 	await overdue;
 });
 
-test("renewals follow one another, whoever asks for them", async () => {
+test("renewals run one at a time, whichever caller asks for them", async () => {
 	const { keeper, renewals } = setUp();
 	const both = [keeper.renew(), keeper.renew()];
 	await turn();
@@ -71,7 +72,7 @@ test("renewals follow one another, whoever asks for them", async () => {
 	await Promise.all(both);
 });
 
-test("a renewed lease is trusted from when that was asked for", async () => {
+test("a renewed lease is trusted from the time of the request", async () => {
 	const { clock, keeper, renewals, trustedFrom } = setUp();
 	const renewal = keeper.renew();
 	await turn();
@@ -81,8 +82,8 @@ test("a renewed lease is trusted from when that was asked for", async () => {
 	expect(trustedFrom).toEqual([0]);
 });
 
-// It would have kept the project from being taken up anew, for as long as the node ran.
-test("a project whose lease was lost is not worked any more, and may be taken up anew", async () => {
+// The dead actor would have prevented the project from being taken again for as long as the node ran.
+test("a project whose lease was lost is dropped, and may be taken again", async () => {
 	const { keeper, roster, renewals, lapsed } = setUp();
 	const actor = roster.working("p1")!;
 	const ended = vi.spyOn(actor, "end");
@@ -94,7 +95,7 @@ test("a project whose lease was lost is not worked any more, and may be taken up
 	expect(ended).toHaveBeenCalledOnce();
 });
 
-test("whoever has been idle for longest makes room first", () => {
+test("makes room by releasing the longest idle project first", () => {
 	const { keeper, roster } = setUp();
 	const retired: string[] = [];
 	for (const [projectId, idleSince] of [
@@ -112,5 +113,5 @@ test("whoever has been idle for longest makes room first", () => {
 	expect(retired).toEqual(["early", "between"]);
 });
 
-/** All that waits for nothing else has come to rest. */
+/** Resolves when everything that can settle now has settled. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /**
- * Renews the leases of this node, all together and three times a term, and gives back what it need not work: projects
- * that have been idle for a while, with their alarms set to their next retries, and what is more than its part.
+ * Renews this node's leases, all together and three times per lease duration, and releases projects that it needn't
+ * own: those that have been idle for a while, with their alarms set to their next retries, and those beyond its share.
  */
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
@@ -9,22 +9,22 @@ import type { Actor } from "./actor.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 import type { Roster } from "./roster.ts";
 
-/** An actor that had nothing to do for this long, and has nothing due for as long, is given back. */
+/** An actor is released if it has been idle for this long and has nothing due for as long. */
 const IDLE_MS = 60_000;
 const RENEWALS_A_TERM = 3;
-/** Leases whose rows stay held that a renewal waits for. */
+/** How many leases with locked rows a renewal waits for. */
 const WAITS_A_RENEWAL = 4;
-/** A node works this much more than its part before it gives some back, so that projects do not wander to and fro. */
+/** How far a node may exceed its share before it releases projects, so that they don't move back and forth. */
 const SHARE_SLACK = 1.25;
 
 export interface LeaseKeeperOptions {
 	readonly holder: string;
 	readonly roster: Roster;
-	/** How many projects are this node's part of all; null where no other node may share the database. */
+	/** This node's share of all projects; null where the database can't be shared with other nodes. */
 	readonly fairShare: (() => Promise<number>) | null;
-	/** A term was over before it was renewed: the project is not worked any more. */
+	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
-	/** A project is not on its way back any more, and has work next at `wakeAt`, or never by itself. */
+	/** A project's release has finished; it next has work at `wakeAt`, or only when something arrives if null. */
 	readonly onGivenBack: (projectId: string, wakeAt: number | null) => void;
 }
 
@@ -34,17 +34,17 @@ export class LeaseKeeper {
 	readonly #context: KeeperContext;
 	readonly #options: LeaseKeeperOptions;
 	readonly #roster: Roster;
-	/** Actors that finish what is under way before their lease is given back. */
+	/** Actors that finish their work in flight before their lease is released. */
 	readonly #givingBack = new Map<Actor, Promise<void>>();
-	/** Attempts that this node settles for projects that it has released. */
+	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
-	/** Projects whose lease somebody else held for longer than a renewal waits. */
+	/** Projects whose lease's row was locked for longer than a renewal waits. */
 	readonly #stuck = new Set<string>();
 	#renewTimer: Timer | null = null;
-	/** Long ago, as nothing was renewed yet. */
+	/** Long ago, since nothing has been renewed yet. */
 	#renewedAt: Moment = { now: Number.NEGATIVE_INFINITY, elapsed: Number.NEGATIVE_INFINITY };
-	/** The renewal under way, or the last one. */
+	/** The current renewal, or the last one. */
 	#renewing: Promise<unknown> = Promise.resolve();
 
 	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
@@ -57,15 +57,15 @@ export class LeaseKeeper {
 		this.#renewAfter(this.#context.leaseTermMs / RENEWALS_A_TERM);
 	}
 
-	/** Renews everything now if it is not trusted any more. */
+	/** Renews everything now if the last renewal is too old to be trusted. */
 	async renewOverdue(): Promise<void> {
 		await this.#renewing.catch(() => undefined);
 		if (!isTrusted(this.#context, this.#renewedAt)) await this.renew();
 	}
 
 	/**
-	 * Renews everything now. One renewal at a time: if an older one were written last, a term would end in storage while this node, by the newer
-	 * one, still trusts it.
+	 * Renews everything now. Renewals run one at a time: if an older one were written last, a lease would expire in
+	 * storage while this node still trusts it because of the newer one.
 	 *
 	 * @returns when storage was asked
 	 */
@@ -75,19 +75,19 @@ export class LeaseKeeper {
 		return renewal;
 	}
 
-	/** Looks how many projects this node takes up by itself, with the nodes that there are now. */
+	/** Recalculates from the current number of nodes how many projects this node takes on its own initiative. */
 	async renewShare(): Promise<void> {
 		const { fairShare } = this.#options;
-		// One that leaves has said so already: asking for its share would count it among the nodes again.
+		// A node that is leaving has announced that. Asking for its share would count it among the nodes again.
 		if (!fairShare || this.#roster.closing) return;
 		this.#roster.share = Math.min(this.#roster.limit, Math.ceil((await fairShare()) * SHARE_SLACK));
 	}
 
 	/**
-	 * Makes room for projects that wait, by giving back others: idle ones first, the least recently active first; then those
-	 * that have worked for their quantum, the longest first.
+	 * Releases projects to make room for waiting ones: first idle projects, starting with the least recently active; then
+	 * those that have run for their quantum, longest first.
 	 *
-	 * @param count how many at most
+	 * @param count the maximum number to release
 	 */
 	makeRoom(count: number): void {
 		const { clock } = this.#context;
@@ -104,7 +104,7 @@ export class LeaseKeeper {
 		for (const { actor } of order.slice(0, count)) this.#giveBack(actor);
 	}
 
-	/** Gives everything back once it is settled. To be called once the node is closing. */
+	/** Releases everything once it is settled. Call this only once the node is closing. */
 	async stop(): Promise<void> {
 		await this.#sharing;
 		for (const actor of this.#roster.actors.values()) this.#giveBack(actor);
@@ -113,7 +113,7 @@ export class LeaseKeeper {
 		await Promise.all(this.#handovers);
 	}
 
-	// ── keeping ──
+	// ── renewing ──
 
 	#renewAfter(ms: number): void {
 		this.#renewTimer = this.#context.clock.setTimeout(() => void this.#renewRegularly(), ms);
@@ -123,18 +123,18 @@ export class LeaseKeeper {
 		const { logger } = this.#context;
 		let soon = false;
 		try {
-			const asked = await this.renew();
+			const since = await this.renew();
 			this.#giveBackIdle();
-			// The answer came when the new term was over in part already: the machine slept, or storage was slow.
-			soon = !isTrusted(this.#context, asked);
+			// The response arrived when part of the new lease duration had passed: the machine slept, or storage was slow.
+			soon = !isTrusted(this.#context, since);
 		} catch (error) {
 			logger.error({ err: error }, "leases could not be renewed: storage is away");
 		}
 		if (!this.#roster.closing || this.#roster.actors.size > 0)
 			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_A_TERM);
-		// Behind it: how long the next renewal may take to come does not hang on this.
+		// Last, because the next renewal must not wait for this.
 		this.#sharing ??= this.#giveBackSurplus()
-			.catch((error: unknown) => logger.error({ err: error }, "this node's share could not be asked for"))
+			.catch((error: unknown) => logger.error({ err: error }, "this node's share of the projects could not be read"))
 			.finally(() => {
 				this.#sharing = null;
 			});
@@ -142,20 +142,20 @@ export class LeaseKeeper {
 
 	async #renewNow(): Promise<Moment> {
 		const { holder } = this.#options;
-		const asked = momentOf(this.#context.clock);
+		const since = momentOf(this.#context.clock);
 		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
 		if (leases.length === 0) {
-			this.#renewedAt = asked;
-			return asked;
+			this.#renewedAt = since;
+			return since;
 		}
 		const renewal = await this.#context.storage.renewLeases(holder, leases);
-		this.#renewedAt = asked;
-		this.#apply(leases, renewal, asked);
+		this.#renewedAt = since;
+		this.#apply(leases, renewal, since);
 		if (renewal.locked.length > 0) this.#renewLocked(renewal.locked);
-		return asked;
+		return since;
 	}
 
-	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, asked: Moment): void {
+	#apply(leases: readonly Lease[], { renewed, locked }: Renewal, since: Moment): void {
 		const held = new Map(renewed.map((lease) => [lease.projectId, lease]));
 		const undecided = new Set(locked.map(({ projectId }) => projectId));
 		for (const lease of leases) {
@@ -165,7 +165,7 @@ export class LeaseKeeper {
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
 			if (still) {
-				actor.renewed(still, asked);
+				actor.renewed(still, since);
 				continue;
 			}
 			this.#roster.drop(actor);
@@ -174,12 +174,12 @@ export class LeaseKeeper {
 	}
 
 	/**
-	 * Somebody else held the rows of these leases: mostly a settle, for a moment. They are tried again together, then one
-	 * after the other, each waiting a little. Those that are held for longer are left to the next renewal; a project whose
-	 * lease is not trusted any more meanwhile starts nothing, and goes on once its lease is renewed.
+	 * Another transaction had locked the rows of these leases, usually a settle, and only briefly. All of them are
+	 * retried together, then one by one with a short wait each. Rows that stay locked are left to the next renewal. If a
+	 * lease stops being trusted meanwhile, its project starts nothing until the lease is renewed.
 	 */
 	#renewLocked(leases: readonly Lease[]): void {
-		// Before the next renewal, which must not be overtaken either.
+		// Chained before the next renewal, which must not overtake this one either.
 		this.#renewing = this.#renewing
 			.then(() => this.#renewLockedAll(leases))
 			.catch((error: unknown) =>
@@ -197,9 +197,9 @@ export class LeaseKeeper {
 		let waits = WAITS_A_RENEWAL;
 		for (const lease of together.locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
 			if (waits === 0) break;
-			const asked = momentOf(clock);
+			const since = momentOf(clock);
 			const renewal = await storage.renewLeases(holder, [lease], { waits: true });
-			this.#apply([lease], renewal, asked);
+			this.#apply([lease], renewal, since);
 			if (renewal.locked.length === 0) continue;
 			waits -= 1;
 			const { projectId } = lease;
@@ -210,7 +210,7 @@ export class LeaseKeeper {
 		for (const projectId of this.#stuck) if (!this.#roster.actors.has(projectId)) this.#stuck.delete(projectId);
 	}
 
-	// ── giving back ──
+	// ── releasing ──
 
 	#giveBackIdle(): void {
 		const now = this.#context.clock.now();
@@ -223,7 +223,7 @@ export class LeaseKeeper {
 		}
 	}
 
-	/** Work spreads over the nodes: what is more than this one's part goes to others, idle projects first. */
+	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */
 	async #giveBackSurplus(): Promise<void> {
 		await this.renewShare();
 		if (this.#roster.closing) return;

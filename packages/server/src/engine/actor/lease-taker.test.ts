@@ -7,8 +7,8 @@ import type { Actor } from "./actor.ts";
 import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
 import { Roster } from "./roster.ts";
 
-// What the leaver had lay idle until the next renewal told this node that there were fewer.
-test("a node that has its share asks what it is now before it leaves rung projects to others", async () => {
+// The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
+test("a node at its share recalculates it before it leaves due projects to others", async () => {
 	const rung = ["p1", "p2", "p3", "p4", "p5"];
 	const roster = new Roster();
 	roster.share = 2;
@@ -35,8 +35,8 @@ test("a node that has its share asks what it is now before it leaves rung projec
 	expect([rung, shares]).toEqual([[], []]);
 });
 
-// Trusted from the answer on, a lease would be trusted for longer than storage keeps it for this node.
-test("a lease counts from when it was asked for, however long the answer takes", async () => {
+// If trust began at the response, it would outlast the lease in storage.
+test("a lease counts from its request, however long the response takes", async () => {
 	const clock = new VirtualClock();
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: false },
@@ -59,8 +59,8 @@ test("a lease counts from when it was asked for, however long the answer takes",
 	expect(taken).toEqual([before]);
 });
 
-// After an epoch began, a storage that failed was once asked again in a loop, without a pause.
-test("after storage failed, it is asked again after a second, and not before", async () => {
+// After an epoch change, failing storage was once asked again in a loop without a pause.
+test("waits a second after a storage failure before asking again", async () => {
 	const clock = new VirtualClock();
 	let asked = 0;
 	const storage: Partial<Storage> = {
@@ -80,8 +80,8 @@ test("after storage failed, it is asked again after a second, and not before", a
 	expect(asked).toBe(2);
 });
 
-// A project whose row was locked for a moment once counted as another node's for a second, and nobody worked it.
-test("a lease whose row somebody else holds is tried again soon, and nobody is taken to work its project", async () => {
+// A project whose row was briefly locked once counted as another node's for a second, while no node ran it.
+test("retries a lease whose row is locked, without assuming that another node owns the project", async () => {
 	const disk = new VirtualClock();
 	const asked: (readonly string[])[] = [];
 	let isLocked = true;
@@ -105,7 +105,7 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 	const begun = disk.elapsed();
 	taker.poke("held");
 	await taker.whenDone();
-	// However often it is poked meanwhile, and whoever else is.
+	// However often it and other projects are poked meanwhile.
 	for (let i = 0; i < 10; i++) taker.poke("held");
 	taker.poke("free");
 	await taker.whenDone();
@@ -123,7 +123,7 @@ test("a lease whose row somebody else holds is tried again soon, and nobody is t
 	expect(disk.nextAt).toBeNull();
 });
 
-// Until the next alarm of another project, which may be hours away, nobody looked for what had been left to run out.
+// Expiring leases weren't polled for until another project's next alarm, possibly hours later.
 test("polls for leases left to run out, even while storage is asked for the next alarm", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
@@ -151,7 +151,7 @@ test("polls for leases left to run out, even while storage is asked for the next
 	expect(asked.length).toBeLessThanOrEqual(12);
 });
 
-// A project that was released then waited for the next alarm that storage had known of before.
+// A project released at that moment waited for the next alarm that storage had returned earlier.
 test("does not miss the alarm of a project released while storage is asked for the next one", async () => {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
@@ -179,7 +179,7 @@ test("does not miss the alarm of a project released while storage is asked for t
 	await taker.whenDone();
 });
 
-/** A node with two places, both taken by "a" and "b", where more projects have rung than it ever has places for. */
+/** A node that may own two projects and owns "a" and "b", with more due projects than it can ever take. */
 async function crowded() {
 	const clock = new VirtualClock();
 	const roster = new Roster(2);
@@ -206,7 +206,7 @@ async function crowded() {
 	add("b");
 	taker.takeRung();
 	await taker.whenDone();
-	/** Both give their places up for others. */
+	/** Releases both projects. */
 	const giveBack = async (wakeAt: number | null): Promise<void> => {
 		const actors = [...roster.actors.values()];
 		for (const actor of actors) roster.drop(actor);
@@ -216,7 +216,7 @@ async function crowded() {
 	return { clock, roster, taker, taken, giveBack };
 }
 
-test("of the places that become free, projects that only storage knows of get half", async () => {
+test("projects that only storage knows of get half of the places that become free", async () => {
 	const { taker, taken, giveBack } = await crowded();
 	for (const projectId of ["p1", "p2", "p3", "p4"]) taker.poke(projectId);
 	expect(taken).toEqual([]);
@@ -226,7 +226,7 @@ test("of the places that become free, projects that only storage knows of get ha
 	expect(taken.slice(2)).toEqual(["p2", "rung 2"]);
 });
 
-test("a project that gave its place to another while it had work stands in line again", async () => {
+test("a project released with work left queues again", async () => {
 	const { clock, taken, giveBack } = await crowded();
 	await giveBack(clock.now());
 	expect(taken).toEqual(["a", "rung 1"]);
@@ -234,17 +234,17 @@ test("a project that gave its place to another while it had work stands in line 
 	expect(taken.slice(2)).toEqual(["b", "rung 2"]);
 });
 
-test("a node that stops takes up nothing more", async () => {
+test("a stopping node takes no more projects", async () => {
 	const { roster, taken, giveBack } = await crowded();
 	roster.closing = true;
 	await giveBack(null);
 	expect(taken).toEqual([]);
 });
 
-/** All that waits for nothing else has come to rest. */
+/** Resolves when everything that can settle now has settled. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A taker on a node that does nothing else, except what these parts do. */
+/** A taker on a node whose other parts do nothing, except for those given. */
 function takerOf(
 	storage: Partial<Storage>,
 	{

@@ -1,30 +1,32 @@
 /**
- * Takes leases of projects that have work. Work is found in two ways: a publish or replay on this node pokes its project
- * at once; and storage is asked for projects whose alarm has rung (at start, when an alarm is due, and, where other nodes
- * share the database, regularly).
+ * Takes leases of projects that have work. It learns of work in two ways: a publish or replay on this node pokes the
+ * project immediately, and storage is polled for projects whose alarm is due (at startup, when the next alarm is due,
+ * and regularly where other nodes share the database).
  *
- * When the node works as many projects as it may, others take turns with them. They wait in the order in which they were
- * poked; a project that was given back with work left waits behind them. Each place that becomes free goes to them and to
- * projects with rung alarms in equal parts, since storage knows projects that this node does not, and takes them in
- * turn. So of N projects that always have work, a node with L places serves each that it has heard of within
- * 2 · ⌈N / L⌉ turns, of a quantum and a poll each, and every other within 4 · ⌈N / L⌉.
+ * When the node is at its limit, projects take turns. Poked projects wait in the order of their first poke; a project
+ * that was released with work left rejoins at the end. Free capacity is split evenly between poked projects and due
+ * ones found in storage: storage also knows of projects that this node doesn't, and hands them out in turn. So with N
+ * projects that always have work, a node limited to L serves each poked project within 2 · ⌈N / L⌉ turns, each lasting a
+ * quantum and a poll, and every other project within 4 · ⌈N / L⌉.
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "./context.ts";
 import type { Roster } from "./roster.ts";
 
-/** Leases taken in one step. */
+/** Maximum number of leases taken in one step. */
 const ACQUIRE_AT_ONCE = 200;
-/** Where other nodes publish too, rung alarms are looked for this often. */
+/** How often to poll for due projects where other nodes publish too. */
 const POLL_MS = 1_000;
-/** Places that are made first when rung alarms wait, as nobody knows how many. While they still do, twice as many each time. */
+/**
+ * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
+ */
 const FIRST_PLACES = 8;
-/** A lease whose row somebody else holds is tried again after this long, milliseconds of the machine's time, doubling … */
+/** First delay before retrying a lease whose row is locked, real milliseconds. It doubles … */
 const LOCKED_MS = 5;
-/** … up to this long. */
+/** … up to this. */
 const LOCKED_MAX_MS = 1_000;
-/** After storage failed, it is asked again after this long. */
+/** Delay before storage is asked again after a failure. */
 const RETRY_MS = 1_000;
 
 export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "logger" | "leaseTermMs">;
@@ -32,49 +34,47 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 export interface LeaseTakerOptions {
 	readonly holder: string;
 	readonly roster: Roster;
-	/** Renews what this node holds if that is overdue: before it could be found as a lease that ran out. */
+	/** Renews this node's leases if that is overdue, before storage can list them as expired. */
 	readonly renewOverdue: () => Promise<void>;
-	/** Renews what this node holds now. */
 	readonly renew: () => Promise<unknown>;
-	/** Looks anew how many projects are this node's part of all. */
+	/** Recalculates this node's share of all projects. */
 	readonly renewShare: () => Promise<void>;
-	/** Gives back up to so many projects that others may take turns with. */
+	/** Releases up to this many projects, so that others get their turn. */
 	readonly makeRoom: (count: number) => void;
-	/** A lease was taken that was asked for at `asked`. */
-	readonly onTaken: (lease: Lease, asked: Moment) => void;
+	/** A lease was taken. @param since a moment before the request to storage */
+	readonly onTaken: (lease: Lease, since: Moment) => void;
 }
 
 export class LeaseTaker {
 	readonly #context: TakerContext;
 	readonly #options: LeaseTakerOptions;
 	readonly #roster: Roster;
-	/** In the order of their first poke. */
 	readonly #poked = new Set<string>();
-	/** Projects for which a person requested something: these don't wait for a place. */
+	/** Projects in which a user requested something: these don't wait for capacity. */
 	readonly #requested = new Set<string>();
-	/** Projects that were given back while others waited, and when they have work next: poked then. */
+	/** Projects released while others waited, and when each next has work: they are poked then. */
 	readonly #later = new Map<string, number>();
-	/** Projects with rung alarms wait for a place. */
+	/** Due projects are waiting for capacity. */
 	#rungWait = false;
-	/** And none was to be had: nobody is idle, or has worked for a quantum. */
+	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
 	#crowded = false;
 	#places = FIRST_PLACES;
-	/** Who gets the odd one of the places that become free. */
+	/** Whether poked projects get the odd one when free capacity is split. */
 	#oddForPoked = false;
 	/** Projects that this node held when the database's current epoch began. */
 	readonly #heldBefore = new Set<string>();
-	/** Projects that other nodes were found to work, and until when they are not asked for again. */
+	/** Projects found to be owned by other nodes, and until when not to ask for them again. */
 	readonly #elsewhere = new Map<string, number>();
-	/** Projects whose lease's row somebody else held when it was to be taken. */
+	/** Projects whose lease's row was locked when this node tried to take it. */
 	readonly #locked = new Map<string, { waitMs: number; timer: Timer | null }>();
 	#taking: Promise<void> | null = null;
 	#lookForRung = false;
 	#pollTimer: Timer | null = null;
-	/** When rung alarms are looked for next; never, while they are being looked for. */
+	/** When storage is next polled for due projects; never while a poll is running. */
 	#pollDue = Number.POSITIVE_INFINITY;
-	/** The earliest alarm that was set in storage since it was last asked for the next one. */
+	/** The earliest alarm set in storage since it was last asked for the next one. */
 	#alarmSet = Number.POSITIVE_INFINITY;
-	/** When the last lease that this node let run out will have ended. Storage lists leases only once they have. */
+	/** When the last lease that this node left to expire will have expired. Storage lists leases only after that. */
 	#lapsing = Number.NEGATIVE_INFINITY;
 
 	constructor(context: TakerContext, options: LeaseTakerOptions) {
@@ -83,22 +83,22 @@ export class LeaseTaker {
 		this.#roster = options.roster;
 	}
 
-	/** Takes the project up, unless another node was just found to work it. */
+	/** Takes the project, unless another node was just found to own it. */
 	poke(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
 		this.#poked.add(projectId);
-		// Where no place is to be had, the next look brings it up.
+		// If no capacity can be freed, the next poll takes it.
 		if (!this.#crowded) this.#take();
 	}
 
-	/** The same for what a person asked for: places beyond the limit are set aside for that. */
-	ask(projectId: string): void {
+	/** Like {@link poke}, for a user's request: some capacity beyond the limit is reserved for those. */
+	pokeRequested(projectId: string): void {
 		if (!this.#mayPoke(projectId)) return;
 		this.#requested.add(projectId);
 		this.#take();
 	}
 
-	/** Takes what this node held when the database's current epoch began. */
+	/** Takes the projects that this node held when the database's current epoch began. */
 	takeAgain(projectIds: readonly string[]): void {
 		if (this.#roster.closing) return;
 		this.#heldBefore.clear();
@@ -106,13 +106,13 @@ export class LeaseTaker {
 		this.takeRung();
 	}
 
-	/** Takes up projects whose alarm has rung. */
+	/** Takes projects whose alarm is due. */
 	takeRung(): void {
 		this.#lookForRung = true;
 		this.#take();
 	}
 
-	/** A project that was on its way back is not so any more, and has work next at `wakeAt`. */
+	/** A project's release has finished, and it next has work at `wakeAt`. */
 	givenBack(projectId: string, wakeAt: number | null): void {
 		if (this.#rungWait) {
 			if (wakeAt !== null) this.#later.set(projectId, wakeAt);
@@ -124,7 +124,7 @@ export class LeaseTaker {
 		}
 	}
 
-	/** Polls for leases that this node has just let run out, until they have ended. */
+	/** Polls for leases that this node has just left to expire, until they have expired. */
 	takeLapsed(): void {
 		const { clock, leaseTermMs } = this.#context;
 		this.#lapsing = clock.now() + leaseTermMs;
@@ -132,18 +132,18 @@ export class LeaseTaker {
 		if (at < this.#pollDue) this.#pollAt(at);
 	}
 
-	/** Looks for rung alarms no more. */
+	/** Stops polling. */
 	sleep(): void {
 		this.#pollTimer?.cancel();
 		for (const { timer } of this.#locked.values()) timer?.cancel();
 	}
 
-	/** Resolves when nothing is being taken. */
+	/** Resolves when no lease is being taken. */
 	async whenDone(): Promise<void> {
 		await this.#taking;
 	}
 
-	/** One step at a time. */
+	/** Runs one step at a time. */
 	#take(): void {
 		if (this.#roster.closing) return;
 		this.#taking ??= this.#takeAll()
@@ -160,7 +160,7 @@ export class LeaseTaker {
 			)
 			.then((succeeded) => {
 				this.#taking = null;
-				if (succeeded && (this.#mayTakeAsked() || this.#mayTakePoked() || this.#lookForRung)) this.#take();
+				if (succeeded && (this.#mayTakeRequested() || this.#mayTakePoked() || this.#lookForRung)) this.#take();
 			});
 	}
 
@@ -170,14 +170,14 @@ export class LeaseTaker {
 			await this.#acquire(this.#roster.limit, some, true);
 			for (const projectId of some) this.#heldBefore.delete(projectId);
 		}
-		await this.#acquireAsked();
+		await this.#acquireRequested();
 		await this.#acquirePoked();
 		if (this.#lookForRung) {
 			this.#lookForRung = false;
 			await this.#options.renewOverdue();
 			await this.#acquireRung();
 			if (this.#roster.room(this.#roster.share) === 0) {
-				// What it takes up at most may be of when there were more nodes: one that leaves hands over what it had at once.
+				// The share may be out of date: a node that leaves releases all of its projects immediately.
 				await this.#options.renewShare();
 				await this.#acquireRung();
 			}
@@ -185,9 +185,9 @@ export class LeaseTaker {
 		await this.#setPoll();
 	}
 
-	/** When the places set aside are taken as well, projects wait in line with the others. */
-	async #acquireAsked(): Promise<void> {
-		const most = this.#roster.limit + this.#roster.setAside;
+	/** When the reserved capacity is used up too, projects wait in line with the others. */
+	async #acquireRequested(): Promise<void> {
+		const most = this.#roster.limit + this.#roster.reserved;
 		for (;;) {
 			const wanted = this.#next(this.#requested, ACQUIRE_AT_ONCE);
 			if (wanted.length === 0) return;
@@ -210,7 +210,7 @@ export class LeaseTaker {
 		}
 	}
 
-	/** @returns how many of them were taken */
+	/** @returns how many were taken */
 	async #acquireNamed(most: number, wanted: readonly string[]): Promise<number> {
 		const taken = await this.#acquire(most, wanted);
 		if (this.#context.storage.capabilities.manyNodes)
@@ -222,7 +222,7 @@ export class LeaseTaker {
 		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
 	}
 
-	/** Those that can be taken now, off the list: a poke that comes while they are being taken puts them back. */
+	/** Removes from the list projects that can be taken now. A poke while they are being taken puts them back. */
 	#next(list: Set<string>, most: number): string[] {
 		const next: string[] = [];
 		for (const projectId of list) {
@@ -234,7 +234,7 @@ export class LeaseTaker {
 		return next;
 	}
 
-	/** Projects that were given back while others waited, and have work again, stand in line behind them. */
+	/** Puts projects that were released while others waited, and have work again, at the end of the queue. */
 	#pokeDue(): void {
 		const now = this.#context.clock.now();
 		for (const [projectId, at] of this.#later) {
@@ -244,13 +244,13 @@ export class LeaseTaker {
 		}
 	}
 
-	/** Unless another node was just found to work it, or it is tried again soon anyway. */
+	/** Not if another node was just found to own the project, or if a retry is scheduled anyway. */
 	#mayPoke(projectId: string): boolean {
 		if (this.#roster.closing || this.#isWaiting(projectId)) return false;
 		return (this.#elsewhere.get(projectId) ?? 0) <= this.#context.clock.now();
 	}
 
-	#mayTakeAsked(): boolean {
+	#mayTakeRequested(): boolean {
 		return [...this.#requested].some((projectId) => this.#roster.isFree(projectId));
 	}
 
@@ -269,33 +269,37 @@ export class LeaseTaker {
 		return count;
 	}
 
-	/** Whoever works them hears of their news by itself. */
+	/** The projects' owners learn of new work on their own. */
 	#noteElsewhere(projectIds: readonly string[]): void {
 		const now = this.#context.clock.now();
 		for (const [projectId, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(projectId);
 		for (const projectId of projectIds) this.#elsewhere.set(projectId, now + POLL_MS);
 	}
 
-	/** Takes these, or those that have rung, as long as this node works no more than `most`. */
+	/** Takes these projects, or any that are due, as long as this node owns no more than `most`. */
 	async #acquire(most: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken, renew } = this.#options;
 		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
 		if (room <= 0) return new Set();
-		const asked = momentOf(clock);
+		const since = momentOf(clock);
 		let locked: readonly string[] = [];
 		const leases = await storage.acquireLeases(holder, room, projectIds, heldBefore, (ids) => {
 			locked = ids;
 		});
-		for (const lease of leases) onTaken(lease, asked);
+		for (const lease of leases) onTaken(lease, since);
 		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.delete(projectId);
 		for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);
-		// Storage answered so late that these leases cannot be trusted: their projects would stand until the next renewal.
-		if (leases.length > 0 && !isTrusted(this.#context, asked)) await renew();
+		// Storage responded too late for these leases to be trusted. Without a renewal now, their projects would stand
+		// still until the next one.
+		if (leases.length > 0 && !isTrusted(this.#context, since)) await renew();
 		return new Set(leases.map(({ projectId }) => projectId));
 	}
 
-	/** Somebody else holds the lease's row, mostly for a moment: nobody is known to work the project. */
+	/**
+	 * Another transaction has locked the lease's row, usually only briefly. That doesn't mean that another node owns the
+	 * project.
+	 */
 	#tryAgain(projectId: string, heldBefore: boolean): void {
 		if (this.#roster.closing) return;
 		const { disk } = this.#context;
@@ -309,13 +313,13 @@ export class LeaseTaker {
 		this.#locked.set(projectId, waiting);
 	}
 
-	/** Whether the project is tried again by itself soon. */
+	/** Whether a retry of the project is scheduled. */
 	#isWaiting(projectId: string): boolean {
 		const { timer = null } = this.#locked.get(projectId) ?? {};
 		return timer !== null;
 	}
 
-	/** Looks for rung alarms again when the next one is due. What is rung and was not taken (no room) waits a while. */
+	/** Schedules the next poll. Projects that are due but weren't taken, for lack of room, wait for a while. */
 	async #setPoll(): Promise<void> {
 		const { storage, clock } = this.#context;
 		this.#alarmSet = Number.POSITIVE_INFINITY;
@@ -328,15 +332,15 @@ export class LeaseTaker {
 		this.#pollAt(Math.min(due > now ? due : now + POLL_MS, lapsed, now + longest));
 	}
 
-	/** Where projects wait for a place, others give theirs up. */
+	/** Releases some projects if others wait for capacity. */
 	#makeRoom(isRung: boolean): void {
 		const { limit } = this.#roster;
-		// Whoever was poked has rung as well.
+		// Poked projects are due as well.
 		this.#rungWait = isRung && this.#roster.room(limit) === 0;
 		this.#crowded = false;
 		if (!this.#rungWait) {
 			this.#places = FIRST_PLACES;
-			// From here on alarms do.
+			// From now on alarms wake them.
 			this.#later.clear();
 			return;
 		}

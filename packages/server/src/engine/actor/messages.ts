@@ -7,9 +7,9 @@ import type { SettleResult } from "../settle/settler.ts";
 import type { Consequence, Flight } from "./flight.ts";
 import type { SlotKind } from "./room.ts";
 
-/** Everything that an actor hears of. */
+/** Every message that an actor receives. */
 export type Message =
-	/** The project's webhooks, as storage has them: all, or only this one, if nothing else has changed. */
+	/** The project's webhooks as stored: all of them, or only this one if nothing else has changed. */
 	| {
 			readonly kind: "loaded";
 			readonly loaded: LoadedLanes;
@@ -18,20 +18,22 @@ export type Message =
 	  }
 	/** Events were published. */
 	| { readonly kind: "appended"; readonly events: readonly LogEvent[] }
-	/** Other nodes published: the log goes as far as this. */
+	/** Other nodes published: the log extends to `lastSeq`. */
 	| { readonly kind: "reaches"; readonly lastSeq: number }
+	/** An append failed but may have been committed: the end of the log must be read. */
+	| { readonly kind: "recheck" }
 	/** The log is shorter than what the actor has seen of it, or holds other events under the same numbers. */
 	| { readonly kind: "rewound" }
-	/** A window of the log was read; null when the read failed and should be made again. */
+	/** A window of the log was read; null if the read failed and must be repeated. */
 	| { readonly kind: "window"; readonly key: string; readonly chunk: Chunk | null }
-	/** Open events of a lane were read by number, or null. */
+	/** A lane's open events were read by sequence number; null if that failed. */
 	| {
 			readonly kind: "open";
 			readonly lane: Lane;
 			readonly seqs: readonly number[];
 			readonly events: readonly LogEvent[] | null;
 	  }
-	/** The head of a retry queue was read, or null. */
+	/** The head of a retry queue was read; null if that failed. */
 	| {
 			readonly kind: "queue";
 			readonly lane: Lane;
@@ -39,11 +41,11 @@ export type Message =
 			readonly rows: readonly Retry[] | null;
 			readonly limit: number;
 	  }
-	/** The events of waiting attempts were read, or null. */
+	/** The events of queued attempts were read; null if that failed. */
 	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
-	/** An attempt is over, or was not made after all. */
+	/** An attempt has ended, or wasn't made after all. */
 	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome | Withheld | Deferred }
-	/** Its outcome is committed, or refused. */
+	/** An attempt's outcome is committed, or was rejected. */
 	| {
 			readonly kind: "committed";
 			readonly flight: Flight;
@@ -51,30 +53,30 @@ export type Message =
 			readonly position: number;
 			readonly result: SettleResult;
 	  }
-	/** The position of a lane that only passed over events is committed, or refused. */
+	/** The position of a lane that only skipped events is committed, or was rejected. */
 	| { readonly kind: "position_committed"; readonly result: SettleResult }
-	/** It is stored, or will be later, that a deleted webhook has nothing pending. */
+	/** A deleted webhook has nothing pending; this is stored now, or will be later. */
 	| { readonly kind: "deletion_ended" }
-	/** Retries or replays of a webhook (of all, if null) were stored by others. */
+	/** Another component stored retries or replays of a webhook (of all webhooks, if null). */
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
-	/** A lane (each, if null) may have something to start: a retry is due, the lease was renewed. */
+	/** A lane (every lane, if null) may have something to start: a retry is due, the lease was renewed. */
 	| { readonly kind: "look"; readonly lane: Lane | null }
-	/** A hold is over. */
+	/** A hold was released. */
 	| { readonly kind: "released" }
-	/** The project changes nodes, and its attempts in flight have not ended in time: they are handed over. */
+	/** The project is moving to another node, and its attempts in flight didn't end in time: they are handed over. */
 	| { readonly kind: "hand_over" }
-	/** Whether attempts in flight elsewhere have ended should be looked at again. */
+	/** Check again whether attempts in flight elsewhere have ended. */
 	| { readonly kind: "watch_elsewhere" }
-	/** The node has room again for slots of this kind; with a slot, one is kept for this project. */
+	/** The node has free slots of this kind again. If `slot` is set, it is reserved for this project. */
 	| { readonly kind: "freed"; readonly slots: SlotKind; readonly slot: Slot | null }
-	/** A shortage of ours may be over. */
+	/** A local shortage may have ended. */
 	| { readonly kind: "rested" }
-	/** Paused lanes should look for events whose retention has ended. */
+	/** Paused lanes should check for events past their retention. */
 	| { readonly kind: "sweep" }
-	/** Something broke its promise never to fail. */
+	/** Something that must never fail did. */
 	| { readonly kind: "fault"; readonly error: unknown };
 
-/** A waiting attempt that was taken from its queue and needs its event. */
+/** A queued attempt that was taken from its queue and needs its event. */
 export interface Wanted {
 	readonly lane: Lane;
 	readonly retry: Retry;

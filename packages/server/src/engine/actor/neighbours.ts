@@ -1,33 +1,33 @@
 /**
- * Where nodes share a database, others publish to the projects that this node works, change their webhooks and queue
- * replays. A held lease keeps their alarms silent, so this node looks where they stand:
- * regularly, and at once when storage passes on a hint.
+ * Where nodes share a database, other nodes publish to the projects that this node owns, change their webhooks and
+ * queue replays. Alarms of leased projects aren't polled, so this node checks the projects' marks itself: regularly,
+ * and immediately when storage passes on a hint.
  *
- * And a change that this node makes is in force only when whoever works the project goes by it. The holder of a lease
- * therefore acknowledges the revision that it has loaded; whoever changed something waits for that, or for the lease to
- * end, before the change is answered.
+ * Conversely, a change made by this node takes effect only once the project's owner applies it. So the lease holder
+ * acknowledges the revision that it has loaded, and the node that made the change waits for that, or for the lease to
+ * end, before it responds.
  */
 import type { Timer } from "../../base/clock.ts";
-import type { AlarmMark, NeighbourStorage } from "../../storage/port.ts";
+import { type AlarmMark, type NeighbourStorage, StorageError } from "../../storage/port.ts";
 import type { Actor } from "./actor.ts";
 import type { ActorContext } from "./context.ts";
 
-/** Hints gather for this long, so that a busy neighbour costs a few reads a second. */
+/** Hints are batched for this long, so that a busy peer costs only a few reads per second. */
 const GATHER_MS = 50;
-/** Marks are read this often without any hint. */
+/** How often marks are read without a hint. */
 const LOOK_MS = 1_000;
-/** How many terms of a lease a change waits for whoever holds it. */
+/** How long a change waits for the lease holder, in lease durations. */
 const PATIENCE = 1.5;
-/** An acknowledgement is looked for this often. */
+/** How often to check for an acknowledgement. */
 const ASK_MS = 20;
-/** An acknowledgement whose lease's row somebody else holds is told again after this long, milliseconds, doubling … */
+/** First delay before repeating an acknowledgement whose lease row was locked, milliseconds. It doubles … */
 const TELL_AGAIN_MS = 10;
-/** … up to this long. From then on looks at the neighbours tell it. */
+/** … up to this. After that, the regular checks repeat it. */
 const TELL_AGAIN_MAX_MS = 1_000;
-/** Projects whose marks are read in one call. */
+/** Maximum number of projects whose marks are read in one call. */
 const MARKS_AT_ONCE = 1_000;
 
-/** The revision that an actor goes by, which others are yet to be told of. */
+/** The revision that an actor applies and hasn't acknowledged yet. */
 interface News {
 	readonly actor: Actor;
 	readonly revision: number;
@@ -36,18 +36,17 @@ interface News {
 export interface NeighboursOptions {
 	readonly storage: NeighbourStorage;
 	readonly holder: string;
-	/** The actors of this node. */
 	readonly actors: ReadonlyMap<string, Actor>;
-	/** Has an actor go by what is stored, with its lanes held meanwhile. */
+	/** Makes an actor apply what is stored while its lanes are held. */
 	readonly reload: (actor: Actor) => Promise<void>;
-	/** Takes up what nobody works. */
+	/** Takes projects that no node owns. */
 	readonly takeUp: () => void;
 }
 
 export class Neighbours {
 	readonly #context: ActorContext;
 	readonly #options: NeighboursOptions;
-	/** The revision that was acknowledged for each actor's lease. */
+	/** The acknowledged revision of each actor's lease. */
 	readonly #acknowledged = new WeakMap<Actor, number>();
 	readonly #hinted = new Set<string>();
 	#timer: Timer | null = null;
@@ -80,19 +79,19 @@ export class Neighbours {
 		}
 	}
 
-	/** Nodes that lived when this one last reported, itself included. */
+	/** Nodes alive when this one last reported, including this one. */
 	get nodes(): number {
 		return this.#nodes;
 	}
 
-	/** How many projects are this node's part of all, so that work spreads evenly over the nodes. */
+	/** This node's share of all projects, so that they are spread evenly over the nodes. */
 	async fairShare(): Promise<number> {
 		const { nodes, projects } = await this.#options.storage.share(this.#options.holder);
 		this.#nodes = nodes;
 		return Math.ceil(projects / Math.max(1, nodes));
 	}
 
-	/** Tells others by which revision the actor goes. To be called once it has loaded. */
+	/** Acknowledges the revisions that these actors apply. Call this once they have loaded. */
 	async acknowledge(actors: readonly Actor[]): Promise<void> {
 		const news = actors.flatMap((actor) => {
 			const revision = actor.mark?.revision;
@@ -105,7 +104,7 @@ export class Neighbours {
 		if (locked.length > 0) this.#tellAgain(locked, TELL_AGAIN_MS);
 	}
 
-	/** @returns those whose lease's row somebody else holds */
+	/** @returns those whose lease row was locked */
 	async #tell(news: readonly News[]): Promise<News[]> {
 		const told = news.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
 		const left = await this.#options.storage.acknowledge(told);
@@ -114,7 +113,7 @@ export class Neighbours {
 		return news.filter(({ actor }) => locked.has(actor.projectId));
 	}
 
-	/** Nobody waits for these meanwhile but who changed something of them. */
+	/** Repeats these acknowledgements later. Only callers that changed these projects are waiting for them. */
 	#tellAgain(news: readonly News[], waitMs: number): void {
 		const { disk, logger } = this.#context;
 		disk.setTimeout(() => {
@@ -133,19 +132,20 @@ export class Neighbours {
 	}
 
 	/**
-	 * Resolves when nobody goes by less of the project than what is stored now. Storage that is away is asked again, but not
-	 * for longer than a lease that nobody could renew meanwhile would have lasted.
+	 * Resolves once every node that may run the project applies what is stored now, even if this node stops. If storage
+	 * is unavailable, it asks again, but no longer than a lease that can't be renewed meanwhile would last.
 	 */
 	async untilInForce(projectId: string): Promise<void> {
 		const { actors } = this.#options;
 		const { clock, leaseTermMs, logger } = this.#context;
 		const deadline = clock.elapsed() + leaseTermMs * PATIENCE;
 		let revision: number | null = null;
-		while (!this.#stopped && !actors.get(projectId)?.inCharge) {
+		while (!actors.get(projectId)?.inCharge) {
 			try {
 				revision ??= (await this.#options.storage.readMarks([projectId])).get(projectId)?.revision ?? -1;
 				if (await this.#options.storage.isInForce(projectId, revision)) return;
 			} catch (error) {
+				if (error instanceof StorageError && error.code === "closed") throw error;
 				logger.error({ err: error, projectId }, "whether a change is in force could not be read");
 			}
 			if (clock.elapsed() >= deadline) {
@@ -182,7 +182,7 @@ export class Neighbours {
 		try {
 			for (let at = 0; at < actors.length; at += MARKS_AT_ONCE) {
 				const some = actors.slice(at, at + MARKS_AT_ONCE);
-				// What an actor learns while the marks are being read may be newer than they are.
+				// An actor may learn of something newer while the marks are being read.
 				const before = some.map((actor) => actor.mark);
 				const marks = await this.#options.storage.readMarks(some.map(({ projectId }) => projectId));
 				await Promise.all(some.map((actor, i) => this.#compare(actor, before[i]!, marks.get(actor.projectId))));
@@ -205,7 +205,7 @@ export class Neighbours {
 	}
 }
 
-/** Both numbers only rise, so the log or the project's webhooks went back. */
+/** Both numbers only ever rise, so the log or the project's webhooks were rewound. */
 function isBehind(stored: AlarmMark, known: AlarmMark): boolean {
 	return stored.lastSeq < known.lastSeq || stored.revision < known.revision;
 }

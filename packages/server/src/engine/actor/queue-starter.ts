@@ -8,12 +8,12 @@ import type { Wanted } from "./messages.ts";
 import type { ProjectWork } from "./project-work.ts";
 import type { Room, StartResult } from "./room.ts";
 
-/** Later than anything is due. */
+/** Later than any due time. */
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
- * Starts what waits in the queues of lanes: due retries, replays, and what a person asked for. Each takes a slot first, then
- * its event is read, together with those of all others that were taken up in the same turn.
+ * Starts the queued attempts of lanes: due retries, replays, and user requests. Each takes a slot first; then the
+ * events of all attempts taken in the same turn are read together.
  */
 export class QueueStarter {
 	readonly #work: ProjectWork;
@@ -27,19 +27,19 @@ export class QueueStarter {
 		this.#launcher = launcher;
 	}
 
-	/** Starts the next attempt of this queue if it is due. */
+	/** Starts this queue's next attempt if it is due. */
 	start(lane: Lane, name: QueueName): StartResult {
 		return this.#startDue(lane, name, this.#dueBy(name));
 	}
 
-	/** Reads the heads of queues that are used up. */
+	/** Reads the heads of exhausted queues. */
 	load(lane: Lane): void {
 		for (const name of QUEUE_NAMES) if (lane.queue(name).wantsLoad(this.#dueBy(name))) this.#loadQueue(lane, name);
 	}
 
 	/**
-	 * Starts what a person asked for, with the slots that are set aside for it. What finds none takes turns with the rest.
-	 * Test events have negative numbers, and are small.
+	 * Starts user requests in the slots reserved for them. Those that find no reserved slot take turns with the rest.
+	 * Test events have negative sequence numbers, and are small.
 	 */
 	startRequested(lane: Lane): void {
 		const queue = lane.queue("requested");
@@ -50,7 +50,7 @@ export class QueueStarter {
 		}
 	}
 
-	/** Takes up what is pending for a deleted webhook, due or not: it is closed. @returns whether nothing is left */
+	/** Closes everything pending for a deleted webhook, due or not. @returns whether nothing is left */
 	close(lane: Lane): boolean {
 		for (const name of QUEUE_NAMES) {
 			while (this.#startDue(lane, name, AT_ANY_TIME) === "started");
@@ -59,7 +59,7 @@ export class QueueStarter {
 		return lane.queuesEmpty;
 	}
 
-	/** Takes up what has waited in a paused lane since before the retention began: it is closed. */
+	/** Closes the attempts of a paused lane that have been due for longer than the retention. */
 	expire(lane: Lane, now: number): void {
 		const overdue = now - this.#work.context.retentionMs;
 		let isOver = true;
@@ -74,7 +74,7 @@ export class QueueStarter {
 		lane.invalidateRetries(); // it may be paused for days
 	}
 
-	/** Reads the events of all waiting attempts that were taken up in this turn, at once. */
+	/** Reads the events of all attempts taken in this turn, in one query. */
 	readBodies(): void {
 		if (this.#wanted.length === 0) return;
 		const { context, projectId, post, readFailed } = this.#work;
@@ -87,7 +87,7 @@ export class QueueStarter {
 		);
 	}
 
-	/** The events of waiting attempts are here. */
+	/** The events of queued attempts were read. */
 	bodiesRead(wanted: readonly Wanted[], events: readonly LogEvent[] | null): void {
 		const bySeq = new Map(events?.map((event) => [event.seq, event]));
 		const left = new Set(wanted);
@@ -105,7 +105,7 @@ export class QueueStarter {
 		for (const { slot } of this.#wanted.splice(0)) slot.release();
 	}
 
-	/** Starts the next attempt of this queue if it is due by then. */
+	/** Starts this queue's next attempt if it is due at `by`. */
 	#startDue(lane: Lane, name: QueueName, by: number): StartResult {
 		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(by)) return "nothing";
 		const slot = this.#room.slotFor(lane);
@@ -135,7 +135,7 @@ export class QueueStarter {
 		);
 	}
 
-	/** @param event undefined if the read failed, or the event is gone */
+	/** @param event undefined if the read failed or the event doesn't exist */
 	#startWanted({ lane, retry, slot }: Wanted, event: LogEvent | undefined, wasRead: boolean): void {
 		this.#work.open.end();
 		const closing = event && this.#closingReason(lane, retry, event);
@@ -148,7 +148,7 @@ export class QueueStarter {
 		slot.release();
 		lane.queuedEnded(retry);
 		if (wasRead && !event) {
-			// A bug, or a damaged database. Left as under way, so that it is not looked at again and again.
+			// A bug, or a damaged database. The retry stays marked as in flight, so that it isn't taken again and again.
 			const { context, projectId } = this.#work;
 			context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
 			return;
@@ -164,7 +164,7 @@ export class QueueStarter {
 		return lane.closingReason(retry, event);
 	}
 
-	/** What a person asked for is always due, even if the clock was set back. */
+	/** User requests are always due, even if the clock was set back. */
 	#dueBy(name: QueueName): number {
 		return name === "requested" ? AT_ANY_TIME : this.#work.context.clock.now();
 	}

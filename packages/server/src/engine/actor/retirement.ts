@@ -1,4 +1,4 @@
-/** How a project leaves this node: it waits for attempts in flight, then hands over those that are left. */
+/** How a project leaves this node: wait for attempts in flight, then hand over the remaining ones. */
 import type { HandedOver } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
@@ -7,7 +7,7 @@ import type { Flight } from "./flight.ts";
 import { Handover } from "./handover.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** A project that changes nodes waits this long for its attempts in flight; those that take longer are handed over. */
+/** How long a project that changes nodes waits for its attempts in flight. Those that take longer are handed over. */
 const HANDOVER_WAIT_MS = 500;
 
 export class Retirement {
@@ -21,26 +21,25 @@ export class Retirement {
 		this.#finisher = finisher;
 	}
 
-	/** Nothing more is started. */
+	/** Whether retirement has begun, so that nothing more is started. */
 	get begun(): boolean {
 		return this.#begun;
 	}
 
-	/** The attempts being handed over; null until then, and if there are none. From then on nothing may be written. */
+	/** The attempts being handed over; null before that, or if there are none. From then on nothing may be written. */
 	get handover(): Handover | null {
 		return this.#handover;
 	}
 
-	/** The attempts that are handed over. */
 	get attempts(): readonly HandedOver[] {
 		return this.#handover?.attempts ?? [];
 	}
 
 	/**
-	 * Starts nothing more, waits until what is in flight is committed, or is to be handed over, and commits where the lanes
-	 * stand.
+	 * Starts nothing more, waits until everything in flight is committed or handed over, and commits the lanes'
+	 * positions.
 	 *
-	 * @param quiet resolves when nothing is in flight, and when the actor is over
+	 * @param quiet resolves when nothing is in flight, or when the actor has ended
 	 */
 	async run(lanes: Iterable<Lane>, quiet: () => Promise<void>): Promise<void> {
 		this.#begun = true;
@@ -52,7 +51,10 @@ export class Retirement {
 		await quiet();
 	}
 
-	/** Puts back attempts whose request wasn't written. The others are settled once the lease is released. */
+	/**
+	 * Puts attempts whose request wasn't written back into their queues. The others are settled once the lease is
+	 * released.
+	 */
 	handOver(): void {
 		const { context, flights, lease, open } = this.#work;
 		if (flights.size === 0) return;
@@ -65,7 +67,7 @@ export class Retirement {
 		this.#handover = new Handover(context, lease, written);
 	}
 
-	/** @returns whether this attempt was handed over: it is settled as soon as the lease is released */
+	/** @returns whether this attempt was handed over: it is settled once the lease is released */
 	ended(flight: Flight, outcome: Outcome | Sent): boolean {
 		return this.#handover?.ended(flight, outcome) ?? false;
 	}

@@ -8,7 +8,7 @@ import { Room } from "./room.ts";
 
 const LIMIT = 100_000;
 
-/** The room of a project, on a node whose bytes another one has used up. */
+/** The room of a project on a node whose byte budget another project has used up. */
 function start() {
 	const slots = createSlots({ clock: new VirtualClock(), totalInFlight: 10, bytesInFlight: LIMIT, largestBody: LIMIT });
 	const inbox: Extract<Message, { kind: "freed" }>[] = [];
@@ -24,7 +24,7 @@ function start() {
 
 const lane = (webhookId: string): Lane => ({ webhookId }) as Lane;
 
-test("of the lanes of a project, one with a small body passes one whose body finds no bytes free", () => {
+test("a lane with a small body overtakes one whose body exceeds the free bytes", () => {
 	const { slots, inbox, room, greedy } = start();
 	const [large, small] = [lane("large"), lane("small")];
 	const fast = Array.from({ length: 9 }, (_, n) => slots.tryAcquire(`p${n}`, 100)!);
@@ -49,7 +49,7 @@ test("of the lanes of a project, one with a small body passes one whose body fin
 	expect(got.map(([one]) => one)).toEqual([small, large]);
 });
 
-test("a slot that was kept for lanes is free again when feeding them fails", () => {
+test("a slot reserved for lanes is released when feeding them fails", () => {
 	const { inbox, room, greedy, used } = start();
 	room.slotFor(lane("a"), 100_000);
 	greedy.release();

@@ -3,99 +3,99 @@ import type { Lane } from "../lanes/lane.ts";
 import { isSmallBody, type Slot } from "../send/slots.ts";
 import type { ProjectWork } from "./project-work.ts";
 
-/** Which slots: those that all share, or those set aside for what people asked for. */
+/** Shared slots, or those reserved for what users requested. */
 export type SlotKind = "shared" | "requested";
 
-/** What came of trying to start something. */
+/** The result of trying to start something. */
 export type StartResult = "started" | "nothing" | "no_room";
 
-/** A project's share of the node's room: slots to send with, and space among the outcomes that wait for their commit. */
+/** A project's share of the node's capacity: slots to send with, and space among outcomes awaiting commit. */
 export class Room {
 	readonly #lines: Readonly<Record<SlotKind, Line>>;
-	/** The slots of lanes that read their next event with one in hand. */
-	readonly #reserved = new Map<Lane, Slot>();
+	/** Slots of lanes that hold one while they read their next event. */
+	readonly #claimed = new Map<Lane, Slot>();
 
 	constructor(work: ProjectWork) {
 		this.#lines = { shared: new Line(work, "shared"), requested: new Line(work, "requested") };
 	}
 
 	/**
-	 * A slot to send with; if there is none, the lane is fed as soon as there is.
+	 * Takes a slot to send with. If none is free, the lane is fed as soon as one is.
 	 *
-	 * @param bytes the body, where that is known: otherwise the slot must be told later
+	 * @param bytes the body's size, if known; otherwise the slot must be given it later
 	 */
 	slotFor(lane: Lane, bytes?: number): Slot | null {
 		return this.#lines.shared.slotFor(lane, bytes);
 	}
 
-	/** A slot set aside for what a person asked for; if there is none, the lane is fed as soon as there is. */
+	/** Takes a slot reserved for user requests. If none is free, the lane is fed as soon as one is. */
 	requestedSlotFor(lane: Lane, bytes?: number): Slot | null {
 		return this.#lines.requested.slotFor(lane, bytes);
 	}
 
 	/**
-	 * Has the lane read its next event with a slot in hand: memory had no room for the event while it waited for a slot, and
-	 * might have none again.
+	 * Makes the lane hold a slot before it reads its next event: memory had no room for the event while the lane waited
+	 * for a slot, and might have none again.
 	 *
-	 * @returns whether there is one; if not, the lane is fed as soon as there is
+	 * @returns whether the lane has a slot; if not, it is fed as soon as one is free
 	 */
-	reserve(lane: Lane, bytes: number): boolean {
-		if (this.#reserved.has(lane)) return true;
+	claim(lane: Lane, bytes: number): boolean {
+		if (this.#claimed.has(lane)) return true;
 		const slot = this.slotFor(lane, bytes);
-		if (slot) this.#reserved.set(lane, slot);
+		if (slot) this.#claimed.set(lane, slot);
 		return slot !== null;
 	}
 
-	/** The slot that was reserved, for the event that was read. */
-	takeReserved(lane: Lane, bytes: number): Slot | null {
-		if (this.#reserved.size === 0) return null;
-		const slot = this.#reserved.get(lane);
+	/** Takes the lane's claimed slot for the event that was read. */
+	takeClaimed(lane: Lane, bytes: number): Slot | null {
+		if (this.#claimed.size === 0) return null;
+		const slot = this.#claimed.get(lane);
 		if (!slot) return null;
-		this.#reserved.delete(lane);
+		this.#claimed.delete(lane);
 		slot.holds(bytes);
 		return slot;
 	}
 
-	/** The lane does not read any more. */
-	releaseReserved(lane: Lane): void {
-		if (this.#reserved.size === 0) return;
-		this.#reserved.get(lane)?.release();
-		this.#reserved.delete(lane);
+	/** Releases the claimed slot: the lane has stopped reading. */
+	releaseClaimed(lane: Lane): void {
+		if (this.#claimed.size === 0) return;
+		this.#claimed.get(lane)?.release();
+		this.#claimed.delete(lane);
 	}
 
-	/** The lane could go on, but not now. */
+	/** Queues a lane that has more to do but no capacity to do it now. */
 	wait(lane: Lane): void {
 		this.#lines.shared.wait(lane);
 	}
 
-	/** There is room again, perhaps with a slot kept for us: feeds starved lanes, each once. */
+	/** Capacity is available again, perhaps with a slot reserved for this project: feeds each starved lane once. */
 	freed(kind: SlotKind, slot: Slot | null, feed: (lane: Lane) => void): void {
 		this.#lines[kind].freed(slot, feed);
 	}
 
 	forget(lane: Lane): void {
 		for (const line of Object.values(this.#lines)) line.forget(lane);
-		this.releaseReserved(lane);
+		this.releaseClaimed(lane);
 	}
 
 	end(): void {
 		for (const line of Object.values(this.#lines)) line.end();
-		for (const lane of this.#reserved.keys()) this.releaseReserved(lane);
+		for (const lane of this.#claimed.keys()) this.releaseClaimed(lane);
 	}
 }
 
 /**
- * Lanes of a project that found no room for slots of one kind. They are fed in the order in which they asked, so that the
- * lanes of a project share alike; one whose body is too large for the slot that there is waits for the next.
+ * Lanes of a project that found no capacity for slots of one kind. They are fed in the order in which they asked, so
+ * that they share equally. A lane whose body is too large for the free slot waits for the next one.
  */
 class Line {
 	readonly #work: ProjectWork;
 	readonly #kind: SlotKind;
 	readonly #starved = new Set<Lane>();
 	#waiting = false;
-	/** Whether one of them waits with a small body. */
+	/** Whether a lane with a small body is waiting. */
 	#small = false;
-	/** A slot that was kept for the next starved lane when it became free. */
+	/** A slot reserved for the next starved lane. */
 	#granted: Slot | null = null;
 	#over = false;
 
@@ -154,7 +154,7 @@ class Line {
 		return this.#work.context.settler.hasRoom(this.#work.projectId);
 	}
 
-	/** The body to ask for: the smallest that waits, as far as that matters. */
+	/** The body size to ask for: small if a lane with a small body is waiting; otherwise unspecified. */
 	get #bytes(): number | undefined {
 		return this.#small ? SENDS.smallBodyBytes : undefined;
 	}

@@ -1,28 +1,28 @@
 import { PROJECTS } from "../../base/budgets.ts";
 import type { Actor } from "./actor.ts";
 
-/** The projects that this node works, an actor for each, and those whose lease is on its way back. */
+/** The projects that this node owns, with an actor for each, and those whose lease is being released. */
 export class Roster {
-	/** Projects that this node works at most. Beyond that they take turns. */
+	/** Maximum number of projects owned at a time. Any more take turns. */
 	readonly limit: number;
-	/** More places, for projects for which a person requested something. */
-	readonly setAside: number;
-	/** As many projects as this node takes up by itself. */
+	/** Extra capacity for projects in which a user requested something. */
+	readonly reserved: number;
+	/** Maximum number of projects that this node takes on its own initiative. */
 	share: number;
-	/** The node stops: nothing is taken up any more. */
+	/** The node is stopping: it takes no more projects. */
 	closing = false;
 	readonly #actors = new Map<string, Actor>();
 	readonly #leaving = new Set<string>();
 
 	constructor(limit: number = PROJECTS.active) {
 		this.limit = limit;
-		this.setAside = Math.min(PROJECTS.setAside, limit);
+		this.reserved = Math.min(PROJECTS.reserved, limit);
 		this.share = limit;
 	}
 
 	/**
-	 * How many more projects may be taken up where `most` may be worked. Those that only finish what is in flight leave room
-	 * for others, as long as they are no more than the limit again.
+	 * How many more projects may be taken if `most` may be owned. Retiring projects don't count towards `most`, but all
+	 * projects together are limited to twice the limit.
 	 */
 	room(most: number): number {
 		let retiring = 0;
@@ -31,40 +31,40 @@ export class Roster {
 		return Math.max(0, Math.min(most - (size - retiring), 2 * this.limit - size));
 	}
 
-	/** By their projects. */
+	/** Actors by project id. */
 	get actors(): ReadonlyMap<string, Actor> {
 		return this.#actors;
 	}
 
-	/** The project's actor, unless it is giving the project back. */
+	/** The project's actor, unless it is releasing the project. */
 	working(projectId: string): Actor | undefined {
 		const actor = this.#actors.get(projectId);
 		return actor?.retiring ? undefined : actor;
 	}
 
-	/** Whether it is this actor that works its project. */
+	/** Whether this actor owns its project. */
 	has(actor: Actor): boolean {
 		return this.#actors.get(actor.projectId) === actor;
 	}
 
-	/** Whether nothing of the project is here, so that its lease may be taken. */
+	/** Whether this node holds nothing of the project, so that it may take the lease. */
 	isFree(projectId: string): boolean {
 		return !this.#actors.has(projectId) && !this.#leaving.has(projectId);
 	}
 
-	/** A former actor of its project ends. */
+	/** Adds an actor; a previous actor of the project ends. */
 	add(actor: Actor): void {
 		this.#actors.get(actor.projectId)?.end();
 		this.#actors.set(actor.projectId, actor);
 	}
 
-	/** It ends, and works its project no longer. */
+	/** Ends the actor and removes it if it owns its project. */
 	drop(actor: Actor): void {
 		if (this.has(actor)) this.#actors.delete(actor.projectId);
 		actor.end();
 	}
 
-	/** Drops the actor; until `release` has ended its project is on its way back. */
+	/** Drops the actor. Its project isn't free until `release` has finished. */
 	async leave(actor: Actor, release: () => Promise<void>): Promise<void> {
 		this.drop(actor);
 		this.#leaving.add(actor.projectId);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { PROJECTS } from "../../base/budgets.ts";
 import { Setbacks } from "./setbacks.ts";
 
-test("a project rests twice as long each time, an hour at most, and from the beginning once it worked for an hour", () => {
+test("a project rests twice as long each time, up to an hour, and the count restarts once it has run for an hour", () => {
 	const clock = new VirtualClock();
 	const setbacks = new Setbacks(clock, 10_000);
 	const rests: number[] = [];

@@ -2,17 +2,17 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 
 interface Setback {
-	/** How many came soon after each other. */
+	/** Number of setbacks in quick succession. */
 	readonly count: number;
-	/** When the project may send again, by the clock that is never set. */
+	/** Monotonic time from which the project may send again. */
 	readonly until: number;
 }
 
 /**
- * Projects that send without getting anywhere: storage refuses their outcomes, or our code fails on them. Each time they
- * are taken up, receivers get the same events again. So they rest after each setback, twice as long as after the one
- * before, up to {@link PROJECTS.longestRestMs}. One that works for as long as that starts from the beginning. Each node
- * counts what it has met itself.
+ * Projects that send without making progress: storage rejects their outcomes, or our code fails on them. Each time such
+ * a project is taken, receivers get the same events again. So it rests after each setback, twice as long each time, up
+ * to {@link PROJECTS.longestRestMs}. The count restarts once a project has run for that long. Each node counts only its
+ * own setbacks.
  */
 export class Setbacks {
 	readonly #clock: Pick<Clock, "elapsed">;
@@ -24,7 +24,7 @@ export class Setbacks {
 		this.#firstRestMs = firstRestMs;
 	}
 
-	/** How many projects rest now. */
+	/** Number of projects resting now. */
 	get resting(): number {
 		const now = this.#clock.elapsed();
 		let resting = 0;
@@ -41,7 +41,7 @@ export class Setbacks {
 		return restMs;
 	}
 
-	/** How much longer the project rests, milliseconds; 0 if it does not. */
+	/** Remaining rest of the project in milliseconds; 0 if it isn't resting. */
 	restOf(projectId: string): number {
 		const setback = this.#setbacks.get(projectId);
 		return setback ? Math.max(0, setback.until - this.#clock.elapsed()) : 0;

@@ -12,32 +12,32 @@ import type { ProjectWork } from "./project-work.ts";
 import { QueueStarter } from "./queue-starter.ts";
 import { Room, type SlotKind, type StartResult } from "./room.ts";
 
-/** The position of a lane that only passed over events is committed when it is this far ahead of storage. */
+/** The position of a lane that only skips events is committed once it is this far ahead of storage. */
 const MAX_LAG = 2_000;
 
-/** What a lane starts, and in which order: a class each turn. */
+/** The kinds of attempt, in the order in which a lane starts them: one kind each turn. */
 const CLASSES = ["requested", "first", "retry", "replay"] as const;
 
 /**
- * Starts what lanes may start: first attempts in log order, due retries, replays, and what a person asked for.
+ * Starts what lanes may start: first attempts in log order, due retries, replays, and user requests.
  *
- * The classes of a lane take turns, so that where slots are scarce none of them keeps the others out. What a person asked
- * for first gets the slots that are set aside for it.
+ * The kinds of attempt take turns, so that none of them keeps the others out where slots are scarce. User requests try
+ * the slots reserved for them first.
  */
 export class Starter {
 	readonly #work: ProjectWork;
 	readonly #room: Room;
 	readonly #launcher: Launcher;
-	/** Starts what waits in queues: retries, replays, and what a person asked for. */
+	/** Starts queued attempts: retries, replays, and user requests. */
 	readonly queued: QueueStarter;
 	readonly #commitPosition: (lane: Lane) => void;
 	readonly #allClosed: (lane: Lane) => void;
-	/** Events that were closed without an attempt, not committed yet, and lanes that wait until fewer are. */
+	/** Number of events closed without an attempt whose commit is pending. Beyond a limit, lanes wait for it to fall. */
 	#closing = 0;
 	readonly #waitingToClose = new Set<Lane>();
-	/** Lanes that wait for a shortage of ours to end. */
+	/** Lanes that wait for a local shortage to end. */
 	readonly #resting = new Set<Lane>();
-	/** Lanes that were to start something while nothing might be started. */
+	/** Lanes that had something to start while starting wasn't allowed. */
 	readonly #halted = new Set<Lane>();
 	readonly #onRested = (): void => this.#work.post({ kind: "rested" });
 
@@ -51,10 +51,10 @@ export class Starter {
 		this.#allClosed = allClosed;
 	}
 
-	/** Starts whatever this lane may start now, and arranges for its next turn. */
+	/** Starts everything that this lane may start now, and sets its timer for the next retry. */
 	pump(lane: Lane): void {
 		this.#start(lane);
-		if (lane.awaits === null) this.#room.releaseReserved(lane);
+		if (lane.awaits === null) this.#room.releaseClaimed(lane);
 	}
 
 	#start(lane: Lane): void {
@@ -84,32 +84,32 @@ export class Starter {
 		for (let idle = 0; idle < CLASSES.length; ) {
 			const name = CLASSES[lane.turn]!;
 			const result = name === "first" ? this.#startFirst(lane) : this.queued.start(lane, name);
-			// It keeps its turn: the next slot is for this class.
+			// The lane keeps its turn: the next slot is for this kind.
 			if (result === "no_room") return;
 			lane.turn = (lane.turn + 1) % CLASSES.length;
 			idle = result === "started" ? 0 : idle + 1;
 		}
 	}
 
-	/** An attempt of this lane met a shortage of ours: the lane starts nothing until it is time to try again. */
+	/** An attempt of this lane ran into a local shortage: the lane starts nothing until it is time to try again. */
 	rest(lane: Lane, shortage: Shortage): void {
 		this.#resting.add(lane);
 		this.#work.context.shortages.wait(shortage, this.#onRested);
 	}
 
-	/** Lanes may start again. @returns those that were to start something meanwhile */
+	/** Lanes may start again. @returns those that had something to start meanwhile */
 	takeHalted(): readonly Lane[] {
 		const halted = [...this.#halted];
 		this.#halted.clear();
 		return halted;
 	}
 
-	/** It is time to try again. */
+	/** It is time to try again after a shortage. */
 	rested(): void {
 		this.#resting.clear();
 	}
 
-	/** There is room again. */
+	/** Capacity is available again. */
 	freed(kind: SlotKind, slot: Slot | null): void {
 		this.#room.freed(kind, slot, (lane) => this.pump(lane));
 	}
@@ -123,7 +123,7 @@ export class Starter {
 		this.#waitingToClose.clear();
 	}
 
-	/** The webhook is gone. */
+	/** Drops the timer, slots and queue entries of a removed webhook's lane. */
 	forget(lane: Lane): void {
 		lane.alarm?.timer.cancel();
 		this.#resting.delete(lane);
@@ -146,7 +146,7 @@ export class Starter {
 			const event = lane.peekEvent();
 			if (!event) {
 				const refused = lane.awaits === null ? lane.refusedBytes : null;
-				if (refused !== null && !this.#room.reserve(lane, refused)) return "no_room";
+				if (refused !== null && !this.#room.claim(lane, refused)) return "no_room";
 				if (this.#feed(lane)) continue;
 				break;
 			}
@@ -157,7 +157,7 @@ export class Starter {
 				break;
 			}
 			const bytes = event.body.length;
-			const slot = this.#room.takeReserved(lane, bytes) ?? this.#room.slotFor(lane, bytes);
+			const slot = this.#room.takeClaimed(lane, bytes) ?? this.#room.slotFor(lane, bytes);
 			if (!slot) {
 				lane.refusedBytes = bytes;
 				return "no_room";
@@ -174,7 +174,9 @@ export class Starter {
 		return "nothing";
 	}
 
-	/** Closes an event whose retention has ended. A few at a time, each with its commit: others have outcomes to commit, too. */
+	/**
+	 * Closes an event past its retention. Limited, since each closing needs a commit and other outcomes need theirs too.
+	 */
 	#closeFirst(lane: Lane, event: LogEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
 			this.#room.wait(lane);
@@ -190,7 +192,7 @@ export class Starter {
 		return "started";
 	}
 
-	/** Gives the lane the chunk that it continues with. False when there is none to continue with now. */
+	/** Gives the lane the chunk that it continues with. False if there is none to continue with yet. */
 	#feed(lane: Lane): boolean {
 		const { reader } = this.#work;
 		if (lane.awaits !== null) return false;
@@ -211,7 +213,7 @@ export class Starter {
 		return false;
 	}
 
-	/** Reads open events of the lane that have to be sent again. */
+	/** Reads the lane's open events that must be sent again. */
 	#readOpen(lane: Lane): void {
 		const { context, projectId, post, readFailed } = this.#work;
 		const seqs = lane.unread;
@@ -241,7 +243,7 @@ export class Starter {
 		if (due === (lane.alarm?.at ?? null)) return;
 		lane.alarm?.timer.cancel();
 		lane.alarm = null;
-		if (due === null || due <= now) return; // what is due waits for room or for a read, not for the time
+		if (due === null || due <= now) return; // a due retry waits for a slot or a read, not for time to pass
 		const timer = clock.setTimeout(
 			() => {
 				lane.alarm = null;

@@ -2,9 +2,9 @@ import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
 
 /**
- * A stretch of a project's log in memory: every event with `after < seq ≤ through` that is of one of the types it was
- * read for (all of them when `types` is null). Lanes share chunks and hold no copies. One that has to go is emptied: it
- * serves no lane any more.
+ * A section of a project's log in memory: every event with `after < seq ≤ through` of the types that it was read for
+ * (all types if `types` is null). Lanes share chunks instead of copying them. An evicted chunk is emptied, and no
+ * longer serves any lane.
  */
 export class Chunk {
 	readonly after: number;
@@ -14,7 +14,7 @@ export class Chunk {
 	#bytes = 0;
 	#isEmptied = false;
 
-	/** Events that are read by number. Tells nothing of what comes next. */
+	/** A chunk of events read by sequence number. It says nothing about the events in between. */
 	static ofOpen(events: readonly LogEvent[]): Chunk {
 		return new Chunk(-1, -1, [...events], "");
 	}
@@ -39,7 +39,7 @@ export class Chunk {
 		return this.#isEmptied;
 	}
 
-	/** Lets go of its events. */
+	/** Drops its events. */
 	empty(): void {
 		this.#isEmptied = true;
 		this.events.length = 0;
@@ -47,12 +47,12 @@ export class Chunk {
 		this.#through = this.after;
 	}
 
-	/** Whether it tells a lane at `position`, with subscriptions `types`, what comes next. */
+	/** Whether it holds what follows `position` for a lane with subscriptions `types`. */
 	serves(position: number, types: string | null): boolean {
 		return this.after <= position && position < this.#through && (this.types === null || this.types === types);
 	}
 
-	/** Appends the event that follows, if there is room. */
+	/** Appends the next event, if there is room. */
 	extend(event: LogEvent): boolean {
 		if (this.#isEmptied || this.types !== null || event.seq !== this.#through + 1) return false;
 		if (this.events.length >= WINDOWS.freshEvents || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
@@ -62,7 +62,7 @@ export class Chunk {
 		return true;
 	}
 
-	/** The index of the first event behind `position`. */
+	/** The index of the first event after `position`. */
 	indexAfter(position: number): number {
 		let low = 0;
 		let high = this.events.length;

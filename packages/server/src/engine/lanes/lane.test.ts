@@ -37,7 +37,7 @@ const eventOf = (seq: number, type: string): LogEvent => ({
 	body: Buffer.from("{}"),
 });
 
-/** Takes up the next event, if the lane may; reads `window` events of the log at a time. @returns its `seq` */
+/** Takes the next event, if the lane may start one; reads `window` events of the log at a time. @returns its `seq` */
 function start(lane: Lane, log: readonly LogEvent[], window: number): number | null {
 	while (lane.mayStartFirst) {
 		const event = lane.peekEvent();
@@ -58,20 +58,19 @@ function start(lane: Lane, log: readonly LogEvent[], window: number): number | n
 	return null;
 }
 
-/** Storage, the owner and the node around one lane, as plainly as can be. */
+/** A minimal model of storage, the owner and the node around one lane. */
 class World {
 	readonly log: LogEvent[] = [];
-	/** What storage holds, with the settings of the owner. */
+	/** What storage holds, with the owner's settings. */
 	stored = stateOf({});
-	/** Events whose outcome is committed. */
 	readonly logged = new Set<number>();
 	lane = new Lane("proj_1", this.stored, KEY, TYPES.length);
 	inFlight: number[] = [];
 	/** Events that this lane has ended, committed or not. */
 	ended = new Set<number>();
-	/** What was ended and is to be committed, in this order. */
+	/** Ended events whose commit is pending, in this order. */
 	uncommitted: { readonly seq: number | null; readonly progress: LaneProgress }[] = [];
-	/** The owner resumed from here; and what the lane has heard of that. */
+	/** Where the owner resumed from, and the value that the lane knows. */
 	skipped = 0;
 	heardSkipped = 0;
 
@@ -80,7 +79,7 @@ class World {
 		return from !== undefined && seq > from;
 	}
 
-	/** What the lane should start, in order. */
+	/** The events that the lane should start, in order. */
 	get waiting(): number[] {
 		return range(1, this.log.length).filter(
 			(seq) => this.isWanted(seq) && seq > this.heardSkipped && !this.ended.has(seq) && !this.inFlight.includes(seq),
@@ -108,7 +107,7 @@ class World {
 		if (seq !== undefined) this.lane.putBack(seq);
 	}
 
-	/** As storage does it: what is settled stays settled. */
+	/** Commits like storage does: settled events stay settled. */
 	commit(count: number): void {
 		for (const { seq, progress } of this.uncommitted.splice(0, count)) {
 			if (seq !== null) this.logged.add(seq);
@@ -137,7 +136,7 @@ class World {
 		this.heardSkipped = this.skipped;
 	}
 
-	/** Whoever loads what is stored makes every attempt that is not logged, and no other. */
+	/** Checks that loading what is stored repeats every attempt that isn't logged, and no other. */
 	check(): void {
 		const { position, open } = this.stored;
 		expect(open).toEqual([...new Set(open)].sort((a, b) => a - b));
@@ -149,7 +148,7 @@ class World {
 		expect(this.lane.progress.open.length).toBeLessThanOrEqual(this.mostInFlight);
 	}
 
-	/** The largest `max_in_flight` that there was. */
+	/** The largest `max_in_flight` so far. */
 	mostInFlight = this.stored.maxInFlight;
 
 	#land(which: number): number | undefined {
@@ -183,7 +182,7 @@ const steps = fc.array(
 	{ maxLength: 150, size: "max" },
 );
 
-test("whatever happens, each event is taken up in order and once, and what is stored is never past one that is open", () => {
+test("for any history, each event is started once and in order, and the stored position never passes an open one", () => {
 	fc.assert(
 		fc.property(steps, (series) => {
 			const world = new World();
@@ -206,13 +205,13 @@ test("whatever happens, each event is taken up in order and once, and what is st
 					world.set({ subscriptions: new Map(step.types.map((type) => [type, from(type)])) });
 					world.reload();
 				} else if (step.kind === "resume") {
-					// The lane hears of it with its next reload.
+					// The lane learns of it at its next reload.
 					world.skipped = world.log.length;
 					world.set({ position: world.log.length, open: [], skipThrough: world.log.length });
 				} else world.crash();
 				world.check();
 			}
-			// In the end everything that waits is sent, however wide the lane is by now.
+			// Finally everything that waits is sent, however many may be in flight by then.
 			world.reload();
 			for (let turns = 0; turns <= 2 * world.log.length; turns++) {
 				world.take(3);
@@ -226,8 +225,8 @@ test("whatever happens, each event is taken up in order and once, and what is st
 	);
 });
 
-test("an event that hangs holds up no other, and what is stored for it does not grow", () => {
-	// At most 256 events were sent beyond one that hung.
+test("a hanging event delays no other, and its stored state doesn't grow", () => {
+	// At most 256 events were once sent beyond one that hung.
 	const log = range(1, 2_000).map((seq) => eventOf(seq, "a"));
 	const lane = new Lane("proj_1", stateOf({ maxInFlight: 2 }), KEY, TYPES.length);
 	expect(start(lane, log, 128)).toBe(1);
@@ -241,7 +240,7 @@ test("an event that hangs holds up no other, and what is stored for it does not 
 	expect(lane.progress).toEqual({ webhookId: "wh_1", position: 2_000, open: [] });
 });
 
-test("after a crash the open events are sent first, no more at a time than the owner allows by now", () => {
+test("after a crash the open events are sent first, no more at a time than the owner now allows", () => {
 	const log = range(1, 40).map((seq) => eventOf(seq, "a"));
 	const open = range(1, 30).filter((seq) => seq % 2 === 1);
 	const lane = new Lane("proj_1", stateOf({ maxInFlight: 3, position: 30, open }), KEY, TYPES.length);
@@ -258,7 +257,7 @@ test("after a crash the open events are sent first, no more at a time than the o
 	expect(lane.isBehind(40)).toBe(false);
 });
 
-test("an open event that the log has no more is passed over", () => {
+test("skips an open event that is no longer in the log", () => {
 	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
 	const lane = new Lane("proj_1", stateOf({ maxInFlight: 1, position: 3, open: [1, 2] }), KEY, TYPES.length);
 	const withoutFirst = log.slice(1);
@@ -267,7 +266,7 @@ test("an open event that the log has no more is passed over", () => {
 	expect(lane.progress.open).toEqual([2]);
 });
 
-test("what the owner left out is closed up to the last event of then, and nothing of a replay", () => {
+test("events that the owner skipped are closed up to that point, but no replays", () => {
 	const lane = new Lane("proj_1", stateOf({ position: 7, skipThrough: 7 }), KEY, TYPES.length);
 	const reason = (seq: number, replay = 0) => {
 		const retry: Retry = { webhookId: "wh_1", seq, queue: "retry", replay, attempt: 2, dueAt: 0 };
@@ -282,13 +281,13 @@ const retryOf = (about: Partial<Retry>): Retry => {
 
 const laneOf = (about: Partial<LaneState>): Lane => new Lane("proj_1", stateOf(about), KEY, TYPES.length);
 
-test("a type begins with the event after the one that was the last when it was subscribed to", () => {
+test("a subscription starts after the last event at the time of subscribing", () => {
 	const log = range(1, 4).map((seq) => eventOf(seq, "a"));
 	const lane = laneOf({ subscriptions: new Map([["a", 2]]) });
 	expect([start(lane, log, 128), start(lane, log, 128), start(lane, log, 128)]).toEqual([3, 4, null]);
 });
 
-test("what a former holder has in flight is not sent, but when that holder is gone", () => {
+test("attempts in flight at a previous owner are not sent until that node is gone", () => {
 	const log = range(1, 3).map((seq) => eventOf(seq, "a"));
 	const lane = laneOf({ maxInFlight: 2, position: 2, open: [1, 2] });
 	const attempt = { webhookId: "wh_1", seq: 1, replay: 0, queue: null, until: 1_000 };
@@ -302,7 +301,7 @@ test("what a former holder has in flight is not sent, but when that holder is go
 	expect([start(lane, log, 128), start(lane, log, 128)]).toEqual([1, 3]);
 });
 
-test("the commit of a series leaves the next one of its delivery under way", () => {
+test("committing a series leaves the delivery's next one in flight", () => {
 	const lane = laneOf({});
 	const [before, next] = [retryOf({ replay: 0 }), retryOf({ replay: 1 })];
 	lane.queuedStarted(before);
@@ -312,7 +311,7 @@ test("the commit of a series leaves the next one of its delivery under way", () 
 	expect(lane.isUnderWay(next)).toBe(true);
 });
 
-test("a lane is due when the first of its queues is", () => {
+test("a lane is due when its first due queue is", () => {
 	const lane = laneOf({});
 	for (const name of ["retry", "replay", "requested"] as const) {
 		const queue = lane.queue(name);
@@ -323,7 +322,7 @@ test("a lane is due when the first of its queues is", () => {
 	expect(lane.nextDueAt).toBe(100);
 });
 
-test("a lane that found too many reads under way is looked at again when any of them ends", () => {
+test("a lane that found too many reads in flight is checked again when any of them ends", () => {
 	const lane = laneOf({});
 	lane.awaits = ANY_READ;
 	expect(lane.windowRead("another", null)).toBe(true);

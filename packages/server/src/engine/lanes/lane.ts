@@ -15,49 +15,49 @@ import { ANY_READ } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
-/** All queues. What a person asked for comes first. */
+/** All queues. User requests come first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
 /**
- * One webhook's way through its project's log.
+ * One webhook's progress through its project's log.
  *
  * ```
  *   1 2 3 4 5 6 7 8 9 …            the log
  *       ▲   ▲     ▲
- *       open      position         everything up to here was taken up, or is not wanted
+ *       open      position         everything up to here was started, or is not wanted
  * ```
  *
- * Open are the events up to the position whose first attempt is not settled: those in flight, and those that have to be
- * sent again, because nothing was sent (the webhook was paused) or the node that sent them died. These go first, in
- * order; then the lane continues beyond its position. At most `maxInFlight` are in flight, so at most as many are open,
- * however long one of them takes. A lane is data and small rules; only its actor changes it.
+ * Open events are those up to the position whose first attempt isn't settled: they are in flight, or must be sent again
+ * because nothing was sent (the webhook was paused) or the node that sent them died. These go first, in order; then the
+ * lane continues after its position. At most `maxInFlight` events are in flight, so at most as many are open, however
+ * long one of them takes. A lane is data and simple rules; only its actor changes it.
  */
 export class Lane {
 	readonly webhookId: string;
-	/** What the sender reads at the last moment: changed in place, so that rotation and edits hold at once. */
+	/** Read by the sender at the last moment and changed in place, so that edits and rotations apply immediately. */
 	readonly target: { -readonly [K in keyof Target]: Target[K] };
 	readonly #queues: Readonly<Record<QueueName, RetryQueue>> = {
 		retry: new RetryQueue(),
 		replay: new RetryQueue(),
 		requested: new RetryQueue(),
 	};
-	/** Whose turn it is to start next: an index into the starter's classes. */
+	/** Which kind of attempt starts next: an index into the starter's classes. */
 	turn = 0;
-	/** Whether it is to be looked at when the actor's messages are done. */
+	/** Whether to look at it once the actor's messages are handled. */
 	marked = false;
-	/** The webhook is no longer there: nothing starts any more, and what is under way is settled for good. */
+	/** The webhook no longer exists: nothing more starts, and attempts in flight are settled without a retry. */
 	gone = false;
-	/** Looking for events whose retention has ended, also while paused. */
+	/** Checking for events past their retention, even while paused. */
 	sweeping = true;
-	/** Looking, while paused, for retries and replays that have waited since before the retention began. */
+	/** Checking, while paused, for retries and replays past the retention. */
 	sweepingQueues = true;
-	/** The chunk that it reads from, or undefined when it must find one. */
+	/** The chunk that it reads from; undefined if it must find one. */
 	chunk: Chunk | undefined;
-	/** The key of the read that it waits for. */
+	/** The key of the read that it is waiting for. */
 	awaits: string | null = null;
-	/** Its next event found no slot: how large the body was, bytes. Should it be read again, then with a slot in hand. */
+	/** Body size of the next event if it found no slot, bytes. It is then read again only with a slot in hand. */
 	refusedBytes: number | null = null;
-	/** The alarm that is set for its next retry. */
+	/** The timer for its next retry. */
 	alarm: { readonly at: number; readonly timer: Timer } | null = null;
 
 	#state: LaneState;
@@ -66,14 +66,14 @@ export class Lane {
 	#position: number;
 	#committedPosition: number;
 	readonly #open: OpenEvents;
-	/** First attempts in flight: those of open events, and those that the owner has since moved the lane beyond. */
+	/** First attempts in flight: those of open events, and those that the owner has since skipped. */
 	#sending = 0;
 	#index = 0;
-	/** The series of retries and replays from their start until their outcome is committed, by their event. */
+	/** Retries and replays from their start until their outcome is committed: series by event. */
 	readonly #underWay = new Map<number, number>();
 	readonly #queuedSending: Record<QueueName, number> = { retry: 0, replay: 0, requested: 0 };
 
-	/** Attempts that a former holder of the project has in flight. */
+	/** Attempts in flight at a previous owner of the project. */
 	#elsewhere: readonly HandedOver[] = [];
 
 	constructor(projectId: string, state: LaneState, key: SigningKey, allTypes: number) {
@@ -94,12 +94,12 @@ export class Lane {
 		return this.#state.status === "active" && !this.gone;
 	}
 
-	/** The owner deleted the webhook, and what is pending for it is being closed. */
+	/** The owner deleted the webhook, and its pending deliveries are being closed. */
 	get deleted(): boolean {
 		return this.#state.status === "deleted";
 	}
 
-	/** Whether no retry and no replay is pending or in flight. */
+	/** Whether no retry or replay is pending or in flight. */
 	get queuesEmpty(): boolean {
 		return this.#underWay.size === 0 && Object.values(this.#queues).every((queue) => queue.nextDueAt === null);
 	}
@@ -116,12 +116,12 @@ export class Lane {
 		return this.#types;
 	}
 
-	/** What is settled with each outcome, so that whoever takes the lane up next knows how far it has come. */
+	/** Settled with each outcome, so that the lane's next owner knows its progress. */
 	get progress(): LaneProgress {
 		return { webhookId: this.webhookId, position: this.#position, open: this.#open.seqs };
 	}
 
-	/** How far storage's position is behind: events that were passed over without an attempt. */
+	/** How far the stored position lags, because of events skipped without an attempt. */
 	get lag(): number {
 		return this.#position - this.#committedPosition;
 	}
@@ -131,7 +131,7 @@ export class Lane {
 		return this.#position < lastSeq || this.#open.hasWaiting;
 	}
 
-	/** The owner's settings as they are now. The lane keeps its own progress, unless the owner moved it on. */
+	/** Applies the owner's current settings. The lane keeps its own progress, unless the owner moved it ahead. */
 	reload(state: LaneState, key: SigningKey, allTypes: number): void {
 		const resumed = this.#state.status === "paused" && state.status === "active";
 		this.#state = state;
@@ -147,7 +147,7 @@ export class Lane {
 		if (resumed) this.invalidateRetries();
 	}
 
-	/** Attempts that a former holder of the project has in flight, and may settle: they count as in flight here, too. */
+	/** Attempts that a previous owner of the project has in flight and may settle. They count as in flight here too. */
 	inFlightElsewhere(attempts: readonly HandedOver[]): void {
 		const before = this.#elsewhere;
 		this.#elsewhere = attempts;
@@ -163,7 +163,7 @@ export class Lane {
 		}
 	}
 
-	/** It was settled (storage's state tells what follows), or its node died: then it is made again. */
+	/** It was settled (the stored state says what follows), or its node died and it must be repeated. */
 	#endedElsewhere({ seq, replay, queue }: HandedOver): void {
 		if (queue === null) {
 			this.putBack(seq);
@@ -174,7 +174,7 @@ export class Lane {
 		this.invalidateRetries();
 	}
 
-	/** Retries or replays were stored by others. */
+	/** Another component stored retries or replays. */
 	invalidateRetries(): void {
 		for (const queue of Object.values(this.#queues)) queue.invalidate();
 	}
@@ -185,17 +185,17 @@ export class Lane {
 		return this.#sending < this.#state.maxInFlight;
 	}
 
-	/** Open events whose bodies have to be read before the lane can continue, by number: a few at a time. */
+	/** Sequence numbers of open events to read before the lane can continue, a few at a time. */
 	get unread(): readonly number[] {
 		return this.#open.unread;
 	}
 
-	/** The open events with these numbers were read; those that are missing are not in the log any more. */
+	/** The open events with these sequence numbers were read; missing ones are no longer in the log. */
 	openRead(seqs: readonly number[], chunk: Chunk): void {
 		this.#open.read(seqs, chunk);
 	}
 
-	/** The next event that this webhook wants, from what is at hand; undefined when that is used up. */
+	/** The next event in memory that this webhook wants; undefined if there is none. */
 	peekEvent(): LogEvent | undefined {
 		if (this.chunk?.isEmptied) this.chunk = undefined;
 		const { chunk } = this;
@@ -215,9 +215,9 @@ export class Lane {
 	}
 
 	/**
-	 * A window of the log was read (or failed to be, if null).
+	 * A window of the log was read; null if that failed.
 	 *
-	 * @returns whether the lane waited for it and should be looked at again
+	 * @returns whether the lane was waiting for it and should be looked at again
 	 */
 	windowRead(key: string, chunk: Chunk | null): boolean {
 		if (this.awaits !== key && this.awaits !== ANY_READ) return false;
@@ -226,13 +226,13 @@ export class Lane {
 		return true;
 	}
 
-	/** Goes on with this chunk. */
+	/** Continues with this chunk. */
 	use(chunk: Chunk): void {
 		this.chunk = chunk;
 		this.#index = chunk.indexAfter(this.#position);
 	}
 
-	/** The event that `peekEvent` gave is taken up. */
+	/** Starts the event that `peekEvent` returned. */
 	takeEvent(event: LogEvent): void {
 		this.#sending += 1;
 		this.refusedBytes = null;
@@ -242,32 +242,32 @@ export class Lane {
 		this.#index += 1;
 	}
 
-	/** Lets go of events in memory: the lane may be paused for days. */
+	/** Drops events from memory: the lane may be paused for days. */
 	forgetEvents(): void {
 		this.chunk = undefined;
 		this.refusedBytes = null;
 		this.#open.forgetEvents();
 	}
 
-	/** Its attempt is over; the next may start, though the outcome is not committed yet. */
+	/** An attempt has ended; the next may start before the outcome is committed. */
 	firstEnded(seq: number): void {
 		this.#sending -= 1;
 		this.#open.settle(seq);
 	}
 
-	/** Its attempt was withheld: it waits to be sent again, unless the owner has moved the lane beyond it. */
+	/** An attempt was withheld: its event waits again, unless the owner has skipped it. */
 	putBack(seq: number): void {
 		this.#sending -= 1;
 		this.#open.putBack(seq);
 	}
 
-	/** The webhook was deleted, or this node works it no longer: nothing leaves any more. */
+	/** The webhook was deleted, or this node no longer owns it: nothing more is sent. */
 	end(): void {
 		this.gone = true;
 		this.target.withheld = true;
 	}
 
-	/** Storage holds this position. */
+	/** This position is stored. */
 	committed(position: number): void {
 		this.#committedPosition = Math.max(this.#committedPosition, position);
 	}
@@ -278,13 +278,13 @@ export class Lane {
 		return this.#queues[name];
 	}
 
-	/** Whether something of its queues is due or may be, or was asked for by a person: mostly nothing is. */
+	/** Whether any queued attempt is or may be due, or was requested by a user: usually none. */
 	hasQueued(now: number): boolean {
 		const { retry, replay, requested } = this.#queues;
 		return retry.mayHaveDue(now) || replay.mayHaveDue(now) || requested.nextDueAt !== null;
 	}
 
-	/** Within the webhook's own limits. Those for what a person asked for do not apply to slots that are set aside for it. */
+	/** Applies the webhook's own limits. Those for user requests don't apply to their reserved slots. */
 	mayStartQueued(name: QueueName): boolean {
 		const { maxInFlight } = this.#state;
 		return (
@@ -292,7 +292,7 @@ export class Lane {
 		);
 	}
 
-	/** When something of its queues is due that may be started then, or null. */
+	/** When the next queued attempt that may then be started is due, or null. */
 	get nextDueAt(): number | null {
 		let next: number | null = null;
 		for (const name of QUEUE_NAMES) {
@@ -319,18 +319,18 @@ export class Lane {
 		this.#queuedSending[retry.queue] -= 1;
 	}
 
-	/** A newer series of the same delivery may be under way already. */
+	/** Removes this series, unless a newer one of the same delivery is already in flight. */
 	queuedCommitted(retry: Retry): void {
 		if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);
 	}
 
-	/** Whether this attempt should still be made. @param retry null for a first attempt of the lane */
+	/** Whether this attempt should still be made. @param retry null for a first attempt */
 	wants(event: LogEvent, retry: Retry | null): boolean {
 		if (retry) return this.closingReason(retry, event) === null;
 		return event.seq > this.#state.skipThrough && this.#subscribes(event);
 	}
 
-	/** Whether a waiting attempt of this event is still wanted; if not, why it is closed. */
+	/** Why a queued attempt of this event is no longer wanted; null if it still is. */
 	closingReason(retry: Retry, event: LogEvent): "unsubscribed" | "skipped" | null {
 		if (retry.replay > 0 || retry.seq < 0) return null;
 		if (retry.seq <= this.#state.skipThrough) return "skipped";
@@ -342,7 +342,7 @@ export class Lane {
 		return from !== undefined && event.seq > from;
 	}
 
-	/** Nothing up to here is left to look at. */
+	/** Moves the position on: nothing up to here is left to start. */
 	#pass(seq: number): void {
 		if (seq > this.#position) this.#position = seq;
 	}

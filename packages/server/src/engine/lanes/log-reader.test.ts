@@ -7,7 +7,7 @@ import { WindowBudget } from "./window-budget.ts";
 
 const ALL_TYPES = { typesKey: null, types: undefined };
 
-/** Nothing here may read: what is asked for is in memory, or nobody asks. */
+/** Fails on any read: these tests are served from memory. */
 const storage = { readLog: () => Promise.reject(new Error("The log was read.")) };
 
 class CountingBudget extends WindowBudget {
@@ -35,14 +35,14 @@ function events(...seqs: number[]): LogEvent[] {
 	});
 }
 
-test("a lane at the end of the log is fed from memory with what was published", () => {
+test("a lane at the end of the log is fed published events from memory", () => {
 	const log = reader();
 	log.appended(events(1, 2, 3), 0);
 	expect(log.find({ position: 0, ...ALL_TYPES })?.events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
 	expect(log.find({ position: 2, ...ALL_TYPES })?.through).toBe(3);
 });
 
-test("a project whose webhooks are all paused keeps nothing in memory of what is published", () => {
+test("a project whose webhooks are all paused keeps no published events in memory", () => {
 	// The first 255 events of each such project were once kept for as long as it was paused.
 	const log = reader();
 	log.appended(events(1, 2, 3), Number.NEGATIVE_INFINITY);
@@ -50,8 +50,8 @@ test("a project whose webhooks are all paused keeps nothing in memory of what is
 	expect(log.lastSeq).toBe(3);
 });
 
-test("looks at the log that find nothing leave nothing in memory", async () => {
-	// What other webhooks want is looked past all the time: each such look was once kept, for ever.
+test("reads that find nothing leave nothing in memory", async () => {
+	// Lanes constantly read past events for other webhooks; each such read was once kept forever.
 	const budget = new CountingBudget();
 	const windows: (Chunk | null)[] = [];
 	const nothing = { readLog: () => Promise.resolve([]) };
@@ -72,7 +72,7 @@ test("looks at the log that find nothing leave nothing in memory", async () => {
 	expect(budget.kept.size).toBe(0);
 });
 
-test("what was published while no lane was near is not taken for what follows", () => {
+test("events published while no lane was near are not taken for the next ones", () => {
 	const log = reader();
 	log.appended(events(1, 2), Number.NEGATIVE_INFINITY);
 	log.appended(events(3), 2);
@@ -80,7 +80,7 @@ test("what was published while no lane was near is not taken for what follows", 
 	expect(log.find({ position: 2, ...ALL_TYPES })?.events.map(({ seq }) => seq)).toEqual([3]);
 });
 
-test("an event under a number that was taken by another one is told of, the same event again is not", () => {
+test("reports an event under another one's number, but not the same event again", () => {
 	const log = reader();
 	log.appended(events(1, 2, 3), 0);
 	const [, again] = events(1, 2);
@@ -90,8 +90,8 @@ test("an event under a number that was taken by another one is told of, the same
 	expect(log.lastSeq).toBe(4);
 });
 
-test("what is published while a read finds nothing is not taken as looked at", async () => {
-	// An empty window tells only of the log as it was when the read began.
+test("an event published while a read finds nothing doesn't count as read", async () => {
+	// An empty window describes the log only as of the start of the read.
 	const answers: ((events: LogEvent[]) => void)[] = [];
 	const slow = { readLog: () => new Promise<LogEvent[]>((resolve) => answers.push(resolve)) };
 	const read = Promise.withResolvers<Chunk | null>();
@@ -104,7 +104,7 @@ test("what is published while a read finds nothing is not taken as looked at", a
 	expect([chunk?.after, chunk?.through, log.lastSeq]).toEqual([1, 3, 5]);
 });
 
-test("thousands of lanes that go no further hold no more than the budget between them", async () => {
+test("thousands of stalled lanes together hold no more than the budget", async () => {
 	const budget = new WindowBudget();
 	const [event] = events(1);
 	const body = Buffer.alloc(20 * 1_024);
@@ -121,13 +121,13 @@ test("thousands of lanes that go no further hold no more than the budget between
 	}
 	const bytes = held.flatMap((chunk) => chunk.events).reduce((sum, each) => sum + each.body.length, 0);
 	expect(bytes).toBeLessThanOrEqual(32 * 1_024 * 1_024);
-	// The last ones are there: whoever reads gets what it read.
+	// The last window is still held: each reader gets what it read.
 	expect(held.at(-1)!.events).toHaveLength(1);
 	expect(held[0]!.serves(0, null)).toBe(false);
 });
 
-// What was read after the project had been given back counted until other windows needed the room.
-test("a read that ends once the project is gone leaves nothing in memory", async () => {
+// A window read after the project was released counted until other windows needed the room.
+test("a read that ends after the project was released leaves nothing in memory", async () => {
 	const budget = new CountingBudget();
 	const read = Promise.withResolvers<LogEvent[]>();
 	const log = new LogReader({ readLog: () => read.promise }, "prj_1", 3, budget, () => {});
@@ -138,7 +138,7 @@ test("a read that ends once the project is gone leaves nothing in memory", async
 	expect([budget.kept.size, budget.used]).toEqual([0, 0]);
 });
 
-test("a project reads few windows at a time, and lanes that want the same one share it", () => {
+test("a project reads few windows at a time, and lanes share the same one", () => {
 	const asked: number[] = [];
 	const slow = {
 		readLog: (_projectId: string, after: number) => {
@@ -155,7 +155,7 @@ test("a project reads few windows at a time, and lanes that want the same one sh
 	expect(asked).toEqual(Array.from({ length: WINDOWS.readsPerProject }, (_, position) => position));
 });
 
-test("what was read for some types tells nothing to lanes of others", async () => {
+test("a window read for some types doesn't serve lanes of others", async () => {
 	const read = Promise.withResolvers<Chunk | null>();
 	const [, event] = events(1, 2);
 	const log = new LogReader(

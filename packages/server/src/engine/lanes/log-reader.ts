@@ -3,34 +3,34 @@ import type { LogEvent, LogStorage } from "../../storage/port.ts";
 import { Chunk } from "./chunk.ts";
 import type { WindowBudget } from "./window-budget.ts";
 
-/** Lanes this close to the log's end are fed from memory as events are published. */
+/** Lanes this close to the end of the log are fed from memory as events are published. */
 const NEAR_END = 256;
 
-/** What a lane awaits that found too many reads under way: the end of any of them. */
+/** Awaited by a lane that found too many reads in flight: the end of any of them. */
 export const ANY_READ = "any";
 
-/** What a lane awaits that reads its open events by number. */
+/** Awaited by a lane that reads its open events by sequence number. */
 export const OPEN_READ = "open";
 
-/** A lane, as far as reading for it goes. */
+/** The parts of a lane that a read depends on. */
 export interface Reading {
-	/** The last `seq` that it has looked at. */
+	/** The last `seq` that the lane has looked at. */
 	readonly position: number;
-	/** Its types, as a key: the same key, the same types. Null: all types. */
+	/** Key for its types: equal keys mean equal types. Null means all types. */
 	readonly typesKey: string | null;
 	readonly types: readonly string[] | undefined;
 }
 
 /**
- * Reads a project's log for its lanes. Lanes at the end are handed what is published, without a read. A lane further
- * behind gets a window of the types that it wants, read for its place; lanes that wait for the same place get the same
- * window. Whoever asked is handed the rows directly, so that a cache that overflows can delay lanes but not stall them.
+ * Reads a project's log for its lanes. Lanes at the end are fed published events without a read. A lane further back
+ * gets a window of the types that it wants, starting at its position; lanes at the same position share it. Rows go
+ * directly to the lanes that asked for them, so an overflowing cache can delay lanes but not stall them.
  */
 export class LogReader {
 	readonly #storage: Pick<LogStorage, "readLog">;
 	readonly #projectId: string;
 	readonly #budget: WindowBudget;
-	/** Hands a chunk (or the failure to read one) to the lanes that wait for it. */
+	/** Passes a chunk, or the failure to read it, to the lanes that wait for it. */
 	readonly #deliver: (key: string, chunk: Chunk | null, error?: unknown) => void;
 	readonly #chunks: Chunk[] = [];
 	readonly #reads = new Set<string>();
@@ -52,26 +52,27 @@ export class LogReader {
 		this.#deliver = deliver;
 	}
 
-	/** The end of the log, as far as is known. */
+	/** The known end of the log. */
 	get lastSeq(): number {
 		return this.#lastSeq;
 	}
 
-	/** The last event that was published here or read, while {@link lastSeq} may be a mere number. */
+	/** The last event published here or read. {@link lastSeq} may be known only as a number. */
 	get lastKnown(): Pick<LogEvent, "seq" | "id"> | null {
 		return this.#lastKnown;
 	}
 
-	/** The log is known to reach this far. */
+	/** The log is known to extend to `seq`. */
 	reaches(seq: number): void {
 		this.#lastSeq = Math.max(this.#lastSeq, seq);
 	}
 
 	/**
-	 * Events were published. Kept in memory only when a lane is near enough to use them soon.
+	 * Events were published. They are kept in memory only if a lane is near enough to use them soon.
 	 *
-	 * @returns the first event whose number this reader already counted as taken, unless it holds that very event; null
-	 *   if there is none. Either the read that counted it saw this append, or the log went back and uses numbers again.
+	 * @returns the first event whose number this reader had already counted as used, unless it holds that very event;
+	 *   null if there is none. Either the read that counted it saw this append, or the log was rewound and reuses
+	 *   numbers.
 	 */
 	appended(events: readonly LogEvent[], foremost: number): LogEvent | null {
 		let doubtful: LogEvent | null = null;
@@ -88,15 +89,15 @@ export class LogReader {
 		return doubtful;
 	}
 
-	/** A chunk in memory that goes on behind the lane's place. */
+	/** A chunk in memory that continues after the lane's position. */
 	find(lane: Reading): Chunk | undefined {
 		return this.#chunks.findLast((chunk) => chunk.serves(lane.position, lane.typesKey));
 	}
 
 	/**
-	 * Reads on behind the lane's place, unless that read is under way.
+	 * Reads on after the lane's position, unless that read is already in flight.
 	 *
-	 * @returns the key under which the rows will be delivered, or null when too many reads are under way
+	 * @returns the key under which the rows will be delivered; null if too many reads are in flight
 	 */
 	request(lane: Reading): string | null {
 		const key = `${lane.position} ${lane.typesKey ?? ""}`;
@@ -107,21 +108,21 @@ export class LogReader {
 		return key;
 	}
 
-	/** Open events were read by number: kept like a window, until others need the room. */
+	/** Keeps open events read by sequence number like a window, until others need the room. */
 	holdOpen(events: readonly LogEvent[]): Chunk {
 		const chunk = Chunk.ofOpen(events);
 		if (events.length > 0) this.#keep(chunk);
 		return chunk;
 	}
 
-	/** Forgets what it holds, and keeps nothing of what is still being read. */
+	/** Drops everything it holds, and the results of reads in flight. */
 	end(): void {
 		this.#over = true;
 		for (const chunk of this.#chunks.splice(0)) this.#budget.give(chunk);
 	}
 
 	async #read(key: string, position: number, typesKey: string | null, types?: readonly string[]): Promise<void> {
-		// When nothing comes back, nothing up to here is of these types.
+		// If the read returns nothing, no event up to here has these types.
 		const known = this.#lastSeq;
 		const window = { maxEvents: WINDOWS.events, maxBytes: this.#budget.windowBytes };
 		let chunk: Chunk;

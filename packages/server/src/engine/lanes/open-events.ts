@@ -4,14 +4,14 @@ import type { Chunk } from "./chunk.ts";
 
 /**
  * The open events of one lane: up to its position, and not settled. Each is in flight, or waits to be sent (again).
- * Those that wait are read by number, for the log around them is settled.
+ * Waiting ones are read by sequence number, since the log around them is settled.
  */
 export class OpenEvents {
-	/** Ascending: what is added is beyond the lane's position. */
+	/** Ascending: new events are always beyond the lane's position. */
 	readonly #seqs: number[];
-	/** Those that wait, ascending … */
+	/** The waiting ones, ascending … */
 	#waiting: number[];
-	/** … and the first of them as they were read. */
+	/** … and the first of them, once read. */
 	#chunk: Chunk | undefined;
 
 	/** @param seqs ascending; all of them wait */
@@ -29,13 +29,13 @@ export class OpenEvents {
 		return this.#waiting.length > 0;
 	}
 
-	/** What to read next: numbers of events, none if the first one is at hand. */
+	/** Sequence numbers to read next; none if the first event is in memory. */
 	get unread(): readonly number[] {
 		if (this.#waiting.length === 0 || this.peek()) return [];
 		return this.#waiting.slice(0, WINDOWS.openEventsRead);
 	}
 
-	/** These were read. One that is not among them is in the log no more, so nothing is left to send. */
+	/** These events were read. A missing one is no longer in the log, so there is nothing left to send. */
 	read(seqs: readonly number[], chunk: Chunk): void {
 		if (chunk.isEmptied) return;
 		this.#chunk = chunk;
@@ -43,36 +43,39 @@ export class OpenEvents {
 		for (const seq of seqs) if (!found.has(seq) && this.#waiting.includes(seq)) this.settle(seq);
 	}
 
-	/** The first that waits, if it is at hand. */
+	/** The first waiting event, if it is in memory. */
 	peek(): LogEvent | undefined {
 		const first = this.#waiting[0];
 		return this.#chunk?.events.find(({ seq }) => seq === first);
 	}
 
-	/** In flight from now on: the first that waits, or one that is new, beyond all others. */
+	/** Marks an event as in flight: the first waiting one, or a new one beyond all others. */
 	take(seq: number): void {
 		if (this.#waiting[0] === seq) this.#stopWaiting(seq);
 		else this.#seqs.push(seq);
 	}
 
-	/** In flight elsewhere, if it is open. */
+	/** Marks an event as in flight elsewhere, if it is open. */
 	hold(seq: number): void {
 		this.#stopWaiting(seq);
 	}
 
-	/** Not in flight any more, and not settled: it waits again, if it is still open. */
+	/** No longer in flight, but not settled: it waits again, if it is still open. */
 	putBack(seq: number): void {
 		if (!this.#seqs.includes(seq)) return;
 		const at = this.#waiting.findIndex((waiting) => waiting > seq);
 		this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, seq);
 	}
 
-	/** Settled, or not wanted any more. */
+	/** Settled, or no longer wanted. */
 	settle(seq: number): void {
 		if (remove(this.#seqs, seq)) this.#stopWaiting(seq);
 	}
 
-	/** Storage holds more as settled than a lane at `position`: what is up to its own position, and not open there. */
+	/**
+	 * Settles events up to the stored position that aren't open in storage, and adds stored open events beyond
+	 * `position`.
+	 */
 	join(stored: Pick<LaneState, "position" | "open">, position: number): void {
 		for (const seq of [...this.#seqs]) if (seq <= stored.position && !stored.open.includes(seq)) this.settle(seq);
 		for (const seq of stored.open) {
@@ -91,7 +94,7 @@ export class OpenEvents {
 	}
 }
 
-/** @returns whether it was there */
+/** @returns whether it was present */
 function remove(seqs: number[], seq: number): boolean {
 	if (seqs[0] === seq) {
 		seqs.shift();

@@ -13,7 +13,7 @@ const retry = (seq: number, dueAt: number): Retry => ({
 });
 const inOrder = (a: Retry, b: Retry): number => a.dueAt - b.dueAt || a.seq - b.seq;
 
-/** Storage's side of the queue, plainly. */
+/** A simple model of the queue in storage. */
 class Model {
 	readonly rows = new Map<number, Retry>();
 	window(limit: number): Retry[] {
@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 	fc.constant({ kind: "invalidate" as const }),
 );
 
-test("whatever is read, settled and stored in between, every waiting attempt comes out once and in order", () => {
+test("for any sequence of reads and changes, every waiting attempt comes out once and in order", () => {
 	fc.assert(
 		fc.property(fc.array(step, { maxLength: 400 }), fc.integer({ min: 0, max: 600 }), (steps, stored) => {
 			const model = new Model();
@@ -94,7 +94,7 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 					queue.invalidate();
 				}
 			}
-			// In the end all that is not under way comes out, in order.
+			// Finally everything not in flight comes out, in order.
 			const rest: Retry[] = [];
 			for (let turns = 0; turns < 100; turns++) {
 				arrive();
@@ -110,7 +110,7 @@ test("whatever is read, settled and stored in between, every waiting attempt com
 	);
 });
 
-test("an attempt that was read before its commit was answered stands in the queue once", () => {
+test("an attempt read before its commit was confirmed is queued once", () => {
 	for (const answeredWhileReading of [false, true]) {
 		const queue = new RetryQueue();
 		const limit = queue.beginLoad(0);
@@ -132,7 +132,7 @@ test("a million waiting retries keep a few hundred in memory", () => {
 	expect(queue.wantsLoad(Number.MAX_SAFE_INTEGER)).toBe(true);
 });
 
-test("what was settled while the queue was read is not made again, though the read saw it waiting", () => {
+test("an attempt settled during a read isn't repeated, even if the read saw it waiting", () => {
 	const queue = new RetryQueue();
 	const limit = queue.beginLoad(0);
 	queue.forget(retry(1, 10));
@@ -140,7 +140,7 @@ test("what was settled while the queue was read is not made again, though the re
 	expect([queue.shift(), queue.shift()]).toEqual([retry(2, 20), undefined]);
 });
 
-test("what others stored while the queue was read is read as well", () => {
+test("attempts that others store during a read are read too", () => {
 	const queue = new RetryQueue();
 	const limit = queue.beginLoad(0);
 	queue.invalidate();
@@ -150,7 +150,7 @@ test("what others stored while the queue was read is read as well", () => {
 	expect(queue.nextDueAt).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test("a read that failed is made again", () => {
+test("retries a failed read", () => {
 	const queue = new RetryQueue();
 	queue.beginLoad(0);
 	expect(queue.wantsLoad(0)).toBe(false);

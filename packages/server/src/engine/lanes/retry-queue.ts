@@ -1,61 +1,60 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { Retry, RetryPlace } from "../../storage/port.ts";
 
-/** What is kept in memory; the rest stays in storage until this is used up. */
+/** Maximum number of retries in memory; the others stay in storage until these are used up. */
 const CAPACITY = WINDOWS.retriesPerQueue;
 
-/** Before every place: nothing is known of storage yet. */
+/** Before every position: nothing is known of storage yet. */
 const START: RetryPlace = { dueAt: Number.NEGATIVE_INFINITY, seq: Number.NEGATIVE_INFINITY };
 
 /**
- * The head of one lane's retry queue, in order of (dueAt, seq). Storage holds the whole; here is what comes first, so
- * ten million waiting retries cost the same memory as a hundred.
+ * The head of one lane's retry queue, in order of (dueAt, seq). Storage holds all of it, memory only the first part, so
+ * ten million waiting retries take as much memory as a hundred.
  *
- * `horizon` divides the two: every waiting attempt up to it is here or under way; beyond it, they are in storage only.
- * While a window is being read, outcomes go on being settled; what they change is noted and laid over what was read,
- * for the read may have seen the rows of before.
+ * `horizon` divides the two: every waiting attempt up to it is in memory or in flight; those beyond it are only in
+ * storage. Outcomes are settled even during a read. Their changes are recorded and applied to the rows that were read,
+ * because the read may have seen an earlier state.
  */
 export class RetryQueue {
 	#head: Retry[] = [];
-	/** Null: everything that waits is here. */
+	/** Null: every waiting attempt is in memory. */
 	#horizon: RetryPlace | null = START;
 	#loading = false;
-	/** What was settled since the read began: the delivery's next attempt, or null when it waits no longer. */
+	/** Deliveries settled since the read began: the next attempt, or null if none waits. */
 	readonly #changed = new Map<number, { readonly replay: number; readonly next: Retry | null }>();
 	#outdated = false;
 
-	/** Takes the next attempt, if it is known here. */
+	/** Takes the next attempt, if it is in memory. */
 	shift(): Retry | undefined {
 		return this.#head.shift();
 	}
 
-	/** The next attempt, if it is known here. */
+	/** The next attempt, if it is in memory. */
 	get next(): Retry | undefined {
 		return this.#head[0];
 	}
 
-	/** Whether the next attempt is known here and due by `now`. */
+	/** Whether the next attempt is in memory and due by `now`. */
 	hasDue(now: number): boolean {
 		return (this.#head[0]?.dueAt ?? Number.POSITIVE_INFINITY) <= now;
 	}
 
-	/** Whether something is due by `now`, here or in storage. */
+	/** Whether an attempt may be due by `now`, in memory or in storage. */
 	mayHaveDue(now: number): boolean {
 		const next = this.#head[0] ?? this.#horizon;
 		return next !== undefined && next !== null && next.dueAt <= now;
 	}
 
-	/** When something is due, as far as is known: milliseconds since the epoch; null when nothing waits. */
+	/** When the next attempt may be due, milliseconds since the epoch; null if none waits. */
 	get nextDueAt(): number | null {
 		return this.#head[0]?.dueAt ?? this.#horizon?.dueAt ?? null;
 	}
 
-	/** Whether a window should be read from storage now. */
 	wantsLoad(now: number): boolean {
 		return !this.#loading && this.#head.length === 0 && this.#horizon !== null && this.#horizon.dueAt <= now;
 	}
 
-	/** A read begins. @returns how many rows to ask for, when `underWay` of the first ones may be in flight */
+	/** Starts a read. @returns how many rows to request, given that `underWay` of the first ones may be in flight */
 	beginLoad(underWay: number): number {
 		this.#loading = true;
 		this.#outdated = false;
@@ -63,7 +62,7 @@ export class RetryQueue {
 		return CAPACITY / 2 + underWay;
 	}
 
-	/** The rows that were read, `limit` at most, from the queue's beginning. */
+	/** The read returned these rows from the start of the queue, at most `limit`. */
 	endLoad(rows: readonly Retry[], limit: number, isUnderWay: (retry: Retry) => boolean): void {
 		this.#loading = false;
 		if (this.#outdated) {
@@ -88,12 +87,12 @@ export class RetryQueue {
 		else this.#insert(retry);
 	}
 
-	/** A delivery was settled and waits no longer in this queue. */
+	/** A delivery was settled and no longer waits in this queue. */
 	forget({ seq, replay }: Pick<Retry, "seq" | "replay">): void {
 		if (this.#loading) this.#changed.set(seq, { replay, next: null });
 	}
 
-	/** Storage was changed by others (a replay): read the head anew. */
+	/** Another component changed the stored queue (a replay): its head must be read again. */
 	invalidate(): void {
 		this.#head = [];
 		this.#horizon = START;

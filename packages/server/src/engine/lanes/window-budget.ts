@@ -2,9 +2,9 @@ import { WINDOWS } from "../../base/budgets.ts";
 import type { Chunk } from "./chunk.ts";
 
 /**
- * Bounds what the lanes of the node hold of their logs in memory, whatever waits: the chunk that was used least recently
- * goes first. It is emptied, so that a lane that has not come to its end holds nothing either: it reads again from there
- * when it may send more. Windows shrink as lanes grow in number.
+ * Limits how much of their logs all lanes of the node hold in memory, whatever the backlog: the least recently used
+ * chunk is evicted first. It is emptied, so that a lane that hasn't finished it holds nothing either, and reads again
+ * when it may send more. Windows shrink as the number of lanes grows.
  */
 export class WindowBudget {
 	readonly name = "window_bytes";
@@ -18,7 +18,7 @@ export class WindowBudget {
 		this.limit = limit;
 	}
 
-	/** What is held now, bytes. */
+	/** Bytes held now. */
 	get used(): number {
 		return this.#bytes;
 	}
@@ -29,19 +29,19 @@ export class WindowBudget {
 		return Math.min(WINDOWS.largestBytes, Math.max(WINDOWS.smallestBytes, part));
 	}
 
-	/** Lanes came or went. */
+	/** Lanes were added or removed. */
 	countLanes(change: number): void {
 		this.#lanes += change;
 	}
 
-	/** A chunk is kept; `evict` is called when it must go. */
+	/** Adds a chunk; `evict` is called when it is evicted. */
 	take(chunk: Chunk, evict: () => void): void {
 		this.#held.set(chunk, evict);
 		this.#bytes += chunk.bytes;
 		this.#shrink();
 	}
 
-	/** A kept chunk grew by this many bytes: lanes are near it. */
+	/** A chunk grew by this many bytes, so lanes are near it. */
 	grow(chunk: Chunk, bytes: number): void {
 		const evict = this.#held.get(chunk);
 		if (!evict) return;
@@ -51,7 +51,7 @@ export class WindowBudget {
 		this.#shrink();
 	}
 
-	/** A chunk is no longer kept: it is emptied, for what is not counted must hold nothing. */
+	/** Removes a chunk and empties it, since an uncounted chunk must hold nothing. */
 	give(chunk: Chunk): void {
 		if (this.#held.delete(chunk)) this.#bytes -= chunk.bytes;
 		chunk.empty();

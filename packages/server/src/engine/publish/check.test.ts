@@ -21,7 +21,7 @@ test("every sample of the catalogue may be published", () => {
 		expect(faultsOf({ type, data: JSON.stringify(sample) }, NOW), type).toEqual([]);
 });
 
-test("all faults of the fields are told at once, with where they are", () => {
+test("reports all faults of the fields together, with their locations", () => {
 	const faults = faultsOf(purchase({ amount_cents: -1, currency: "eur", customer_email: undefined }), NOW);
 	expect(faults.map(({ pointer }) => pointer).sort()).toEqual([
 		"/data/amount_cents",
@@ -30,24 +30,24 @@ test("all faults of the fields are told at once, with where they are", () => {
 	]);
 });
 
-test("an unknown type is a fault, and data of a type that is not strict is any object", () => {
+test("an unknown type is a fault, and data of a non-strict type may be any object", () => {
 	expect(faultsOf({ type: "no.such", data: "{}" }, NOW)).toMatchObject([{ pointer: "/type" }]);
 	expect(faultsOf({ type: "delivery.failed", data: '{"anything":[1]}' }, NOW)).toEqual([]);
 });
 
-// A list of a hundred thousand wrong elements once made as many faults.
-test("a long list of wrong elements makes one fault", () => {
+// A list of a hundred thousand wrong elements once produced as many faults.
+test("a long list of wrong elements produces one fault", () => {
 	const wrong = purchase({ items: Array(100_000).fill(1) });
 	expect(faultsOf(wrong, NOW)).toMatchObject([{ pointer: "/data/items/0" }]);
 });
 
-/** The text of a purchase, with the members in place of those that are `null` here. */
+/** The text of a purchase, with these members instead of those that are `null` here. */
 const written = (members: string, items = "[]"): { type: string; data: string } => ({
 	type: "purchase.completed",
 	data: `{"order_id":"o","customer_email":"a@example.com","currency":"EUR","items":${items},${members}}`,
 });
 
-// Data is delivered as it is written: a receiver in Go cannot read 100.0 into an int64.
+// Data is delivered as written, and a receiver in Go can't read 100.0 into an int64.
 test.each([
 	['"amount_cents":100.0', "/data/amount_cents"],
 	['"amount_cents":1e2', "/data/amount_cents"],
@@ -58,7 +58,7 @@ test.each([
 	['"amount_cents":1,"\\u0061mount_cents":1', "/data/amount_cents"],
 	['"amount_cents":1,"order_id":"o"', "/data/order_id"],
 	['"amount_cents":1,"items":[]', "/data/items"],
-])("what readers of JSON take differently is refused: %s", (members, pointer) => {
+])("refuses what JSON readers interpret differently: %s", (members, pointer) => {
 	expect(faultsOf(written(members), NOW).map((fault) => fault.pointer)).toEqual([pointer]);
 });
 
@@ -67,22 +67,22 @@ test.each([
 	['[{"product_id":1e3}]', "/data/items/0/product_id"],
 	['[{"product_id":9007199254740993}]', "/data/items/0/product_id"],
 	['[1.0, {"name":"a","name":"a"}]', "/data/items/1/name"],
-])("in the items, too: %s", (items, pointer) => {
+])("refuses it in the items too: %s", (items, pointer) => {
 	expect(faultsOf(written('"amount_cents":1', items), NOW).map((fault) => fault.pointer)).toContain(pointer);
 });
 
-test("other members, and numbers that are no integers, may be written as they please", () => {
+test("other members and non-integer numbers may be written in any form", () => {
 	const free = '"amount_cents" : 9007199254740991 ,"note":1e2,"note":1e2,"more":{"amount_cents":1.0,"amount_cents":2}';
 	const items = '[{"quantity":1.50,"product_id":"1e2","note":1,"note":2},{"unit_amount_cents":-0}]';
 	expect(faultsOf(written(free, items), NOW)).toEqual([]);
 });
 
-test("a currency is one in use", () => {
+test("only currencies in use are valid", () => {
 	expect(faultsOf(purchase({ currency: "XXX" }), NOW)).toMatchObject([{ pointer: "/data/currency" }]);
 	for (const currency of CURRENCIES) expect(faultsOf(purchase({ currency }), NOW), currency).toEqual([]);
 });
 
-test("created_at may be ahead of our clock by 5 minutes, and behind it by any time", () => {
+test("created_at may be up to 5 minutes in the future, and any time in the past", () => {
 	const at = (createdAt: number) => faultsOf({ ...purchase({}), createdAt }, NOW);
 	expect(at(NOW + MAX_AHEAD_MS)).toEqual([]);
 	expect(at(0)).toEqual([]);

@@ -7,31 +7,39 @@ import { type Fields, fieldsOf, lexicalFaults } from "./lexical.ts";
 /** How far a publisher's clock may be ahead of ours, milliseconds. */
 export const MAX_AHEAD_MS = 300_000;
 
-/** What data of one type is checked against. */
+/** The checks for data of one type. */
 interface Check {
-	/** All faults of the fields themselves, which are few. */
+	/** Finds all faults of the fields themselves, which are few. */
 	readonly fields: ValidateFunction;
-	/** The whole, to its first fault: lists may hold very many. */
+	/** Finds the first fault of the whole data, since lists may contain very many. */
 	readonly whole: ValidateFunction;
-	/** For how they are written. */
+	/** The fields whose notation is checked. */
 	readonly written: Fields;
 }
 
 const every = createAjv({ allErrors: true, strict: false });
 const first = createAjv({ strict: false });
 
-/** The types whose data is checked against the catalogue's schema; the data of the others is any object. */
+/** Types whose data is checked against the catalogue's schema; data of the others may be any object. */
+const strictTypes = new Map(
+	EVENT_TYPES.filter(({ strict }) => strict).map(({ type, schema }) => [type as string, schema]),
+);
 const checks = new Map<string, Check>();
-for (const { strict, type, schema } of EVENT_TYPES)
-	if (strict) {
-		const fields = every.compile(withoutElements(schema));
-		checks.set(type, { fields, whole: first.compile(schema), written: fieldsOf(schema) });
-	}
+
+/** Compiled at first use; undefined if any object is valid. */
+function checkOf(type: string): Check | undefined {
+	const schema = strictTypes.get(type);
+	if (schema === undefined || checks.has(type)) return checks.get(type);
+	const fields = every.compile(withoutElements(schema));
+	const check = { fields, whole: first.compile(schema), written: fieldsOf(schema) };
+	checks.set(type, check);
+	return check;
+}
 
 type Fault = Omit<EventFault, "index">;
 
 /**
- * What is wrong with an event; nothing if it may be published. Its data is known to be a JSON object.
+ * The faults of an event; none if it may be published. Its data is known to be a JSON object.
  *
  * @param now milliseconds since the Unix epoch
  */
@@ -47,7 +55,7 @@ export function faultsOf({ type, data, createdAt }: EventDraft, now: number): Fa
 }
 
 function dataFaults(type: string, data: string): Fault[] {
-	const check = checks.get(type);
+	const check = checkOf(type);
 	if (!check) return [];
 	const value = JSON.parse(data) as Readonly<Record<string, unknown>>;
 	const errors = check.fields(value) ? (check.whole(value) ? [] : check.whole.errors) : check.fields.errors;
@@ -67,7 +75,7 @@ function describe(error: ErrorObject): Fault {
 	return { pointer: `/data${error.instancePath}`, detail: error.message ?? "is not valid" };
 }
 
-/** The schema without what it says of the elements of lists. */
+/** The schema without its rules for list elements. */
 function withoutElements(schema: EventTypeEntry["schema"]): JsonSchema {
 	const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(([name, property]) => {
 		const { items: _, ...rest } = property;

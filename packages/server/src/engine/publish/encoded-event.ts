@@ -1,6 +1,6 @@
 import type { AppendedEvent, LogEvent, NewEvent } from "../../storage/port.ts";
 
-/** An event from when its bytes are fixed until it is sent: one object, as very many are under way at once. */
+/** An event from encoding until it is sent: a single object, because very many exist at once. */
 export class EncodedEvent implements NewEvent, LogEvent {
 	readonly id: string;
 	readonly type: string;
@@ -20,7 +20,7 @@ export class EncodedEvent implements NewEvent, LogEvent {
 		this.publishedAt = publishedAt;
 	}
 
-	/** Notes its place in the log, and its time as stored, which for a repeated event is that of the first time. */
+	/** Records its position in the log, and its stored time, which for a repeated event is that of the first. */
 	appendedAs({ seq, createdAt }: AppendedEvent): void {
 		this.seq = seq;
 		this.createdAt = createdAt;

@@ -1,30 +1,30 @@
 /**
- * What JSON.parse cannot tell: how a value is written. `data` is delivered character for character, and readers with typed
- * numbers refuse `100.0` and `1e2` for an integer, lose digits beyond 2^53, and disagree about which of two members with the
- * same name counts.
+ * Checks what JSON.parse can't report: how a value is written. `data` is delivered character for character. Readers
+ * with typed numbers reject `100.0` and `1e2` for an integer, lose digits beyond 2^53, and disagree about which of two
+ * members with the same name counts.
  */
 import { eachElement, eachMember, type JsonSchema } from "@posthorn/protocol";
 
 export interface LexicalFault {
-	/** Within the value that was looked at. */
+	/** Relative to the value that was checked. */
 	readonly pointer: string;
 	readonly detail: string;
 }
 
-/** The fields that a schema names, by their names. */
+/** The fields of a schema, by name. */
 export type Fields = ReadonlyMap<string, Field>;
 
 interface Field {
-	/** A number here is an integer. */
+	/** Whether its value must be an integer. */
 	readonly integer: boolean;
-	/** Of the objects in its list, where it is one. */
+	/** Fields of the objects in its list, if it is a list. */
 	readonly elements: Fields;
 }
 
 const INTEGER = /^-?\d+$/;
 const OPEN_BRACE = 0x7b;
 
-/** The fields of an object schema, and those of the elements of its lists. */
+/** The fields of an object schema, and those of its lists' elements. */
 export function fieldsOf(schema: JsonSchema): Fields {
 	const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 	return new Map(
@@ -36,7 +36,7 @@ export function fieldsOf(schema: JsonSchema): Fields {
 	);
 }
 
-/** What is wrong with how the fields of this JSON object are written. Of each list, the first wrong element alone. */
+/** Faults in how the fields of this JSON object are written. For each list, only its first wrong element. */
 export function lexicalFaults(text: string, fields: Fields): LexicalFault[] {
 	return objectFaults(text, text.search(/\S/), fields, "");
 }
@@ -71,7 +71,7 @@ function elementFaults(text: string, at: number, fields: Fields, pointer: string
 	return faults;
 }
 
-/** Null for an integer within what is counted exactly, and for what is no number. */
+/** Null for an integer that is exactly representable, and for anything that isn't a number. */
 function integerFault(text: string, start: number, end: number): string | null {
 	const first = text[start]!;
 	if (first !== "-" && !(first >= "0" && first <= "9")) return null;

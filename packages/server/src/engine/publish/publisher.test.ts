@@ -13,7 +13,7 @@ const draft = (bytes: number) => ({ type: "delivery.success", data: JSON.stringi
 const large = draft(DATA_BYTES);
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Drafts that are read two at a time. */
+/** A reader that returns two drafts at a time. */
 function reader(drafts: EventDraft[]) {
 	const all = {
 		length: drafts.length,
@@ -41,6 +41,7 @@ function setUp() {
 		ids: new IdSource(clock),
 		maxEventBytes: 2 * DATA_BYTES,
 		onAppended: () => undefined,
+		onUnanswered: () => undefined,
 		storage: {
 			async appendEvents(requests: readonly AppendRequest[]): Promise<AppendResult[]> {
 				batches.push(requests.map(({ projectId }) => projectId));
@@ -70,7 +71,7 @@ function setUp() {
 	};
 }
 
-test("a project that fills its part of the queue is refused alone; the node's end is told apart from it", async () => {
+test("only the project that fills its share of the queue is refused; a full node is reported differently", async () => {
 	const { publisher, commitOne } = setUp();
 	const kinds = { published: 0, own: 0, node: 0 };
 	const publish = async (projectId: string, what = large): Promise<void> => {
@@ -83,7 +84,7 @@ test("a project that fills its part of the queue is refused alone; the node's en
 	await turn();
 	expect(kinds).toEqual({ published: 0, own: 10, node: 0 });
 	const small = draft(10);
-	// However many projects are greedy, there is room for who has nothing waiting.
+	// However many projects are greedy, one with nothing waiting finds room.
 	for (let p = 0; p < 20; p++) for (let i = 0; i < accepted; i++) all.push(publish(`greedy ${p}`));
 	await turn();
 	expect(kinds.node).toBeGreaterThan(0);
@@ -104,7 +105,7 @@ test("a project that fills its part of the queue is refused alone; the node's en
 	expect(kinds.published + kinds.own + kinds.node).toBe(all.length);
 });
 
-test("a quiet project's event is in the next commits, however much another has waiting", async () => {
+test("a quiet project's event is in the next commits, however large another's backlog", async () => {
 	const { publisher, batches, commitOne } = setUp();
 	for (let i = 0; i < 50; i++) void publisher.publish("greedy", [large]);
 	const published = publisher.publish("quiet", [draft(10)]);
@@ -113,7 +114,7 @@ test("a quiet project's event is in the next commits, however much another has w
 	expect(await published).toMatchObject({ kind: "published" });
 });
 
-test("publishers of a locked project are told so after a while; another's go on", async () => {
+test("publishers of a locked project get an error after a while; others continue", async () => {
 	const { publisher, locked, clock, commitOne } = setUp();
 	locked.add("held");
 	const refused = publisher.publish("held", [draft(10)]);
@@ -140,11 +141,11 @@ test("publishers of a locked project are told so after a while; another's go on"
 	expect(publisher.budget.used).toBe(0);
 });
 
-// A batch of 2 MiB was once checked and encoded in one turn of the event loop, while every other project waited.
+// A 2 MiB batch was once checked and encoded in one turn of the event loop, while every other project waited.
 test.each([
 	["large", 1_000, 2_000],
 	["tiny", 1_000, 1],
-])("a batch of %s events is prepared in slices, between which others publish", async (_, events, bytes) => {
+])("a batch of %s events is encoded in slices, between which others publish", async (_, events, bytes) => {
 	const { publisher, batches } = setUp();
 	const loop: (() => void)[] = [];
 	const turns = new Turns(REQUESTS.turnMs, { elapsed: () => 0, setImmediate: (run) => loop.push(run) });
@@ -171,15 +172,15 @@ test.each([
 	expect(publisher.budget.heldBy("batch")).toBeGreaterThan(0);
 });
 
-test("a single event is with storage before publish returns, however large it is", () => {
+test("a single event reaches storage before publish returns, however large it is", () => {
 	const { publisher, batches } = setUp();
 	const pause = () => Promise.reject(new Error("It paused."));
 	void publisher.publish("one", [large], { pause });
 	expect(batches).toEqual([["one"]]);
 });
 
-test("an event that may have been written is appended again as such", async () => {
-	// Otherwise it would be answered as repeated, and its lanes not told of it.
+test("an event that may have been written is marked as such when appended again", async () => {
+	// Otherwise it would be reported as repeated, and its lanes would not be notified.
 	const clock = new VirtualClock();
 	const asked: (boolean | undefined)[] = [];
 	const publisher = new Publisher({
@@ -188,6 +189,7 @@ test("an event that may have been written is appended again as such", async () =
 		ids: new IdSource(clock),
 		maxEventBytes: DATA_BYTES,
 		onAppended: () => undefined,
+		onUnanswered: () => undefined,
 		storage: {
 			appendEvents: async ([request]: readonly AppendRequest[]): Promise<AppendResult[]> => {
 				asked.push(request!.maybeWritten);
@@ -200,7 +202,7 @@ test("an event that may have been written is appended again as such", async () =
 	expect(asked).toEqual([undefined, true]);
 });
 
-test("data is measured in bytes, not in characters", async () => {
+test("data is measured in bytes, not characters", async () => {
 	const { publisher } = setUp();
 	const euros = (count: number) => ({ type: "delivery.success", data: JSON.stringify({ text: "€".repeat(count) }) });
 	const bytes = Buffer.byteLength(euros(DATA_BYTES).data);
@@ -208,7 +210,7 @@ test("data is measured in bytes, not in characters", async () => {
 	expect(await publisher.publish("one", [euros(10), euros(DATA_BYTES)])).toEqual(refused);
 });
 
-test("of a batch, the next few events are read when its turn comes, and nothing waits at the end", () => {
+test("a batch reads its next few events when its turn comes, and doesn't wait at the end", () => {
 	const { publisher, batches } = setUp();
 	const drafts = reader(Array.from({ length: 6 }, () => draft(10)));
 	const readBefore: number[] = [];
@@ -222,7 +224,7 @@ test("of a batch, the next few events are read when its turn comes, and nothing 
 	expect(batches).toEqual([["p"]]);
 });
 
-test("faults of a batch are told with where they are, and never more than can be read", async () => {
+test("reports a batch's faults with their locations, up to a limit", async () => {
 	const { publisher, batches } = setUp();
 	const wrong = { type: "purchase.completed", data: '{"items":[1]}' };
 	const result = await publisher.publish("p", [draft(10), { type: "no.such", data: "{}" }, draft(10)]);
@@ -237,7 +239,7 @@ test("faults of a batch are told with where they are, and never more than can be
 	expect(publisher.budget.used).toBe(0);
 });
 
-test("what reading a batch throws is thrown on, nothing is written, and its room in the queue is free again", async () => {
+test("an error from reading a batch is rethrown, nothing is written, and its queue space is freed", async () => {
 	const { publisher, batches } = setUp();
 	const drafts = reader([draft(10), draft(10), draft(10)]);
 	const { next } = drafts;

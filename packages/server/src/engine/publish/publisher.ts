@@ -10,18 +10,18 @@ import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult
 import { faultsOf } from "./check.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 
-/** Under load a commit gathers for as long as this: less than a publisher notices. */
+/** Maximum time to batch events under load, milliseconds: less than a publisher notices. */
 const GATHER_MS = 5;
-/** Publishers wait this long for a log that somebody else holds, milliseconds. */
+/** How long publishers wait for a log locked by another session, milliseconds. */
 const LOCK_PATIENCE_MS = 5_000;
-/** What an event's row costs besides its envelope, bytes: so tiny events have a cost, too. */
+/** Size of an event's row apart from its envelope, bytes, so that tiny events have a cost too. */
 const ROW_BYTES = 200;
-/** What an envelope has around its data, bytes, and somewhat more. */
+/** Size of an envelope around its data, bytes, rounded up. */
 const ENVELOPE_BYTES = 200;
-/** Faults that are told of at most: nobody reads more, and data may hold a hundred thousand. */
+/** Maximum number of faults reported. No one reads more, and data may contain a hundred thousand. */
 const MAX_FAULTS = 100;
 
-/** What is on its way to the log, of each project and of the node. */
+/** Limits the bytes on their way to the log, per project and for the node. */
 const queueBudget = () =>
 	new Budget({
 		name: "publish_queue_bytes",
@@ -33,16 +33,18 @@ const queueBudget = () =>
 export interface PublisherOptions {
 	readonly storage: Pick<LogStorage, "appendEvents">;
 	readonly clock: Clock;
-	/** What waiting for the database goes by: the machine's time, unless given. */
+	/** Real time, for waits on the database. */
 	readonly disk: Clock;
 	readonly ids: IdSource;
-	/** The largest `data`, bytes. */
+	/** The maximum size of `data`, bytes. */
 	readonly maxEventBytes: number;
-	/** Events were committed that were not there before. */
+	/** New events were committed. */
 	readonly onAppended: (projectId: string, events: readonly LogEvent[]) => void;
+	/** A commit failed: the project's events may or may not be in the log. */
+	readonly onUnanswered: (projectId: string) => void;
 }
 
-/** Events with their exact bytes, and what they take of the queue. */
+/** Events with their exact bytes, and the queue space that they take. */
 interface Prepared {
 	readonly request: Request;
 	readonly bytes: number;
@@ -63,10 +65,10 @@ interface Waiting {
 
 /**
  * Publishing: checks events, fixes their exact bytes, and appends them to the log. Calls that arrive during a commit
- * share the next one, in turn by project; each is answered after its commit. Rejects only when storage fails.
+ * share the next one, in turn by project; each resolves after its commit. Rejects only if storage fails.
  */
 export class Publisher {
-	/** What waits for a commit or is in one; facts, which storage appends by other verbs, take their part of it, too. */
+	/** Bytes that wait for or are in a commit. Facts, which storage appends by other verbs, count here too. */
 	readonly budget = queueBudget();
 	readonly #options: PublisherOptions;
 	readonly #commits: GroupCommit<Waiting>;
@@ -92,7 +94,7 @@ export class Publisher {
 		drafts: EventDrafts,
 		{ pause = neverPause, onEncoded }: PublishOptions = {},
 	): Promise<PublishResult> {
-		// One event, or a few, are prepared before this returns.
+		// One event, or a few, are encoded before this returns.
 		const underWay = runInSlices(this.#prepare(projectId, drafts), pause);
 		const prepared = underWay instanceof Promise ? await underWay : underWay;
 		onEncoded?.();
@@ -104,7 +106,9 @@ export class Publisher {
 		return this.#commits.drain();
 	}
 
-	/** Reads, checks and encodes events, and takes their room in the queue. Yields the bytes of what it has worked on. */
+	/**
+	 * Reads, checks and encodes events, and takes their queue space. Yields the bytes of each piece that it worked on.
+	 */
 	*#prepare(projectId: string, drafts: EventDrafts): Generator<number, Prepared | Refused, void> {
 		const about = bytesOf(drafts) + drafts.length * (ENVELOPE_BYTES + ROW_BYTES);
 		const whose = this.budget.takeWhole(projectId, about);
@@ -123,7 +127,7 @@ export class Publisher {
 		}
 	}
 
-	/** Nothing that was read is held while this waits, since very many batches may. */
+	/** Holds no parsed text while it waits, because very many batches may be waiting. */
 	*#encodeAll(
 		projectId: string,
 		drafts: EventDrafts,
@@ -133,7 +137,7 @@ export class Publisher {
 		const faults: EventFault[] = [];
 		let tooLarge: Refused | null = null;
 		let index = 0;
-		/** @returns how many bytes it worked on, or null where there are no more */
+		/** @returns how many bytes it worked on; null at the end */
 		const encodeNext = (): number | null => {
 			const group = "next" in drafts ? drafts.next() : index === 0 ? drafts : null;
 			if (group === null) return null;
@@ -191,12 +195,16 @@ export class Publisher {
 				locked.push(waiting);
 			}
 		} catch (error) {
+			for (const projectId of new Set(batch.map(({ request }) => request.projectId)))
+				this.#options.onUnanswered(projectId);
 			for (const { reject } of batch) reject(error);
 		}
 		return locked;
 	}
 
-	/** Gives what was committed to the lanes at once: an event that is sent from memory is not read again. */
+	/**
+	 * Passes committed events to the lanes immediately, so that they are sent from memory instead of being read again.
+	 */
 	#handOn(batch: readonly Waiting[], results: readonly AppendResult[]): void {
 		const byProject = new Map<string, LogEvent[]>();
 		for (const [i, { request }] of batch.entries()) {
@@ -214,7 +222,10 @@ export class Publisher {
 	}
 }
 
-/** A character takes three bytes of UTF-8 at most (a surrogate pair takes four for two), so most need no counting. */
+/**
+ * A UTF-16 unit takes at most three bytes of UTF-8 (a surrogate pair takes four for two), so most text needs no
+ * counting.
+ */
 function isLarger(text: string, bytes: number): boolean {
 	return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }

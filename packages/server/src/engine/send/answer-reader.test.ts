@@ -40,7 +40,7 @@ const ANSWERS = [
 	"SSH-2.0-OpenSSH_9.9\r\n\r\n",
 ];
 
-test("an answer reads the same however its bytes come in pieces", () => {
+test("a response reads the same however its bytes are split", () => {
 	fc.assert(
 		fc.property(
 			fc.constantFrom(...ANSWERS),
@@ -56,7 +56,7 @@ test("an answer reads the same however its bytes come in pieces", () => {
 	);
 });
 
-describe("where an answer ends and what becomes of the connection", () => {
+describe("where a response ends and whether the connection is reusable", () => {
 	test.each([
 		[0, { state: "complete", status: 200, body: "hello", persistent: true }],
 		[1, { state: "complete", status: 204, body: "", persistent: true, idleSeconds: 5 }],
@@ -78,7 +78,7 @@ describe("where an answer ends and what becomes of the connection", () => {
 		[17, { state: "malformed", status: 200 }],
 		[18, { state: "malformed", status: 200, body: "a" }],
 		[19, { state: "malformed", status: 0 }],
-	])("answer %i", (index, expected) => {
+	])("response %i", (index, expected) => {
 		expect(seen(read(ANSWERS[index]!))).toMatchObject(expected);
 	});
 
@@ -101,7 +101,7 @@ describe("where an answer ends and what becomes of the connection", () => {
 		expect(read("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 201\r\nx: y").status).toBe(201);
 	});
 
-	test("what cannot become an answer is not waited for", () => {
+	test("rejects bytes that can't become a response without waiting for more", () => {
 		for (const bytes of [
 			"garbage",
 			"\0\0\x12\x04",
@@ -113,18 +113,18 @@ describe("where an answer ends and what becomes of the connection", () => {
 	});
 });
 
-describe("what a receiver sends is bounded", () => {
+describe("bounds on what a receiver sends", () => {
 	const interim = (line = "x: y") => `HTTP/1.1 103 Early\r\n${line}\r\n\r\n`;
 	const final = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 	const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-	test("interim responses by their number", () => {
+	test("limits the number of interim responses", () => {
 		const { interimResponses: most } = RECEIVERS;
 		expect(read(interim().repeat(most), final).state).toBe("complete");
 		expect(seen(read(interim().repeat(most + 1), final))).toMatchObject({ state: "malformed", status: 0 });
 	});
 
-	test("heads by their bytes, those of interim responses included", () => {
+	test("limits the bytes of heads, including those of interim responses", () => {
 		const filled = (bytes: number) => {
 			const head = (padding: string) => interim(`x: ${padding}`) + final;
 			return head("y".repeat(bytes - head("").length));
@@ -138,7 +138,7 @@ describe("what a receiver sends is bounded", () => {
 		["extensions", (bytes: number) => `0;${"x".repeat(bytes - 6)}\r\n\r\n`],
 		["trailers", (bytes: number) => `0\r\nx: ${"y".repeat(bytes - 10)}\r\n\r\n`],
 		["trailers that never end", (bytes: number) => `0\r\n${"x: y\r\n".repeat(bytes / 6)}`],
-	])("chunked framing by its bytes: %s", (_, framing) => {
+	])("limits the bytes of chunked framing: %s", (_, framing) => {
 		const { framingBytes: most } = RECEIVERS;
 		const whole = framing(most);
 		expect(read(chunked, whole).state).toBe(whole.endsWith("\r\n\r\n") ? "complete" : "body");
@@ -146,13 +146,13 @@ describe("what a receiver sends is bounded", () => {
 			expect(seen(read(chunked, ...parts))).toMatchObject({ state: "cut", status: 200 });
 	});
 
-	test("chunks of one byte are read up to the bytes that are kept, and no further", () => {
+	test("reads one-byte chunks only up to the bytes that are kept", () => {
 		const ones = (count: number) => "1\r\nx\r\n".repeat(count);
 		expect(read(chunked, ones(1_024), "0\r\n\r\n")).toMatchObject({ state: "complete", body: { length: 1_024 } });
 		expect(read(chunked, ones(1_025))).toMatchObject({ state: "cut", body: { length: 1_024 } });
 	});
 
-	/** Counts the bytes that are searched, copied or turned into text while `run` runs. */
+	/** Counts the bytes that are searched, copied or decoded while `run` runs. */
 	function bytesTouched(run: () => void): number {
 		let touched = 0;
 		const concat = vi.spyOn(Buffer, "concat").mockImplementation((parts) => {
@@ -197,7 +197,7 @@ describe("what a receiver sends is bounded", () => {
 		["a status line", (bytes: number) => `HTTP/1.1 200 ${"x".repeat(bytes)}`],
 		["a header line", (bytes: number) => `HTTP/1.1 200 OK\r\nx: ${"y".repeat(bytes)}`],
 		["chunk extensions", (bytes: number) => `${chunked}1;${"x".repeat(bytes)}`],
-	])("%s that comes byte by byte costs work that grows with its bytes, not with their square", (_, textOf) => {
+	])("reading %s byte by byte takes linear work, not quadratic", (_, textOf) => {
 		const text = textOf(15_000);
 		const bytes = [...text].map((byte) => Buffer.from(byte, "latin1"));
 		const reader = new AnswerReader();

@@ -16,46 +16,46 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,9})/i;
 
 const PREFIX = "HTTP/1.";
 
-/** How far an answer has come. */
+/** How much of a response has been read. */
 export type AnswerState =
-	/** The header lines are not all there. */
+	/** The head isn't complete. */
 	| "head"
-	/** There is more body to come, as far as is known. */
+	/** More of the body may follow. */
 	| "body"
-	/** All of it was read. */
+	/** All of it has been read. */
 	| "complete"
-	/** There is more body than is kept: the rest is left unread. */
+	/** The body exceeds what is kept: the rest is left unread. */
 	| "cut"
-	/** It is no HTTP answer, or not any more. */
+	/** It isn't, or is no longer, a valid HTTP response. */
 	| "malformed";
 
 /**
- * Reads the response to one request from a connection (RFC 9112). It keeps the status and the beginning of the body, and of
- * the header lines only what it needs to know where the response ends and whether the connection may be used again. Interim
- * responses are skipped (RFC 9110, 15.2). Nothing is decompressed.
+ * Reads the response to one request from a connection (RFC 9112). It keeps the status, the beginning of the body, and
+ * only those header fields that say where the response ends and whether the connection may be reused. Interim responses
+ * are skipped (RFC 9110, 15.2). Nothing is decompressed.
  *
  *     head ──▶ body ──▶ complete, cut
  *       └───────┴─────▶ malformed
  *
- * What a receiver can make it do is bounded by {@link RECEIVERS}: so many interim responses, so many bytes of head, so many
- * of framing. It reads line by line and looks at each byte once, however small the pieces are in which they come.
+ * {@link RECEIVERS} bounds the work that a receiver can cause: the number of interim responses, the bytes of the head,
+ * and the bytes of framing. The reader goes line by line and looks at each byte once, however small the chunks are.
  */
 export class AnswerReader {
 	readonly #body = new Body();
-	/** Of head and framing, the line that has begun. */
+	/** The incomplete line of head or framing. */
 	readonly #line = new LineBuffer();
 	#state: AnswerState = "head";
 	#framing: Framing = "none";
 	#heard = false;
-	/** From the status line of the head that is being read; 0 until it is complete. */
+	/** The status of the head being read; 0 until its status line is complete. */
 	#headStatus = 0;
 	#headers = new Headers();
 	#status = 0;
 	#interim = 0;
-	/** Bytes that may still come as head, and as chunked framing. */
+	/** How many more bytes of head and of chunked framing are allowed. */
 	#headLeft: number = RECEIVERS.headBytes;
 	#framingLeft: number = RECEIVERS.framingBytes;
-	/** Bytes left of the body or of the chunk. */
+	/** Bytes left in the body or chunk. */
 	#left = 0;
 	#chunk: "size" | "data" | "end" | "trailer" = "size";
 	#persistent = false;
@@ -64,18 +64,18 @@ export class AnswerReader {
 		return this.#state;
 	}
 
-	/** Whether any byte of it came. */
+	/** Whether any byte was received. */
 	get heard(): boolean {
 		return this.#heard;
 	}
 
-	/** The final response's status as soon as its status line is complete; until then 0. */
+	/** The final response's status once its status line is complete; 0 until then. */
 	get status(): number {
 		if (this.#status !== 0 || this.#state !== "head") return this.#status;
 		return this.#headStatus >= 200 ? this.#headStatus : 0;
 	}
 
-	/** The first {@link RECEIVERS.keptBytes} of the body at most. */
+	/** At most the first {@link RECEIVERS.keptBytes} of the body. */
 	get body(): Uint8Array {
 		return this.#body.bytes;
 	}
@@ -85,12 +85,12 @@ export class AnswerReader {
 		return this.#persistent && this.#state === "complete";
 	}
 
-	/** How long the receiver says that it keeps the connection without a request (its `Keep-Alive` header), seconds. */
+	/** How long the receiver keeps an idle connection, from its `Keep-Alive` header, seconds. */
 	get idleSeconds(): number {
 		return this.#headers.idleSeconds;
 	}
 
-	/** Reads the next bytes. Any that follow a complete response make the connection unfit for further use. */
+	/** Reads more bytes. Any that follow a complete response make the connection unusable. */
 	push(chunk: Buffer): void {
 		this.#heard = true;
 		let at = 0;
@@ -104,7 +104,7 @@ export class AnswerReader {
 		}
 	}
 
-	/** The receiver closed the connection: that ends a body without a length, and breaks off all else. */
+	/** The receiver closed the connection: that completes a body without a length, and cuts off anything else. */
 	end(): void {
 		if (this.#state === "body" && this.#framing === "until_close") this.#state = "complete";
 	}
@@ -142,14 +142,14 @@ export class AnswerReader {
 		return true;
 	}
 
-	/** Determines where the body ends and what becomes of the connection (RFC 9112, 6.3). */
+	/** Determines where the body ends and whether the connection may be reused (RFC 9112, 6.3). */
 	#endHead(): void {
 		const { length, coding, persistent } = this.#headers;
 		const status = this.#headStatus;
 		this.#persistent = persistent;
 		if (status === NO_CONTENT || status === NOT_MODIFIED) this.#framing = "none";
 		else if (coding !== null) {
-			// With both, somebody on the way may have seen another end (RFC 9112, 6.3).
+			// With both, an intermediary may have seen a different end (RFC 9112, 6.3).
 			if (length !== null) this.#persistent = false;
 			this.#framing = /(?:^|,)\s*chunked\s*$/i.test(coding) ? "chunked" : "until_close";
 		} else if (length !== null) {
@@ -209,17 +209,17 @@ export class AnswerReader {
 	}
 }
 
-/** How the end of a body is told (RFC 9112, 6.3). */
+/** How the end of a body is indicated (RFC 9112, 6.3). */
 type Framing = "none" | "length" | "chunked" | "until_close";
 
-/** The header lines of a final response: what of them matters here. */
+/** The relevant header fields of a final response. */
 class Headers {
 	length: string | null = null;
 	coding: string | null = null;
 	persistent = false;
 	idleSeconds = Number.POSITIVE_INFINITY;
 
-	/** False if it is not a header line, or contradicts another. */
+	/** Returns false if the line isn't a header line, or contradicts an earlier one. */
 	add(line: string): boolean {
 		const header = HEADER_LINE.exec(line);
 		if (header === null) return false;
@@ -242,7 +242,7 @@ class Headers {
 		return true;
 	}
 
-	/** RFC 9112, 9.3: `close` wins over `keep-alive`, which HTTP/1.0 needs. */
+	/** RFC 9112, 9.3: `close` overrides `keep-alive`, which HTTP/1.0 needs to be persistent. */
 	#readConnection(value: string): void {
 		const options = value.toLowerCase().split(/[\t ]*,[\t ]*/);
 		if (options.includes("close")) this.persistent = false;

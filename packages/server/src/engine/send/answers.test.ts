@@ -11,14 +11,14 @@ import { made, Rig, text } from "./rig.fixture.ts";
 
 const rig = new Rig();
 
-/** A sender whose attempts' time is up when the test says, before that of a body. */
+/** A sender whose attempts' deadlines pass when the test says so, before the body's grace period ends. */
 function makeHasty() {
 	const clock = new VirtualClock();
 	const sender = rig.makeSender({ clock, timeoutMs: 300 });
 	return { sender, timeIsUp: () => clock.advance(300) };
 }
 
-/** Resolves once a sender has read something of an answer. */
+/** Resolves once a sender has read part of a response. */
 function heard(): Promise<void> {
 	const { push } = AnswerReader.prototype;
 	return new Promise((resolve) => {
@@ -30,9 +30,9 @@ function heard(): Promise<void> {
 	});
 }
 
-describe("the answer", () => {
+describe("the response", () => {
 	test.each([200, 201, 202, 204, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503, 599])(
-		"%i is reported as it is, and redirects are not followed",
+		"%i is reported as is, and redirects are not followed",
 		async (status) => {
 			rig.receiver.answer = answered(status, "", `location: ${rig.receiver.url("/elsewhere")}\r\n`);
 			expect(await rig.sender.send(shipment(rig.receiver.url()))).toMatchObject({ kind: "answered", status });
@@ -40,7 +40,7 @@ describe("the answer", () => {
 		},
 	);
 
-	test.each([0, 1, 1_023, 1_024, 1_025, 5_000, 100_000])("of %i body bytes at most 1,024 are kept", async (length) => {
+	test.each([0, 1, 1_023, 1_024, 1_025, 5_000, 100_000])("at most 1,024 of %i body bytes are kept", async (length) => {
 		const body = "0123456789abcdef".repeat(length / 16 + 1).slice(0, length);
 		rig.receiver.answer = answered(200, body);
 		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
@@ -48,7 +48,7 @@ describe("the answer", () => {
 		expect(text(outcome)).toBe(body.slice(0, 1_024));
 	});
 
-	test("a body in pieces is put together, and a chunked one unwrapped", async () => {
+	test("joins the pieces of a body, and decodes a chunked one", async () => {
 		rig.receiver.answer = (socket) => {
 			socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n");
 			setImmediate(() => socket.write("4\r\ndefg\r\n0\r\n\r\n"));
@@ -75,12 +75,12 @@ describe("the answer", () => {
 			},
 		],
 		[
-			"many interim answers",
+			"many interim responses",
 			reply(
 				`${"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(16)}HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok`,
 			),
 		],
-	])("the interim answers before it are passed over: %s", async (_, answer) => {
+	])("skips interim responses before it: %s", async (_, answer) => {
 		rig.receiver.answer = answer;
 		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
 		expect(outcome).toMatchObject({ kind: "answered", status: 200 });
@@ -96,7 +96,7 @@ describe("the answer", () => {
 		["broken chunks", reply("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\nnonsense\r\n")],
 		["chunks that stop", (socket) => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n")],
 		["silence", reply("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok")],
-	])("once its status line is there it counts, whatever its body does: %s", async (_, answer) => {
+	])("counts once its status line has arrived, whatever happens to its body: %s", async (_, answer) => {
 		rig.receiver.answer = answer;
 		const outcome = await rig.sender.send(shipment(rig.receiver.url()));
 		expect(outcome).toMatchObject({ kind: "answered", status: 200, truncated: true });
@@ -104,7 +104,7 @@ describe("the answer", () => {
 		await rig.receiver.allClosed();
 	});
 
-	test("an endless body is cut", async () => {
+	test("cuts off an endless body", async () => {
 		rig.receiver.answer = (socket) => {
 			socket.write("HTTP/1.1 200 OK\r\n\r\n");
 			const more = () => {
@@ -119,7 +119,7 @@ describe("the answer", () => {
 		await rig.receiver.allClosed();
 	});
 
-	/** A receiver that sends a head, and one byte of a body of 1,000 at each call of `drip`. */
+	/** A receiver that sends a head, and one byte of a 1,000-byte body at each call of `drip`. */
 	function drippingReceiver() {
 		let drip = () => {};
 		rig.receiver.answer = (socket) => {
@@ -129,7 +129,7 @@ describe("the answer", () => {
 		return { drip: () => drip() };
 	}
 
-	test("a body that drips is cut after its grace of a second, which counts for no response time", async () => {
+	test("cuts off a dripping body after its grace period of a second, which doesn't count as response time", async () => {
 		const { drip } = drippingReceiver();
 		const clock = new VirtualClock();
 		const sender = rig.makeSender({ clock, timeoutMs: 10_000 });
@@ -154,7 +154,7 @@ describe("the answer", () => {
 		await rig.receiver.allClosed();
 	});
 
-	test("a body that drips is cut by the deadline if that comes first", async () => {
+	test("cuts off a dripping body at the deadline if that comes first", async () => {
 		drippingReceiver();
 		const hasty = makeHasty();
 		const some = heard();
@@ -167,7 +167,7 @@ describe("the answer", () => {
 		await rig.receiver.allClosed();
 	});
 
-	test("the status line counts also where the header lines after it break off or never end", async () => {
+	test("the status line counts even if the header lines after it break off or never end", async () => {
 		rig.receiver.answer = (socket) => socket.end("HTTP/1.1 204 No Content\r\nx-a: b");
 		const counted = { kind: "answered", status: 204 };
 		expect(await rig.sender.send(shipment(rig.receiver.url()))).toMatchObject(counted);
@@ -189,8 +189,8 @@ describe("the answer", () => {
 	});
 });
 
-describe("no answer", () => {
-	/** It was asked once, and the next attempt is none the worse for it. */
+describe("no response", () => {
+	/** Expects one request, and no effect on the next attempt. */
 	async function expectNoAnswer(outcome: unknown, reason: string, sender: Rig["sender"]): Promise<void> {
 		expect(rig.faults).toEqual([]);
 		expect(outcome).toMatchObject({ kind: "unanswered", reason, request: { url: rig.receiver.url() } });
@@ -204,7 +204,7 @@ describe("no answer", () => {
 	test.each<[string, Answer, () => Promise<unknown>]>([
 		["silence", () => undefined, () => once(rig.receiver, "request")],
 		["half a status line, then silence", reply("HTTP/1.1 2"), heard],
-	])("until time is up: %s", async (_, answer, happened) => {
+	])("until the deadline: %s", async (_, answer, happened) => {
 		rig.receiver.answer = answer;
 		const hasty = makeHasty();
 		const soFar = happened();
@@ -218,13 +218,13 @@ describe("no answer", () => {
 		["a reset", (socket) => rig.receiver.reset(socket), "connection_reset"],
 		["closing", (socket) => socket.end(), "connection_reset"],
 		["closing within the status line", (socket) => socket.end("HTTP/1.1 20"), "connection_reset"],
-		["no HTTP", reply("SSH-2.0-OpenSSH_9.9\r\n"), "malformed_response"],
-		["no HTTP and no end of line", reply("garbage"), "malformed_response"],
+		["not HTTP", reply("SSH-2.0-OpenSSH_9.9\r\n"), "malformed_response"],
+		["not HTTP, without an end of line", reply("garbage"), "malformed_response"],
 		["a bad status", reply("HTTP/1.1 2xx OK\r\n\r\n"), "malformed_response"],
 		["HTTP/2", reply("\0\0\x12\x04\0\0\0\0\0"), "malformed_response"],
 		["a bad header line", reply("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), "malformed_response"],
 		["two lengths", reply("HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok"), "malformed_response"],
-		["more interim answers than anybody sends", reply("HTTP/1.1 103 Early\r\n\r\n".repeat(17)), "malformed_response"],
+		["far too many interim responses", reply("HTTP/1.1 103 Early\r\n\r\n".repeat(17)), "malformed_response"],
 		["a huge header", reply(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n`), "malformed_response"],
 		[
 			"switching protocols",
@@ -238,15 +238,15 @@ describe("no answer", () => {
 		await expectNoAnswer(await rig.sender.send(shipment(rig.receiver.url())), reason, rig.sender);
 	});
 
-	test("nobody listens", async () => {
+	test("no server listens", async () => {
 		const url = `https://localhost:${await unusedPort()}/hook`;
-		// It was logged with a signature and a timestamp, as though they had been sent.
+		// Such attempts were once logged with a signature and a timestamp, as if they had been sent.
 		const outcome = await rig.sender.send(shipment(url));
 		expect(outcome).toMatchObject({ kind: "unanswered", reason: "connection_refused", url, request: null });
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("an address that is not let through is never connected to, by number or by name", async () => {
+	test("never connects to an address that is not permitted, by number or by name", async () => {
 		const strict = rig.makeSender({ guard: createGuard({ allow: [] }) });
 		for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "[::ffff:127.0.0.1]", "[::1]"])
 			expect(text(await strict.send(shipment(rig.receiver.url("/", host)))), host).toBe("address_not_public");
@@ -254,7 +254,7 @@ describe("no answer", () => {
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("what is a fault of ours is reported as such and told", async () => {
+	test("reports our own faults as such", async () => {
 		for (const url of ["http://localhost/", "no URL", ""]) {
 			expect(text(await rig.sender.send(shipment(url))), url).toBe("sender_failed");
 		}
@@ -265,7 +265,7 @@ describe("no answer", () => {
 	});
 });
 
-test("whatever bytes come back, there is an outcome, no fault and no connection left", async () => {
+test("any bytes from a receiver lead to an outcome, without a fault or a leaked connection", async () => {
 	const line = fc.constantFrom(
 		"HTTP/1.1 200 OK",
 		"HTTP/1.1 100 Continue",

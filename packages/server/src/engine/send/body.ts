@@ -2,7 +2,7 @@ import { RECEIVERS } from "../../base/budgets.ts";
 
 const EMPTY = Buffer.alloc(0);
 
-/** The beginning of an answer's body, at most {@link RECEIVERS.keptBytes}, as the bytes came. */
+/** The beginning of a response's body, at most {@link RECEIVERS.keptBytes}, as received. */
 export class Body {
 	#bytes: Buffer = EMPTY;
 
@@ -10,7 +10,10 @@ export class Body {
 		return this.#bytes;
 	}
 
-	/** Takes what there is room for; false when that was not all of the chunk. The chunk is copied: it is part of a larger one. */
+	/**
+	 * Copies as much of the chunk as there is room for, since the chunk's memory is reused. Returns false if that isn't
+	 * all of it.
+	 */
 	append(chunk: Uint8Array): boolean {
 		const room = RECEIVERS.keptBytes - this.#bytes.length;
 		const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;

@@ -7,8 +7,8 @@ import { Rig, text } from "./rig.fixture.ts";
 const rig = new Rig();
 const turnEnded = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("requests of one turn", () => {
-	/** Stands for a connection: what is written to it is noted, in order. */
+describe("requests started in one turn", () => {
+	/** Stands in for a connection: records what is written to it, in order. */
 	const connectionOf = (log: string[], name: string): BurstTarget => ({
 		writeNow: (bytes) => log.push(`${name} written, ${bytes.length} bytes`),
 	});
@@ -24,7 +24,7 @@ describe("requests of one turn", () => {
 		burst.add({ begin });
 	}
 
-	test("are all made ready, then all written, in the order in which they were started", async () => {
+	test("are all prepared, then all written, in the order in which they were started", async () => {
 		const log: string[] = [];
 		const burst = new Burst(systemClock, unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 10);
@@ -34,7 +34,7 @@ describe("requests of one turn", () => {
 		expect(log).toEqual(["a ready", "b ready", "c ready", ...written]);
 	});
 
-	test("are written before all are ready where they are large", async () => {
+	test("are written before all are prepared if they are large", async () => {
 		const log: string[] = [];
 		const burst = new Burst(systemClock, unexpected);
 		for (const name of ["a", "b", "c"]) add(burst, log, name, 600_000);
@@ -43,7 +43,7 @@ describe("requests of one turn", () => {
 		expect(log).toEqual(["a ready", "b ready", written("a"), written("b"), "c ready", written("c")]);
 	});
 
-	test("leave in a later turn when they are started while others leave", async () => {
+	test("are sent in a later turn if they are started while others are being sent", async () => {
 		const log: string[] = [];
 		const burst = new Burst(systemClock, unexpected);
 		burst.add({ begin: () => add(burst, log, "late", 10) });
@@ -53,13 +53,13 @@ describe("requests of one turn", () => {
 		expect(log).toEqual(["late ready", "late written, 10 bytes"]);
 	});
 
-	test("are written at once on a connection that took longer", () => {
+	test("are written immediately on a connection that took longer", () => {
 		const log: string[] = [];
 		new Burst(systemClock, unexpected).write(connectionOf(log, "a"), Buffer.alloc(10));
 		expect(log).toEqual(["a written, 10 bytes"]);
 	});
 
-	test("leave although others throw, and what was thrown is told", async () => {
+	test("are sent even if others throw, and the errors are reported", async () => {
 		const log: string[] = [];
 		const faults: unknown[] = [];
 		const burst = new Burst(systemClock, (error) => faults.push(error));
@@ -79,7 +79,7 @@ describe("requests of one turn", () => {
 		expect(log.slice(4)).toEqual(["c ready", "c written, 10 bytes"]);
 	});
 
-	test("arrive whole, small and large, on new and on kept connections", async () => {
+	test("arrive complete, small and large, on new and reused connections", async () => {
 		const bodies = Array.from({ length: 12 }, (_, n) => `${n}:${"x".repeat((n % 4) * 400_000)}`);
 		for (let round = 0; round < 2; round++) {
 			const sent = bodies.map((body) => rig.sender.send(shipment(rig.receiver.url(), body)));
@@ -90,7 +90,7 @@ describe("requests of one turn", () => {
 		expect(rig.receiver.sockets).toHaveLength(bodies.length);
 	});
 
-	test("do not leave for a webhook that was paused in the same turn, nor to where it no longer leads", async () => {
+	test("are not sent for a webhook paused in the same turn, nor to its previous URL", async () => {
 		await rig.sender.send(shipment(rig.receiver.url()));
 		const paused = shipment(rig.receiver.url("/paused"));
 		const moved = shipment(rig.receiver.url("/old"));

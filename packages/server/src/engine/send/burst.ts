@@ -1,23 +1,23 @@
 import { SENDS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Where a request is written to. */
+/** A connection that requests are written to. */
 export interface BurstTarget {
 	writeNow(request: Buffer): void;
 }
 
-/** What is started when the turn ends. */
+/** An attempt to start when the turn ends. */
 export interface BurstStart {
-	/** May write. */
+	/** Starts the attempt; it may write. */
 	begin(): void;
 }
 
 /**
- * The attempts that were started in one turn of the event loop. They leave together when it ends: first all are made ready
- * and signed, then all are written. Nothing else runs between the two.
+ * The attempts started in one turn of the event loop. They are sent together when it ends: first all are prepared and
+ * signed, then all are written. No other code runs between the two.
  *
- * Written one by one, amid the reading of answers, each would wake its receiver anew, and the waking costs more than the
- * writing where the processors are few (docs/decisions/0020-requests-leave-in-bursts.md).
+ * If they were written one by one between reads of responses, each would wake its receiver separately, and waking costs
+ * more than writing on machines with few processors (docs/decisions/0020-requests-leave-in-bursts.md).
  */
 export class Burst {
 	#starts: BurstStart[] = [];
@@ -27,18 +27,21 @@ export class Burst {
 	readonly #onFault: (error: unknown) => void;
 	#leaving = false;
 
-	/** @param onFault told what a start or a write threw: neither should, and no other suffers from it */
+	/**
+	 * @param onFault receives anything that a start or a write throws. Neither should throw, and no other attempt is
+	 *   affected
+	 */
 	constructor(clock: Pick<Clock, "setImmediate">, onFault: (error: unknown) => void) {
 		this.#clock = clock;
 		this.#onFault = onFault;
 	}
 
-	/** Begins this when the turn ends. */
+	/** Starts this attempt when the turn ends. */
 	add(start: BurstStart): void {
 		if (this.#starts.push(start) === 1) this.#clock.setImmediate(this.#leave);
 	}
 
-	/** Writes a request at the end of the burst under way, or immediately where there is none. */
+	/** Writes a request at the end of the current burst, or immediately if there is none. */
 	write(to: BurstTarget, request: Buffer): void {
 		if (!this.#leaving) {
 			to.writeNow(request);

@@ -5,18 +5,21 @@ import type { Dialer, Dialing } from "./dial.ts";
 import { asError, SendFailure } from "./errors.ts";
 import type { Socket } from "./socket.ts";
 
-/** How long a connection is kept without a request, milliseconds. Receivers that hint at less are heard (Keep-Alive). */
+/**
+ * How long an idle connection is kept, milliseconds. A shorter time in the receiver's `Keep-Alive` header takes
+ * precedence.
+ */
 const IDLE_MS = 4_000;
-/** How much earlier than the receiver says it is given up, so that no request crosses its closing on the way. */
+/** How long before the receiver's own timeout to close, so that no request is sent while the receiver is closing. */
 const IDLE_MARGIN_MS = 1_000;
 
 /**
- * One TLS connection to one origin. It connects when it is first used, carries one request at a time, and is never
- * connected again once it has closed.
+ * One TLS connection to one origin. It connects when it is first used, carries one request at a time, and never
+ * reconnects after it has closed.
  *
- * Sockets and timers call it, and nothing would catch what they are thrown: the process would end. So whatever its user
- * throws is the failure of that use. And it reads no more of a receiver in one turn of the event loop than
- * {@link RECEIVERS} allows, so that one that floods it cannot hold up the others.
+ * Sockets and timers call it, and an exception thrown at them would end the process. So anything that its user throws
+ * becomes a failure of that use. It also reads no more from a receiver per turn of the event loop than {@link
+ * RECEIVERS} allows, so that a receiver that floods it can't delay others.
  */
 export class Connection implements BurstTarget {
 	readonly place: Place;
@@ -34,7 +37,7 @@ export class Connection implements BurstTarget {
 
 	/**
 	 * @param owner the project that it is made for; others may use it later
-	 * @param onClose Called once, when it has closed while nobody used it.
+	 * @param onClose called once, when it closes while unused
 	 */
 	constructor(place: Place, owner: string, parts: ConnectionParts, onClose: (connection: Connection) => void) {
 		this.place = place;
@@ -43,12 +46,12 @@ export class Connection implements BurstTarget {
 		this.#onClose = onClose;
 	}
 
-	/** Whether a request may be written to it, as far as is known. */
+	/** Whether it appears to be open, so that a request may be written to it. */
 	get isOpen(): boolean {
 		return !this.#closed && this.#socket !== null && this.#socket.writable;
 	}
 
-	/** Whether it is still looking for the receiver's address. */
+	/** Whether the receiver's name is still being resolved. */
 	get isResolving(): boolean {
 		return this.#dialing?.resolving === true;
 	}
@@ -58,12 +61,12 @@ export class Connection implements BurstTarget {
 		return this.#dialing?.waitedMs ?? 0;
 	}
 
-	/** Whether a request was written to it before. */
+	/** Whether a request has been written to it. */
 	get isUsed(): boolean {
 		return this.#requests > 0;
 	}
 
-	/** Takes it for one exchange: `user.ready()` is called as soon as it is connected, at once where it is already. */
+	/** Takes the connection for one exchange. Calls `user.ready()` once it is connected, immediately if it already is. */
 	use(user: ConnectionUser): void {
 		this.#user = user;
 		this.#read = 0;
@@ -90,7 +93,7 @@ export class Connection implements BurstTarget {
 		}
 	}
 
-	/** Ends the use and keeps the connection for the next one, for as long as the receiver says that it keeps it. */
+	/** Ends the use and keeps the connection idle, no longer than the receiver says that it will. */
 	rest(idleSeconds: number): void {
 		this.#user = null;
 		const idleMs = Math.min(IDLE_MS, idleSeconds * 1_000 - IDLE_MARGIN_MS);
@@ -101,7 +104,7 @@ export class Connection implements BurstTarget {
 		}
 	}
 
-	/** Closes it at once, whatever is under way; its user is not told. Harmless when repeated, never throws. */
+	/** Closes it immediately without notifying its user. May be repeated; never throws. */
 	destroy(): void {
 		this.#user = null;
 		this.#closed = true;
@@ -109,7 +112,7 @@ export class Connection implements BurstTarget {
 			this.#dialing?.cancel();
 			this.#socket?.destroy();
 		} catch {
-			// It is given up, whether or not its socket can be closed.
+			// It is abandoned even if its socket can't be closed.
 		}
 	}
 
@@ -120,7 +123,7 @@ export class Connection implements BurstTarget {
 		}
 		this.#socket = socket;
 		this.#guarded(() => {
-			// Rearmed by whatever is read or written. A request under way has a deadline of its own.
+			// Reset by every read and write. A request in flight has its own deadline.
 			socket.setTimeout(this.#idleMs, () => {
 				if (this.#user === null) this.#close();
 			});
@@ -135,7 +138,7 @@ export class Connection implements BurstTarget {
 	};
 
 	readonly #received = (bytes: Buffer): boolean => {
-		// What nobody asked for is nobody's answer, and leaves it open whose the next one would be.
+		// These bytes answer no request. Keeping the connection would leave unclear which request the next ones answer.
 		if (this.#user === null) {
 			this.#close();
 			return false;
@@ -178,30 +181,31 @@ export class Connection implements BurstTarget {
 	}
 }
 
-/** What all connections of a sender share. */
 export interface ConnectionParts {
 	readonly dialer: Dialer;
 	readonly burst: Burst;
 	readonly clock: Pick<Clock, "setImmediate">;
 }
 
-/** Where a connection leads. */
+/** The origin that a connection leads to. */
 export interface Place {
 	/** As in {@link URL.origin}. */
 	readonly origin: string;
-	/** A name without the dot of the root, or an address without brackets. */
+	/** A name without its trailing dot, or an address without brackets. */
 	readonly hostname: string;
 	readonly port: number;
 }
 
-/** Who uses a connection, from `use` until `rest`, `destroy` or `failed`. What it throws comes back to it as `failed`. */
+/**
+ * The user of a connection, from `use` until `rest`, `destroy` or `failed`. Its exceptions come back to it as `failed`.
+ */
 export interface ConnectionUser {
-	/** It is connected: now or never is the time to write. */
+	/** The connection is ready: the request must be written now or not at all. */
 	ready(): void;
-	/** Something came; the bytes hold only until this returns. */
+	/** Bytes were read; they are valid only during this call. */
 	received(bytes: Buffer): void;
 	/** The receiver will send nothing more. */
 	ended(): void;
-	/** It closed, or never came about. Called once at most; must not throw. */
+	/** The connection closed, or was never made. Called at most once; must not throw. */
 	failed(error: Error): void;
 }

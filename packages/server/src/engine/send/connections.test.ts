@@ -5,7 +5,7 @@ import { Rig, text } from "./rig.fixture.ts";
 const rig = new Rig();
 
 describe("kept-alive connections", () => {
-	test("one that the receiver closed under the request is replaced: that is no attempt", async () => {
+	test("replaces a connection that the receiver closed during the request, without counting an attempt", async () => {
 		rig.receiver.answer = (socket, request) => {
 			if (request.connection === 0 && rig.receiver.requests.length > 1) socket.destroy();
 			else answered(200, `connection ${request.connection}`)(socket, request);
@@ -15,7 +15,7 @@ describe("kept-alive connections", () => {
 		expect(rig.receiver.requests).toHaveLength(3);
 	});
 
-	test("a reset counts the same", async () => {
+	test("treats a reset the same way", async () => {
 		rig.receiver.answer = (socket, request) => {
 			if (request.connection === 0 && rig.receiver.requests.length > 1) rig.receiver.reset(socket);
 			else answered(200, `connection ${request.connection}`)(socket, request);
@@ -24,14 +24,14 @@ describe("kept-alive connections", () => {
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("connection 1");
 	});
 
-	test("the replacement's failure counts, and is not replaced again", async () => {
+	test("counts a failure of the replacement, and doesn't replace it again", async () => {
 		await rig.sender.send(shipment(rig.receiver.url()));
 		rig.receiver.answer = (socket) => socket.destroy();
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("connection_reset");
 		expect(rig.receiver.requests).toHaveLength(3);
 	});
 
-	test("where the receiver closed all of them, the request goes out once more, on a new one", async () => {
+	test("if the receiver closed all of them, sends the request again on a new one", async () => {
 		const answers: (() => void)[] = [];
 		rig.receiver.answer = (socket, request) => {
 			answers.push(() => answered(200, "ok")(socket, request));
@@ -47,14 +47,14 @@ describe("kept-alive connections", () => {
 		expect(rig.receiver.requests).toHaveLength(3 + 2);
 	});
 
-	test("a connection that broke off within the answer is not replaced", async () => {
+	test("doesn't replace a connection that broke off during the response", async () => {
 		await rig.sender.send(shipment(rig.receiver.url()));
 		rig.receiver.answer = (socket) => socket.end("HTTP/1.1 2");
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("connection_reset");
 		expect(rig.receiver.requests).toHaveLength(2);
 	});
 
-	test("one that the receiver closes while idle leaves the stack", async () => {
+	test("drops a connection that the receiver closes while idle", async () => {
 		rig.receiver.answer = (socket) => {
 			answered(200, "ok")(socket, rig.receiver.requests[0]!);
 			setImmediate(() => socket.end());
@@ -64,13 +64,13 @@ describe("kept-alive connections", () => {
 		expect(rig.sender.idleConnections).toBe(0);
 	});
 
-	test("connection: close is obeyed", async () => {
+	test("honors connection: close", async () => {
 		rig.receiver.answer = answered(200, "ok", "connection: close\r\n");
 		for (let i = 0; i < 3; i++) expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
 		expect(rig.receiver.sockets).toHaveLength(3);
 	});
 
-	test("many requests, each connection closed by the receiver right after its answer, all arrive", async () => {
+	test("many requests all arrive if the receiver closes each connection right after its response", async () => {
 		rig.receiver.answer = (socket, request) => {
 			answered(200, "ok")(socket, request);
 			socket.destroySoon();
@@ -87,7 +87,7 @@ describe("kept-alive connections", () => {
 		expect(rig.sender.idleConnections).toBe(0);
 	});
 
-	test("an answer nobody asked for ends an idle connection and is nobody's answer", async () => {
+	test("an unsolicited response closes an idle connection and is ignored", async () => {
 		rig.receiver.answer = (socket, request) => {
 			answered(200, "asked")(socket, request);
 			setImmediate(() => answered(200, "unasked")(socket, request));

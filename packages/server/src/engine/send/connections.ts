@@ -2,9 +2,9 @@ import { RECEIVERS } from "../../base/budgets.ts";
 import { Connection, type ConnectionParts, type Place } from "./connection.ts";
 
 /**
- * The connections to receivers that are kept alive between requests. Those in use belong to their users and are only
- * bounded by how many requests are under way. The one released last is reused first, so that under falling load the
- * others become old and are closed.
+ * Connections to receivers that are kept alive between requests. Those in use belong to their users and are bounded
+ * only by the number of requests in flight. The most recently released connection is reused first, so that the others
+ * become idle and close when load falls.
  */
 export class Connections {
 	readonly #parts: ConnectionParts;
@@ -14,18 +14,17 @@ export class Connections {
 	#idleCount = 0;
 	#closed = false;
 
-	/** @param maxIdle idle connections kept in all; released ones beyond that are closed */
+	/** @param maxIdle maximum number of idle connections in total; any others are closed on release */
 	constructor(parts: ConnectionParts, maxIdle: number) {
 		this.#parts = parts;
 		this.#maxIdle = maxIdle;
 	}
 
-	/** How many are kept idle. */
 	get idleCount(): number {
 		return this.#idleCount;
 	}
 
-	/** An idle connection to the place, or else a new one, made for a project. */
+	/** An idle connection to this origin, or a new one made for this project. */
 	acquire(place: Place, projectId: string): Connection {
 		const { origin } = place;
 		const stack = this.#idle.get(origin);
@@ -39,12 +38,12 @@ export class Connections {
 		return this.open(place, projectId);
 	}
 
-	/** A new connection, whatever is idle. */
+	/** A new connection, even if others are idle. */
 	open(place: Place, projectId: string): Connection {
 		return new Connection(place, projectId, this.#parts, this.#forget);
 	}
 
-	/** Gives a connection back after an exchange: one that is still open waits for the next. */
+	/** Returns a connection after an exchange. If it is still open, it is kept for the next one. */
 	release(connection: Connection): void {
 		const { origin } = connection.place;
 		const stack = this.#idle.get(origin);
@@ -58,7 +57,7 @@ export class Connections {
 		this.#idleCount++;
 	}
 
-	/** Closes the idle ones and, from now on, every one that is released. */
+	/** Closes the idle connections, and from now on every connection when it is released. */
 	close(): void {
 		this.#closed = true;
 		for (const connection of [...this.#idle.values()].flat()) connection.destroy();
@@ -66,7 +65,7 @@ export class Connections {
 		this.#idleCount = 0;
 	}
 
-	/** Whoever uses a connection that closes is told so as its request fails. */
+	/** For connections that close while idle. A closing connection in use fails its user's request instead. */
 	readonly #forget = (connection: Connection): void => {
 		const { origin } = connection.place;
 		const stack = this.#idle.get(origin);

@@ -9,15 +9,18 @@ export interface Credentials {
 export interface Authority {
 	/** PEM. */
 	readonly cert: string;
-	/** @param options.validFrom, options.validTo Relative to now, milliseconds. */
-	issue(options?: { names?: readonly string[]; validFrom?: number; validTo?: number }): Credentials;
+	/**
+	 * @param options.validFrom, options.validTo relative to now, milliseconds
+	 * @param options.rsa with a 2,048-bit RSA key instead of one on P-256
+	 */
+	issue(options?: { names?: readonly string[]; validFrom?: number; validTo?: number; rsa?: boolean }): Credentials;
 }
 
 export const DAY_MS = 86_400_000;
 
-/** A certificate authority of its own, known to nobody (RFC 5280, with ECDSA on P-256). */
+/** A new, untrusted certificate authority (RFC 5280, with ECDSA on P-256). */
 export function createAuthority(): Authority {
-	// Names of their own, since that is how OpenSSL looks an issuer up.
+	// A unique name, since OpenSSL looks up issuers by name.
 	const name = commonName(`Test authority ${randomBytes(8).toString("hex")}`);
 	const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
 	const basicConstraints = sequence(oid("55 1d 13"), boolean(true), octets(sequence(boolean(true))));
@@ -38,8 +41,10 @@ export function createAuthority(): Authority {
 	};
 	return {
 		cert: make(name, own.publicKey, -30 * DAY_MS, 30 * DAY_MS, basicConstraints),
-		issue({ names = ["localhost"], validFrom = -DAY_MS, validTo = DAY_MS } = {}) {
-			const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+		issue({ names = ["localhost"], validFrom = -DAY_MS, validTo = DAY_MS, rsa = false } = {}) {
+			const keys = rsa
+				? generateKeyPairSync("rsa", { modulusLength: 2_048 })
+				: generateKeyPairSync("ec", { namedCurve: "P-256" });
 			const alternatives = names.map((one) =>
 				/^[\d.]+$/.test(one) ? tlv(0x87, Buffer.from(one.split(".").map(Number))) : tlv(0x82, Buffer.from(one)),
 			);

@@ -4,7 +4,7 @@ import { Deadlines, type HasDeadline } from "./deadlines.ts";
 
 const cutBy = (cut: () => void): HasDeadline => ({ cut, dueAt: 0, earlier: null, later: null });
 
-test("each attempt is cut when its own time is up, and none that is over", () => {
+test("cuts each attempt at its own deadline, and none that has ended", () => {
 	const clock = new VirtualClock();
 	const deadlines = new Deadlines(clock, 1_000);
 	const begun = clock.elapsed();
@@ -24,7 +24,7 @@ test("each attempt is cut when its own time is up, and none that is over", () =>
 	expect(clock.nextAt).toBeNull();
 });
 
-test("one timer is enough for all, and none is left when all are over", () => {
+test("uses one timer for all attempts, and leaves none when all have ended", () => {
 	const clock = new VirtualClock();
 	let timers = 0;
 	const counting = {
@@ -42,7 +42,7 @@ test("one timer is enough for all, and none is left when all are over", () => {
 	expect(clock.nextAt).toBeNull();
 });
 
-test("an attempt that ends while another is cut is not cut", () => {
+test("doesn't cut an attempt that ends while another is being cut", () => {
 	const clock = new VirtualClock();
 	const deadlines = new Deadlines(clock, 1_000);
 	const other = cutBy(() => expect.unreachable());
@@ -57,7 +57,7 @@ test("an attempt that ends while another is cut is not cut", () => {
 	expect(wasCut).toBe(true);
 });
 
-test("whatever ends in whatever order, the others keep their time", () => {
+test("attempts that end in any order don't change the others' deadlines", () => {
 	const clock = new VirtualClock();
 	const deadlines = new Deadlines(clock, 1_000);
 	const cut: number[] = [];

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 
-/** Something that a deadline cuts. They form a list, in which the one that began first is first. */
+/** Something that a deadline cuts off. They form a linked list, earliest start first. */
 export interface HasDeadline {
-	/** By the monotonic clock, milliseconds. */
+	/** Monotonic time of its deadline, milliseconds. */
 	dueAt: number;
-	/** Its neighbours in the list; null at its ends, and once it is over. */
+	/** Its neighbours in the list; null at the ends, and once it has ended. */
 	earlier: HasDeadline | null;
 	later: HasDeadline | null;
-	/** Time is up. Must not throw. */
+	/** The deadline has passed. Must not throw. */
 	cut(): void;
 }
 
@@ -22,13 +22,13 @@ export class Deadlines {
 	#last: HasDeadline | null = null;
 	#timer: Timer | null = null;
 
-	/** @param ms how long each may take */
+	/** @param ms how long each attempt may take */
 	constructor(clock: Pick<Clock, "elapsed" | "setTimeout">, ms: number) {
 		this.#clock = clock;
 		this.#ms = ms;
 	}
 
-	/** It begins. Each may begin once. */
+	/** Starts an attempt's time. Call this only once for each. */
 	add(timed: HasDeadline): void {
 		this.#timer ??= this.#clock.setTimeout(this.#fire, this.#ms);
 		timed.dueAt = this.#clock.elapsed() + this.#ms;
@@ -38,7 +38,7 @@ export class Deadlines {
 		this.#last = timed;
 	}
 
-	/** It is over. Harmless if it was cut, or never began. */
+	/** Ends an attempt's time. Has no effect if it was cut off, or never started. */
 	remove(timed: HasDeadline): void {
 		this.#drop(timed);
 		if (this.#first !== null) return;

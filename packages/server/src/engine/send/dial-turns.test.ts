@@ -3,12 +3,12 @@ import { systemClock } from "../../base/clock.ts";
 import { createDialer } from "./dial.ts";
 import type { Shortages } from "./shortages.ts";
 
-// Five thousand webhooks of one project once began their connections in one turn of the event loop.
-test("projects take turns to begin connections", async () => {
+// Five thousand webhooks of one project once started connecting in the same turn of the event loop.
+test("projects take turns to start connections", async () => {
 	let elapsed = 0;
-	// However quick it is, each takes its share of a turn of the event loop.
+	// Makes each start use up its share of a turn of the event loop, however quick it is.
 	const clock = { ...systemClock, elapsed: () => (elapsed += 1_000) };
-	// Asked when a connection is about to begin. That none can be made is enough here.
+	// Consulted just before a connection would start. Blocking it is enough for this test.
 	const shortages = { blocks: () => true } as unknown as Shortages;
 	const dialer = createDialer({
 		guard: { permits: () => true },

@@ -10,13 +10,16 @@ import { Shortages } from "./shortages.ts";
 const rig = new Rig();
 
 const TIMEOUT_MS = 10_000;
-/** Connections that begin before: enough for many turns of the event loop. */
+/** Number of connections queued ahead: enough for many turns of the event loop. */
 const AHEAD = 500;
 
-/** Sends one event behind a line of connections. The deadline would pass while it waits for its turn to connect. */
+/**
+ * Sends one event from the end of a queue of connections. The deadline would pass while it waits for its turn to
+ * connect.
+ */
 async function sendBehindLine(clock: VirtualClock) {
 	let left = AHEAD;
-	/** Ends those ahead as soon as their turn comes. */
+	/** Blocks the connections ahead as soon as their turn comes. */
 	class Line extends Shortages {
 		override blocks(): boolean {
 			return left-- > 0;
@@ -53,14 +56,14 @@ async function sendBehindLine(clock: VirtualClock) {
 	return sending;
 }
 
-// The receiver was blamed for it, and eight such attempts dead-lettered a delivery that was never sent.
-test("waiting for a turn to connect takes nothing of an attempt's time", async () => {
+// The receiver was blamed for the wait, and eight such attempts dead-lettered a delivery that was never sent.
+test("waiting for a turn to connect doesn't count towards an attempt's time", async () => {
 	const outcome = made(await sendBehindLine(new VirtualClock()));
 	expect(text(outcome)).toBe("ok");
 	expect([outcome.endedAt - outcome.startedAt, outcome.waitedMs]).toEqual([TIMEOUT_MS, TIMEOUT_MS]);
 });
 
-test("once its turn has come an attempt ends after its whole time, and no later", async () => {
+test("once its turn has come, an attempt has exactly its full time", async () => {
 	const clock = new VirtualClock();
 	rig.receiver.answer = () => undefined;
 	const arrived = once(rig.receiver, "request");

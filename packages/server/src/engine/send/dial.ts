@@ -12,16 +12,16 @@ import { type Connect, type ConnectOptions, createConnect, type Socket } from ".
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
- * Makes TLS connections to receivers, and only to addresses that the guard permits: a name is resolved once, by the
- * resolver that applies the guard, and exactly the addresses it returned are connected to. An address in the URL itself
- * is never looked up, so it is judged here.
+ * Makes TLS connections to receivers, only to addresses that the guard permits. A name is resolved once, by the
+ * resolver, which applies the guard, and only the addresses it returned are connected to. An address in the URL itself
+ * is never looked up, so it is checked here.
  */
 export interface Dialer {
 	/**
-	 * Calls `done` once, with a connected and verified socket or with why there is none; never after `cancel`. What the
-	 * socket reads goes to `received`, and not through the stream. Neither may throw.
+	 * Calls `done` once, with a connected and verified socket or with the error; never after `cancel`. Bytes that the
+	 * socket reads go to `received`, not through the stream. Neither callback may throw.
 	 *
-	 * @param owner the project that it is for: beginning a connection costs much, and projects take turns at it
+	 * @param owner the project to connect for: starting a connection is expensive, so projects take turns
 	 */
 	dial(hostname: string, port: number, done: Dialed, received: Received, owner: string): Dialing;
 }
@@ -29,19 +29,17 @@ export interface Dialer {
 export type Dialed = (error: Error | null, socket: Socket | null) => void;
 
 /**
- * Takes what came. The bytes are overwritten by what comes next, on any connection: keep copies only.
+ * Receives bytes. The buffer is reused for the next read of any connection, so keep only copies.
  *
- * @returns whether to continue reading; if not, reading continues with the socket's `resume`
+ * @returns whether to continue reading; if not, the socket's `resume` continues it
  */
 export type Received = (bytes: Buffer) => boolean;
 
-/** A connection being made. */
 export interface Dialing {
-	/** Whether the name is still being resolved. */
 	readonly resolving: boolean;
 	/** How long it has waited for its turn so far, milliseconds. */
 	readonly waitedMs: number;
-	/** Gives it up and frees its socket; harmless once it is done. */
+	/** Abandons the connection and frees its socket. Has no effect once it is done. */
 	cancel(): void;
 }
 
@@ -49,39 +47,38 @@ export interface DialerOptions {
 	readonly guard: Pick<Guard, "permits">;
 	readonly resolver: Resolver;
 	readonly clock: Clock;
-	/** PEM with certificate authorities to trust besides the machine's. */
+	/** PEM with certificate authorities to trust in addition to the machine's. */
 	readonly extraCa?: string | undefined;
-	/** Makes the sockets; over the machine's network, unless given. */
+	/** Creates the sockets; defaults to the machine's network. */
 	readonly connect?: Connect | undefined;
-	/** Told when connections can be made; asked before one is. */
+	/** Asked before a connection is made, and notified when one succeeds. */
 	readonly shortages?: Shortages | undefined;
-	/** The machine's network interfaces unless given. */
+	/** Defaults to the machine's network interfaces. */
 	readonly interfaces?: Interfaces | undefined;
 }
 
-/** What every connection needs of the machine. */
+/** Resources that every connection needs. */
 const NEEDED = ["descriptors", "memory"] as const;
 
-/** Errors that an address gives on a machine without any address of its family. */
+/** Errors for an address of a family of which this machine has no address. */
 const WITHOUT_FAMILY = new Set(["EADDRNOTAVAIL", "ENETUNREACH", "EHOSTUNREACH", "EAFNOSUPPORT", "EINVAL"]);
 
-/** How long one of several addresses may take to accept the connection before the next is tried, milliseconds. */
+/** How long each of several addresses has to accept the connection before the next is tried, milliseconds. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
 
 /**
- * If that time is over so much later than it should be, milliseconds, the process stood still meanwhile. It does not know
- * yet whether the address has accepted.
+ * If the timer above fires this much too late, in milliseconds, the process was stalled, and doesn't know yet whether
+ * the address has accepted.
  */
 const STOOD_STILL_MS = 250;
 
-/** As much as a TLS record holds: what a receiver sent in one piece is mostly read in one. */
+/** The maximum size of a TLS record, so that most responses need one read. */
 const READ_BYTES = 16_384;
 
-/** What all connections of a dialer share. */
 interface Shared extends DialerOptions {
 	readonly connect: Connect;
 	readonly sessions: TlsSessions;
-	/** One for all: what was read is taken before anything else is read. */
+	/** Shared by all connections: the bytes are consumed before the next read. */
 	readonly buffer: Buffer;
 	readonly turns: Turns;
 }
@@ -104,10 +101,10 @@ export function createDialer(options: DialerOptions): Dialer {
 }
 
 /**
- * One connection being made. It tries the addresses one after another, each with a socket of its own, until one accepts;
- * with that one it stays, whatever becomes of the TLS handshake.
+ * One connection being made. It tries the addresses one after another, each with its own socket, until one accepts. It
+ * then stays with that address, even if the TLS handshake fails.
  *
- * A socket has a listener for errors from its first moment to its last: an error that nobody listens to ends the process.
+ * Every socket has an error listener for its whole life: an unhandled error event would end the process.
  *
  *     resolving ──▶ its turn ──▶ connecting ──▶ handshake ──▶ done: a socket
  *         │                       │  ▲  │           │
@@ -126,12 +123,12 @@ class Dial implements Dialing {
 	#tried = 0;
 	#address = "";
 	readonly #errors: Error[] = [];
-	/** Errors of addresses whose family this machine has no address of: they count only where there are no others. */
+	/** Errors of addresses whose family this machine has no address of: reported only if there are no others. */
 	readonly #unreachable: Error[] = [];
 	#socket: Socket | null = null;
 	#accepted = false;
 	#timer: Timer | null = null;
-	/** When it began to wait for its turn, and when that came, by the monotonic clock. */
+	/** When it began to wait for its turn, and when its turn came, by the monotonic clock. */
 	#queuedAt: number | null = null;
 	#turnAt: number | null = null;
 	#over = false;
@@ -205,13 +202,13 @@ class Dial implements Dialing {
 		const options: ConnectOptions = {
 			host: address,
 			port: this.#port,
-			// Names are indicated to the server and compared with its certificate; addresses are compared only (RFC 6066, 3).
+			// Names are sent to the server (SNI) and checked against its certificate; addresses are only checked (RFC 6066).
 			servername: isIP(this.#hostname) === 0 ? this.#hostname : "",
 			onread: { buffer, callback: (length) => this.#received(buffer.subarray(0, length)) },
 			ALPNProtocols: ["http/1.1"],
-			// Said outright, since NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
+			// Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
 			rejectUnauthorized: true,
-			// Not called where a session is resumed: its certificate was checked when the session was made.
+			// Not called for a resumed session: its certificate was checked when the session was created.
 			checkServerIdentity: (hostname, certificate) => {
 				validTo = validUntil(certificate);
 				return checkServerIdentity(hostname, certificate);
@@ -222,7 +219,7 @@ class Dial implements Dialing {
 		socket.on("error", (error) => this.#failed(socket, error));
 		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
 		socket.setNoDelay(true);
-		// Not among the options: if it is refused, `connect` throws and leaves a socket behind that nobody listens to.
+		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
 		if (known !== undefined && !setSession(socket, known.session)) sessions.drop(place);
 		let received = 0;
 		socket.on("session", (session: Buffer) => {
@@ -259,14 +256,14 @@ class Dial implements Dialing {
 		}
 	}
 
-	/** The address that is being tried is given up. */
+	/** Gives up the current address. */
 	#giveUp(error: Error): void {
 		const socket = this.#socket;
 		this.#socket = null;
 		if (this.#isFamilyMissing(error))
 			this.#unreachable.push(new SendFailure("host_unreachable", "no local address of its family", { cause: error }));
 		else this.#errors.push(error);
-		// Whatever the address did, there was a socket to try it with.
+		// Whatever the address did, there were resources for the socket.
 		if (shortageOf(error) === null) for (const shortage of NEEDED) this.#shared.shortages?.passed(shortage);
 		this.#timer?.cancel();
 		socket?.destroy();

@@ -1,7 +1,7 @@
 import type { FailureReason } from "./outcome.ts";
 import type { Shortage } from "./shortages.ts";
 
-/** A failure that this service itself found out, its reason known. */
+/** A failure that this service detected itself, with its reason. */
 export class SendFailure extends Error {
 	readonly reason: FailureReason;
 
@@ -12,10 +12,10 @@ export class SendFailure extends Error {
 	}
 }
 
-/** A shortage of ours that this service itself found out. Where no send is concerned, it is a failure like others. */
+/** A local shortage that this service detected itself. Outside of a send it is a failure like any other. */
 export class ShortageFailure extends SendFailure {
 	readonly shortage: Shortage;
-	/** Whether it was met, rather than known from other sends. */
+	/** Whether this send met the shortage itself, rather than being blocked because of others. */
 	readonly tried: boolean;
 
 	constructor(shortage: Shortage, message: string, tried: boolean) {
@@ -26,7 +26,7 @@ export class ShortageFailure extends SendFailure {
 	}
 }
 
-/** Error codes that say that this machine ran out of something. EADDRNOTAVAIL: see hasLocalAddressFor. */
+/** Error codes that mean this machine ran out of something. For EADDRNOTAVAIL, see hasLocalAddressFor. */
 const SHORTAGE_BY_CODE: ReadonlyMap<string, Shortage> = new Map<string, Shortage>([
 	["EMFILE", "descriptors"],
 	["ENFILE", "descriptors"],
@@ -36,8 +36,8 @@ const SHORTAGE_BY_CODE: ReadonlyMap<string, Shortage> = new Map<string, Shortage
 ]);
 
 /**
- * Error codes of Node and of OpenSSL's certificate check (X509_V_ERR_… without its prefix). Codes that are not here and
- * match no family below are faults of ours until somebody has looked at them.
+ * Error codes of Node and of OpenSSL's certificate checks (X509_V_ERR_… without its prefix). Codes that are missing
+ * here and match no prefix below count as our own faults until someone has examined them.
  */
 const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, FailureReason>([
 	["ETIMEDOUT", "timeout"],
@@ -85,7 +85,7 @@ const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = new Map<string, Failu
 	["EPROTO", "tls_failed"],
 ]);
 
-/** Families of codes, by how they begin: OpenSSL's errors of the handshake. */
+/** Prefixes of OpenSSL's handshake errors. */
 const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
 	["ERR_SSL_", "tls_failed"],
 	["ERR_TLS_", "tls_failed"],
@@ -93,8 +93,8 @@ const REASON_BY_PREFIX: readonly (readonly [string, FailureReason])[] = [
 ];
 
 /**
- * The shortage of ours that ended a send, or null. Where several addresses were tried, a fault of the receiver at any of
- * them counts: it would still be there without the shortage.
+ * The local shortage that ended a send, or null. If several addresses were tried, a fault of the receiver at any of
+ * them takes precedence: it would remain without the shortage.
  */
 export function shortageOf(error: unknown): Shortage | null {
 	if (error instanceof ShortageFailure) return error.shortage;
@@ -106,7 +106,10 @@ export function shortageOf(error: unknown): Shortage | null {
 	return error instanceof Error ? (SHORTAGE_BY_CODE.get(codeOf(error)) ?? null) : null;
 }
 
-/** Why no answer came, from the error that ended the attempt; null for one that is not the receiver's doing or unknown. */
+/**
+ * Why there was no response, given the error that ended the attempt; null if the receiver isn't to blame or the error
+ * is unknown.
+ */
 export function reasonOf(error: unknown): FailureReason | null {
 	if (error instanceof SendFailure) return error.reason;
 	if (error instanceof AggregateError) return reasonOfAll(error.errors);
@@ -115,13 +118,16 @@ export function reasonOf(error: unknown): FailureReason | null {
 	return REASON_BY_CODE.get(code) ?? REASON_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? null;
 }
 
-/** Several addresses were tried: an address family that this machine cannot reach says less than a refusal by another. */
+/**
+ * If several addresses were tried, any other reason takes precedence over an address family that this machine can't
+ * reach.
+ */
 function reasonOfAll(all: readonly unknown[]): FailureReason | null {
 	const reasons = all.map(reasonOf);
 	return reasons.find((reason) => reason !== null && reason !== "host_unreachable") ?? reasons[0] ?? null;
 }
 
-/** Whether the connection was closed under the request, rather than answered wrongly. */
+/** Whether the connection was closed during the request, rather than answered incorrectly. */
 export function isConnectionClosed(error: unknown): boolean {
 	return reasonOf(error) === "connection_reset";
 }

@@ -6,15 +6,15 @@ import type { Destination, RequestWriter } from "./request-writer.ts";
 import type { Shipment } from "./sender.ts";
 
 /**
- * One request and its answer on one connection.
+ * One request and its response on one connection.
  *
- * The request is signed and written in one go, once the connection is ready: with the key and the time of then, so that
- * once a rotation was answered nothing signed with the old secret leaves. If the webhook's URL changed while the
- * connection was made, nothing is written and the exchange ends as `moved`; if the webhook was paused or deleted, or this
- * node no longer holds its project's lease, as `withheld`.
+ * The request is signed and written in one step once the connection is ready, with the current key and time. So once a
+ * rotation has been confirmed, nothing signed with the old secret is sent. If the webhook's URL changed while
+ * connecting, nothing is written and the exchange ends as `moved`; if the webhook was paused or deleted, or this node
+ * no longer holds its project's lease, it ends as `withheld`.
  *
  *     connecting ──▶ written ──▶ answering ──▶ ended: answered
- *        │             │            the status is known: whatever comes now, it counts
+ *        │             │            the status is known and counts, whatever follows
  *        │             └──▶ ended: failed (nothing came)
  *        └──▶ ended: moved, withheld, failed
  */
@@ -44,12 +44,12 @@ export class Exchange implements ConnectionUser {
 		this.#reused = connection.isUsed;
 	}
 
-	/** Where it goes. */
+	/** The URL that the request goes to. */
 	get url(): string {
 		return this.#destination.url;
 	}
 
-	/** The request as it was written, or null as long as it was not. */
+	/** The request as written; null until then. */
 	get request(): SentRequest | null {
 		return this.#request;
 	}
@@ -63,7 +63,7 @@ export class Exchange implements ConnectionUser {
 		this.#connection.use(this);
 	}
 
-	/** Time is up: an answer whose status is known is taken as far as it came, anything else is a timeout. */
+	/** Ends the exchange at its deadline: with a truncated response if the status is known, otherwise as a failure. */
 	cut(): void {
 		if (this.#ended) return;
 		if (this.#answer.status !== 0) this.#endAnswered(false);
@@ -72,7 +72,7 @@ export class Exchange implements ConnectionUser {
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
 	}
 
-	/** From the checks to the write nothing else runs, or runs only what writes other requests (see {@link Burst}). */
+	/** No other code runs between these checks and the write, except writes of other requests (see {@link Burst}). */
 	ready(): void {
 		const { target } = this.#shipment;
 		if (target.withheld || !this.#shipment.mayLeave()) {
@@ -119,7 +119,7 @@ export class Exchange implements ConnectionUser {
 		else this.#endFailed(error);
 	}
 
-	/** The status line decides, whatever the body does after it. */
+	/** Once the status line is known it counts, whatever follows it. */
 	#endMalformed(): void {
 		if (this.#answer.status !== 0) this.#endAnswered(false);
 		else this.#endFailed(new SendFailure("malformed_response", "the answer is no HTTP"));
@@ -151,9 +151,9 @@ export class Exchange implements ConnectionUser {
 }
 
 export interface ExchangeOwner {
-	/** The head was read and something of the body may have been, but not all of it. Called again whenever more was read. */
+	/** The head has been read, but not all of the body. Called again after each read. */
 	awaitsBody(): void;
-	/** Called once; must not throw. The connection is closed, or at rest and may be used again. */
+	/** Called once; must not throw. The connection is closed, or idle and reusable. */
 	exchangeEnded(end: ExchangeEnd, connection: Connection): void;
 }
 
@@ -162,17 +162,20 @@ export type ExchangeEnd =
 			readonly kind: "answered";
 			readonly status: number;
 			readonly body: Uint8Array;
-			/** Whether there was more, or might have been. */
+			/** Whether there was more body, or might have been. */
 			readonly truncated: boolean;
 			readonly request: SentRequest;
 	  }
 	| {
 			readonly kind: "failed";
 			readonly error: unknown;
-			/** Whether a connection that had served before had been closed by the receiver meanwhile: no attempt. */
+			/**
+			 * Whether the receiver had closed a reused connection in the meantime. Such a failure doesn't count as an
+			 * attempt.
+			 */
 			readonly stale: boolean;
 	  }
-	/** The webhook's URL is another by now; nothing was written. */
+	/** The webhook's URL has changed; nothing was written. */
 	| { readonly kind: "moved" }
-	/** The webhook is paused or deleted by now, or the lease is not ours; nothing was written. */
+	/** The webhook was paused or deleted, or the lease lost; nothing was written. */
 	| { readonly kind: "withheld" };

@@ -3,17 +3,19 @@ import type { Clock } from "../../base/clock.ts";
 
 /** A send in flight. The fast ones form a list, the oldest first. */
 export interface FastSend {
-	/** When it began, by the clock's wall time. */
+	/** Wall-clock time at which it began. */
 	readonly since: number;
+	/** How many fast sends its project has; null for sends that don't count towards their projects. */
+	readonly holding: { fast: number } | null;
 	fast: boolean;
 	older: FastSend | null;
 	newer: FastSend | null;
 }
 
 /**
- * Sends that keep the event loop busy. Beyond a few hundred they only queue up in it: measured on two cores, its p99 delay
- * stays at 35 to 48 ms with {@link SENDS.fastInFlight}; without a bound it was 90. Older sends wait for the network or the
- * receiver.
+ * Sends that keep the event loop busy. Beyond a few hundred they only queue up in it: measured on two cores, its p99
+ * delay was 35 to 48 ms with {@link SENDS.fastInFlight}, and 90 ms without a limit. Older sends wait for the network or
+ * the receiver.
  */
 export class FastSends {
 	readonly #clock: Pick<Clock, "now">;
@@ -37,7 +39,12 @@ export class FastSends {
 		return this.#count >= this.#limit;
 	}
 
-	/** How long until the oldest is fast no more, milliseconds; null if there is none. */
+	/** Whether a project with this many fast sends may start another. Some are always left for other projects. */
+	hasRoom(fast: number): boolean {
+		return fast < SENDS.fastShare * (this.#limit - this.#count);
+	}
+
+	/** How long until the oldest stops being fast, milliseconds; null if there is none. */
 	get nextInMs(): number | null {
 		if (this.#oldest === null) return null;
 		const dueIn = this.#oldest.since + this.#forMs - this.#clock.now();
@@ -46,6 +53,7 @@ export class FastSends {
 
 	add(send: FastSend): void {
 		this.#count += 1;
+		if (send.holding) send.holding.fast += 1;
 		send.fast = true;
 		send.older = this.#newest;
 		if (this.#newest === null) this.#oldest = send;
@@ -56,6 +64,7 @@ export class FastSends {
 	remove(send: FastSend): void {
 		if (!send.fast) return;
 		this.#count -= 1;
+		if (send.holding) send.holding.fast -= 1;
 		send.fast = false;
 		if (send.older === null) this.#oldest = send.newer;
 		else send.older.newer = send.newer;
@@ -65,10 +74,10 @@ export class FastSends {
 		send.newer = null;
 	}
 
-	/** Removes those that are not fast any more. */
+	/** Removes sends that are no longer fast. */
 	removeOld(): void {
 		const now = this.#clock.now();
-		// Times in the future are those of a clock that was set back: they would stay fast for too long.
+		// A start in the future means that the clock was set back: such a send would stay fast for too long.
 		while (this.#oldest !== null && Math.abs(now - this.#oldest.since) >= this.#forMs) this.remove(this.#oldest);
 	}
 }

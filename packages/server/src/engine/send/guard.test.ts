@@ -9,7 +9,7 @@ const verdict = (url: string, judge = guard): UrlFault | "ok" => {
 	return result.ok ? "ok" : result.reason;
 };
 
-/** The first and last address of every special range, and what the ranges are there for. */
+/** The first and last address of every special range, and the purpose of the ranges. */
 const REFUSED_IPV4 = `
 	0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.0.0.1 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255
 	127.0.0.0 127.0.0.1 127.0.0.53 127.1.2.3 127.255.255.255 168.63.129.16
@@ -21,7 +21,7 @@ const REFUSED_IPV4 = `
 	240.0.0.0 250.1.2.3 255.255.255.254 255.255.255.255
 `;
 
-/** Public addresses, among them the neighbours of every special range. */
+/** Public addresses, including the neighbours of every special range. */
 const PUBLIC_IPV4 = `
 	1.0.0.0 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.215.14 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
 	168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0
@@ -76,11 +76,11 @@ describe("addresses", () => {
 		"2606:4700:4700::1111%eth0",
 		"fe80::1%1",
 		"2606:4700:::1",
-	])("what is no plain address is refused: %j", (text) => {
+	])("refuses text that is not a plain address: %j", (text) => {
 		expect(guard.permits(text)).toBe(false);
 	});
 
-	test("no IPv4 address becomes permitted by being embedded in an IPv6 one", () => {
+	test("embedding an IPv4 address in an IPv6 one never makes it permitted", () => {
 		fc.assert(
 			fc.property(fc.ipV4(), (ipv4) => {
 				const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
@@ -102,7 +102,7 @@ describe("addresses", () => {
 	});
 });
 
-/** Spellings of 127.0.0.1 and 169.254.169.254 that URL parsers take, and addresses in brackets. */
+/** Spellings of 127.0.0.1 and 169.254.169.254 that URL parsers accept, and addresses in brackets. */
 const DISGUISED_LITERALS = words(`
 	127.0.0.1 127.0.0.1. 127.1 127.0.1 127.000.000.001 0177.0.0.1 0177.1 0x7f.0.0.1 0x7f.1 0X7F.0x0.0x0.0x1 0x7f000001
 	2130706433 017700000001 00000177.0.0.1 %31%32%37.0.0.1 127%2e0%2e0%2e1 127。0。0。1 １２７.０.０.１ ①②⑦.0.0.1
@@ -135,6 +135,22 @@ describe("URLs at registration", () => {
 		expect(verdict(url)).toBe("ok");
 	});
 
+	test.each(["https://localhost/", "https://127.0.0.1/", "https://10.0.0.1/", "https://printer.local/"])(
+		"the refusal of %s names the setting that allows it",
+		(url) => {
+			expect(guard.checkUrl(new URL(url))).toMatchObject({
+				ok: false,
+				text: expect.stringContaining("POSTHORN_EGRESS_ALLOW"),
+			});
+		},
+	);
+
+	test("localhost is accepted with the setting that its refusal names", () => {
+		const refused = guard.checkUrl(new URL("https://localhost/"));
+		const [, ranges = ""] = /POSTHORN_EGRESS_ALLOW=([\d.:/,]+\d)/.exec(refused.ok ? "" : refused.text) ?? [];
+		expect(verdict("https://localhost/", createGuard({ allow: ranges.split(",") }))).toBe("ok");
+	});
+
 	test.each<[string, UrlFault]>([
 		["http://example.com/", "not_https"],
 		["http://localhost/", "not_https"],
@@ -160,14 +176,14 @@ describe("URLs at registration", () => {
 		expect(verdict(url)).toBe(fault);
 	});
 
-	test("the refusal of localhost tells of a tunnel, that of http of https", () => {
+	test("the refusal of localhost mentions a tunnel, that of http mentions https", () => {
 		expect(guard.checkUrl(new URL("https://localhost/"))).toMatchObject({ text: expect.stringContaining("tunnel") });
 		expect(guard.checkUrl(new URL("http://example.com/"))).toMatchObject({ text: expect.stringContaining("https://") });
 	});
 });
 
-describe("what the operator lets through", () => {
-	test("loopback admits its addresses, also mapped, and the name localhost, and nothing else", () => {
+describe("ranges that the operator allows", () => {
+	test("loopback admits its addresses, including mapped ones, and the name localhost, but nothing else", () => {
 		const loopback = createGuard({ allow: ["127.0.0.0/8"] });
 		for (const address of ["127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1", "8.8.8.8"])
 			expect(loopback.permits(address), address).toBe(true);
@@ -198,7 +214,7 @@ describe("what the operator lets through", () => {
 		expect(verdict("https://localhost/", office)).toBe("localhost");
 	});
 
-	test("a translation range must be named itself", () => {
+	test("a translation range must be listed itself", () => {
 		const nat64 = createGuard({ allow: ["64:ff9b::/96"] });
 		expect(nat64.permits("64:ff9b::808:808")).toBe(true);
 		expect(nat64.permits("64:ff9b:1::1")).toBe(false);
@@ -218,7 +234,7 @@ describe("what the operator lets through", () => {
 		"localhost/8",
 		"/8",
 		"",
-	])("%j is no range", (text) => {
+	])("%j is not a range", (text) => {
 		expect(() => createGuard({ allow: [text] })).toThrow("CIDR");
 	});
 });

@@ -3,18 +3,18 @@ import ipaddr from "ipaddr.js";
 import { GLOBAL_IPV6, SPECIAL_IPV4, SPECIAL_IPV6 } from "./special-ranges.ts";
 
 /**
- * The egress guard: which addresses requests may go to. Public unicast addresses alone, so that nobody can aim the
- * service at its own machine, its neighbours or a cloud's metadata (server-side request forgery), except for what the
- * operator lets through.
+ * The egress guard decides which addresses requests may go to. Only public unicast addresses are permitted, so that
+ * no user can point the service at its own machine, its network or a cloud's metadata (server-side request forgery),
+ * plus any ranges that the operator allows.
  *
- * It judges twice. At registration {@link Guard.checkUrl} tells the owner early about URLs that can never work. At
- * delivery {@link Guard.permits} judges the very addresses that are connected to: that is the check that protects, since
- * what a name resolves to may change at any time.
+ * It checks twice. At registration, {@link Guard.checkUrl} warns the owner early about URLs that can never work. At
+ * delivery, {@link Guard.permits} checks the addresses that are actually connected to. That is the check that protects,
+ * because a name may resolve to something else at any time.
  */
 export interface Guard {
-	/** Whether a connection to this IP address, in the form that DNS and sockets use, is allowed. False for anything else. */
+	/** Whether connecting to this IP address, written as DNS and sockets do, is allowed. False for anything else. */
 	permits(address: string): boolean;
-	/** Whether a webhook may be registered for this URL. Its fragment is no matter: it is never sent. */
+	/** Whether a webhook may be registered for this URL. The fragment is ignored, because it is never sent. */
 	checkUrl(url: URL): UrlVerdict;
 }
 
@@ -25,18 +25,18 @@ export type UrlVerdict =
 /** What is wrong with a URL: a stable code. */
 export type UrlFault = "not_https" | "has_credentials" | "no_host" | "localhost" | "local_name" | "address_not_public";
 
-/** Told to the store's owner. */
+/** Texts for the store's owner. */
 const FAULT_TEXT: Record<UrlFault, string> = {
 	not_https: "The URL must begin with https://. Webhooks are delivered over HTTPS only.",
 	has_credentials:
 		"The URL must not contain a user name or password. Verify the signature of each request instead, or put a token in the path.",
 	no_host: "The URL has no host name. Give the full address, such as https://example.com/webhooks.",
 	localhost:
-		"Webhooks cannot be delivered to localhost. For local development, use a tunnel that gives your machine a public HTTPS URL, and register that.",
+		"Webhooks can't be delivered to localhost. In development, use a tunnel that gives your machine a public HTTPS URL and register that, or run Posthorn with POSTHORN_EGRESS_ALLOW=127.0.0.0/8,::1/128.",
 	local_name:
-		"The URL's host is a name of a private network, which cannot be reached from here. Use a publicly reachable host name; for local development, a tunnel.",
+		"The URL's host is a private network's name, which can't be reached from here. Use a public host name, or a tunnel in development. The operator can open a private network with POSTHORN_EGRESS_ALLOW.",
 	address_not_public:
-		"The URL's address is not public, so nothing can be delivered there. Use a publicly reachable host; for local development, a tunnel.",
+		"The URL's address is not public, so nothing can be delivered there. Use a public host, or a tunnel in development. The operator can allow address ranges with POSTHORN_EGRESS_ALLOW.",
 };
 
 /** Top-level names that never exist in public DNS: RFC 6762, RFC 8375, and ICANN's reservation of `internal`. */
@@ -46,10 +46,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
 /**
- * @param options.allow CIDRs (`POSTHORN_EGRESS_ALLOW`) that are let through besides public addresses. A range of IPv4
- * also lets through its addresses in their IPv4-mapped form (`::ffff:a.b.c.d`); every other form that embeds an IPv4
- * address (NAT64, 6to4 …) must be named by its own range.
- * @throws TypeError where an entry is not a CIDR.
+ * @param options.allow CIDRs (`POSTHORN_EGRESS_ALLOW`) permitted in addition to public addresses. An IPv4 range also
+ *   permits its IPv4-mapped addresses (`::ffff:a.b.c.d`); any other form that embeds an IPv4 address (NAT64, 6to4 …)
+ *   needs its own range.
+ * @throws TypeError if an entry isn't a CIDR
  */
 export function createGuard(options: { readonly allow: readonly string[] }): Guard {
 	const allowed = options.allow.map(parseRange);
@@ -71,7 +71,7 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 	}
 
 	const loopback = permits("127.0.0.1") || permits("::1");
-	/** Names of private networks make sense where the operator opened one. */
+	/** Private names make sense only if the operator allows a private network. */
 	const privateNames = allowed.some(([address]) => address.range() !== "loopback");
 
 	function faultOf(url: URL): UrlFault | null {
@@ -96,9 +96,9 @@ export function createGuard(options: { readonly allow: readonly string[] }): Gua
 }
 
 /**
- * The URL's host as DNS and sockets take it: an IPv6 literal without its brackets, a name without the dot of the root.
- * The URL parser has already turned every other spelling of an IPv4 address (octal, hexadecimal, short, one number, full
- * width) into four decimal numbers, and names into lower-case ASCII (WHATWG URL, host parsing).
+ * The URL's host as DNS and sockets expect it: an IPv6 literal without brackets, a name without its trailing dot. The
+ * URL parser has already normalized every other spelling of an IPv4 address (octal, hexadecimal, short, single number,
+ * full width) to four decimal numbers, and names to lower-case ASCII (WHATWG URL, host parsing).
  */
 export function hostOf(url: URL): string {
 	const host = url.hostname;
@@ -107,8 +107,8 @@ export function hostOf(url: URL): string {
 }
 
 /**
- * Node's judgement of what is an address comes first: the library also takes octal and short forms, which no socket gets.
- * IPv6 goes through the URL parser, which writes it in hexadecimal throughout: the library takes `::1.2.3.4` for
+ * Node's own check comes first, because the library also accepts octal and short forms, which never reach a socket.
+ * IPv6 goes through the URL parser, which rewrites it in hexadecimal: the library takes `::1.2.3.4` for
  * `::ffff:1.2.3.4`.
  */
 function parseAddress(text: string): Address | null {

@@ -2,12 +2,12 @@ import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 
-/** How often at most the file is looked at, milliseconds. */
+/** Minimum interval between checks of the file, milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * The machine's own names (hosts(5)): read when first needed and again after the file has changed. A file that is not
- * there names nothing.
+ * The machine's own names (hosts(5)). Read when first needed, and again after the file has changed. A missing file
+ * counts as empty.
  */
 export class HostsFile {
 	readonly #path: string;
@@ -22,7 +22,7 @@ export class HostsFile {
 		this.#clock = clock;
 	}
 
-	/** The addresses of a name in lower case, or undefined where the file does not name it. */
+	/** The addresses of a lower-case name; undefined if the file doesn't list it. */
 	async addresses(name: string): Promise<readonly string[] | undefined> {
 		if (Math.abs(this.#clock.now() - this.#lookedAt) >= LOOK_EVERY_MS) {
 			this.#looking ??= this.#look().finally(() => {
@@ -50,7 +50,7 @@ export class HostsFile {
 	}
 }
 
-/** Lines of an address and the names it has; `#` begins a comment. Names are compared without regard to case. */
+/** Parses lines of an address and its names; `#` starts a comment. Names are lower-cased. */
 export function parseHosts(text: string): Map<string, string[]> {
 	const names = new Map<string, string[]>();
 	for (const line of text.split("\n")) {

@@ -42,7 +42,7 @@ describe("the request", () => {
 		expect(outcome.startedAt).toBeGreaterThanOrEqual(before);
 	});
 
-	test("goes over one kept-alive connection while they follow one another, over several at once", async () => {
+	test("uses one kept-alive connection for consecutive requests, several for concurrent ones", async () => {
 		for (let i = 0; i < 20; i++) await rig.sender.send(shipment(rig.receiver.url()));
 		expect(rig.receiver.sockets).toHaveLength(1);
 		await Promise.all(Array.from({ length: 10 }, () => rig.sender.send(shipment(rig.receiver.url()))));
@@ -53,7 +53,7 @@ describe("the request", () => {
 		expect(rig.sender.idleConnections).toBe(0);
 	});
 
-	test("goes to an address in the URL as well, checked against the certificate", async () => {
+	test("goes to an address in the URL too, checked against the certificate", async () => {
 		expect(text(await rig.sender.send(shipment(rig.receiver.url("/", "127.0.0.1"))))).toBe("ok");
 	});
 
@@ -73,19 +73,20 @@ describe("the request", () => {
 	});
 });
 
-describe("an address that no connection can even be tried to", () => {
-	// Such an address fails while the socket is being set up, before anybody can listen to it: an IPv6 address on a machine
-	// without IPv6, mostly. The process once ended of it. The broadcast address of loopback fails in the same way anywhere.
+describe("an address to which connecting fails immediately", () => {
+	// Connecting to such an address fails while the socket is being set up, before an error listener can be added.
+	// Usually it is an IPv6 address on a machine without IPv6. The process once died of it. The loopback broadcast
+	// address fails in the same way everywhere.
 	const unroutable = "127.255.255.255";
 
-	test("is an outcome, for a name and for an address in the URL", async () => {
+	test("leads to an outcome, for a name and for an address in the URL", async () => {
 		const sender = rig.makeSender({ resolver: { lookup: async () => [unroutable] } });
 		expect(text(await sender.send(shipment("https://no-route.example/")))).toBe("host_unreachable");
 		expect(text(await sender.send(shipment(`https://${unroutable}/`)))).toBe("host_unreachable");
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("is an outcome for a host that was connected to before, whose TLS session would be resumed", async () => {
+	test("leads to an outcome for a known host whose TLS session would be resumed", async () => {
 		let address = "127.0.0.1";
 		const sender = rig.makeSender({ resolver: { lookup: async () => [address] } });
 		const url = rig.receiver.url();
@@ -96,14 +97,14 @@ describe("an address that no connection can even be tried to", () => {
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("is passed over where the host has another one", async () => {
+	test("is skipped if the host has another one", async () => {
 		const sender = rig.makeSender({ resolver: { lookup: async () => [unroutable, "127.0.0.1"] } });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
 	});
 });
 
-describe("what changes while a request waits to be written", () => {
-	/** A receiver whose TLS handshake is held until the test lets it go on. */
+describe("changes while a request waits to be written", () => {
+	/** A receiver whose TLS handshakes wait until the test lets them continue. */
 	async function slowReceiver() {
 		const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
 		const slow = await rig.listen({
@@ -112,7 +113,7 @@ describe("what changes while a request waits to be written", () => {
 		return { slow, asked };
 	}
 
-	test("after a rotation during the handshake only the new secret signs", async () => {
+	test("after a rotation during the handshake, only the new secret signs", async () => {
 		const { slow, asked } = await slowReceiver();
 		const sent = shipment(slow.url());
 		const sending = rig.sender.send(sent);
@@ -129,7 +130,7 @@ describe("what changes while a request waits to be written", () => {
 		expect(outcome.request?.signature).toBe(expected);
 	});
 
-	test("the time stamped is that of writing", async () => {
+	test("the timestamp is the time of writing", async () => {
 		let now = 1_800_000_000_000;
 		const clock: Clock = { ...systemClock, now: () => now };
 		const timed = rig.makeSender({ clock });
@@ -144,7 +145,7 @@ describe("what changes while a request waits to be written", () => {
 		expect([outcome.startedAt, outcome.endedAt]).toEqual([1_800_000_000_000, 1_800_000_007_000]);
 	});
 
-	test("after a change of URL only the new one is called", async () => {
+	test("after a change of URL, only the new one is called", async () => {
 		const { slow, asked } = await slowReceiver();
 		const sent = shipment(slow.url());
 		const sending = rig.sender.send(sent);
@@ -157,7 +158,7 @@ describe("what changes while a request waits to be written", () => {
 		expect(rig.receiver.requests).toHaveLength(1);
 	});
 
-	test("nothing leaves once the lease is lost, nor is it signed; the connection is kept", async () => {
+	test("once the lease is lost, nothing is signed or sent; the connection is kept", async () => {
 		const { slow, asked } = await slowReceiver();
 		let holdsLease = true;
 		const sent = { ...shipment(slow.url()), mayLeave: () => holdsLease };
@@ -174,7 +175,7 @@ describe("what changes while a request waits to be written", () => {
 		expect(slow.sockets).toHaveLength(1);
 	});
 
-	test("the deadline is the attempt's: a change of URL does not begin it again", async () => {
+	test("a change of URL doesn't restart the attempt's deadline", async () => {
 		const { slow, asked } = await slowReceiver();
 		const clock = new VirtualClock();
 		const sender = rig.makeSender({ clock, timeoutMs: 10_000 });
@@ -193,7 +194,7 @@ describe("what changes while a request waits to be written", () => {
 		expect(outcome.endedAt - outcome.startedAt).toBe(10_000);
 	});
 
-	test("a rotation between two requests on one connection holds for the second", async () => {
+	test("a rotation between two requests on one connection applies to the second", async () => {
 		const sent = shipment(rig.receiver.url());
 		await rig.sender.send(sent);
 		const fresh = `whsec_${"n".repeat(64)}`;
@@ -217,8 +218,9 @@ describe("time", () => {
 		expect(hanging.requests).toHaveLength(0);
 	});
 
-	// Awake again, it had given up the address that had accepted meanwhile, and blamed the receiver with what the next one said.
-	test("a process that stood still while it connected does so anew, and blames nobody", async () => {
+	// On waking, it had given up the address that had accepted meanwhile, and blamed the receiver for the next address's
+	// error.
+	test("a process that stalled while connecting waits again, and doesn't blame the receiver", async () => {
 		const standStill = (): void => {
 			for (const until = performance.now() + 1_500; performance.now() < until; );
 		};
@@ -227,7 +229,7 @@ describe("time", () => {
 			resolver: {
 				async lookup(name) {
 					lookups.push(name);
-					// Once it connects, and before it hears of that.
+					// Stalls after the connection is made, but before the sender is notified.
 					process.nextTick(standStill);
 					return ["127.0.0.1", "127.0.0.2"];
 				},
@@ -238,7 +240,7 @@ describe("time", () => {
 		expect(rig.receiver.requests).toHaveLength(1);
 	});
 
-	test("hanging receivers do not hold up others", async () => {
+	test("hanging receivers don't delay others", async () => {
 		const held: TLSSocket[] = [];
 		rig.receiver.answer = (socket, request) => {
 			if (request.head.startsWith("POST /hang")) held.push(socket);
@@ -255,7 +257,7 @@ describe("time", () => {
 		expect(new Set((await Promise.all(hanging)).map(text))).toEqual(new Set(["connection_reset"]));
 	});
 
-	test("closing the sender leaves attempts under way to finish, and keeps no connection after them", async () => {
+	test("closing the sender lets attempts in flight finish, and keeps no connection after them", async () => {
 		const arrived = once(rig.receiver, "request");
 		let answer = () => {};
 		rig.receiver.answer = (socket, request) => {
@@ -270,7 +272,7 @@ describe("time", () => {
 	});
 });
 
-test("the reference signature is HMAC with the whole secret, which equals HMAC with its SHA-256", () => {
+test("the reference signature is an HMAC with the whole secret, which equals one with its SHA-256", () => {
 	const body = Buffer.from("{}");
 	const withDigest = createHmac("sha256", secretDigest(SECRET)).update("1.").update(body).digest("hex");
 	expect(withDigest).toBe(signatureOf(SECRET, "1", body));

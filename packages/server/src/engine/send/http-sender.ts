@@ -17,24 +17,24 @@ import { Shortages } from "./shortages.ts";
 export interface HttpSenderOptions {
 	readonly clock: Clock;
 	readonly guard: Guard;
-	/** The machine's name servers unless given. */
+	/** Defaults to the machine's name servers. */
 	readonly resolver?: Resolver | undefined;
-	/** Makes the connections; over TLS to what the resolver finds, unless given. */
+	/** Makes the connections; defaults to TLS to the addresses that the resolver finds. */
 	readonly dialer?: Dialer | undefined;
 	/** The word in the header names and the user agent. */
 	readonly brand: string;
 	/**
-	 * How long an attempt may take from its start to the receiver's status line, DNS and TLS included, milliseconds. Its wait
-	 * for a turn to connect doesn't count: that is not the receiver's doing.
+	 * How long an attempt may take from its start to the receiver's status line, including DNS and TLS, milliseconds.
+	 * Waiting for a turn to connect doesn't count, since the receiver doesn't cause that.
 	 */
 	readonly timeoutMs: number;
-	/** PEM with certificate authorities to trust besides the machine's. */
+	/** PEM with certificate authorities to trust in addition to the machine's. */
 	readonly extraCa?: string | undefined;
-	/** Connections kept open between sends, {@link SENDS.idleConnections} unless given. */
+	/** Maximum number of idle connections; {@link SENDS.idleConnections} by default. */
 	readonly idleConnections?: number | undefined;
-	/** What this node is short of: shared with the engine, of its own unless given. */
+	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
-	/** Told the original error of every outcome `sender_failed`, to be logged. */
+	/** Receives the original error of every `sender_failed` outcome, for the log. */
 	onFault(error: unknown): void;
 }
 
@@ -44,7 +44,6 @@ type Settings = HttpSenderOptions & {
 	readonly deadlines: Deadlines;
 };
 
-/** The sender over HTTPS. */
 export function createHttpSender(options: HttpSenderOptions): Sender & { readonly idleConnections: number } {
 	const { clock, guard, brand } = options;
 	const shortages = options.shortages ?? new Shortages(clock);
@@ -68,12 +67,12 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 }
 
 /**
- * One attempt: mostly one exchange. Another follows, within the same deadline, where the first was withdrawn because the
- * webhook's URL had changed, and at most once where a kept-alive connection turned out to be closed by the receiver: such
- * a failure says nothing about the receiver, which never saw the request.
+ * One attempt: usually one exchange. A second follows within the same deadline if the first was withdrawn because the
+ * webhook's URL had changed, and at most once if the receiver had closed a kept-alive connection: such a failure says
+ * nothing about the receiver, which never saw the request.
  *
- * It ends once, whatever is thrown on the way: by its deadline at the latest. The deadline moves on by as much as it waited
- * for its turn to connect. That wait is bounded by the sends in flight: each of them needs one turn.
+ * It ends exactly once even if something throws, at its deadline at the latest. The deadline is extended by the time spent
+ * waiting for a turn to connect. That wait is bounded by the number of sends in flight, since each needs one turn.
  */
 class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	readonly #shipment: Shipment;
@@ -85,13 +84,13 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	earlier: HasDeadline | null = null;
 	later: HasDeadline | null = null;
 	#grace: Timer | null = null;
-	/** When something of an unfinished response was read last; null while there is none. */
+	/** When part of an unfinished response was last read; null until then. */
 	#readAt: number | null = null;
 	#exchange: Exchange | null = null;
 	#freshOnly = false;
-	/** For turns to connect, in exchanges before this one. */
+	/** Time that earlier exchanges waited for turns to connect, milliseconds. */
 	#waitedBeforeMs = 0;
-	/** How much of its waiting was added to its time. */
+	/** How much of its waiting has been added to its deadline. */
 	#extendedMs = 0;
 	#extension: Timer | null = null;
 	#over = false;
@@ -124,7 +123,7 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 			if (connection.isOpen) this.#connections.release(connection);
 			if (end.kind === "answered") {
 				const { kind, status, body, truncated, request } = end;
-				// A body that did not end was waited for in vain: that time is not the receiver's response time.
+				// Time spent waiting for the rest of an unfinished body isn't the receiver's response time.
 				const endedAt = this.#endedAt(truncated ? this.#readAt : null);
 				const waitedMs = this.#waitedUntil(endedAt);
 				this.#end({ kind, status, body, truncated, startedAt: this.#startedAt, endedAt, waitedMs, request });
@@ -141,7 +140,7 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 		}
 	}
 
-	/** Its time is up, unless some of it was spent waiting for a turn to connect. */
+	/** The deadline has passed, unless part of the time was spent waiting for a turn to connect. */
 	cut(): void {
 		const waitedMs = this.#waitedMs;
 		const moreMs = waitedMs - this.#extendedMs;
@@ -201,7 +200,7 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 		try {
 			this.#options.onFault(fault);
 		} catch {
-			// What cannot be logged must not become a fault of its own.
+			// A failure to log must not become a fault of its own.
 		}
 	}
 
@@ -214,12 +213,12 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 		this.#grace?.cancel();
 	}
 
-	/** For turns to connect, so far, milliseconds. */
+	/** Total wait for turns to connect so far, milliseconds. */
 	get #waitedMs(): number {
 		return this.#waitedBeforeMs + (this.#exchange?.waitedMs ?? 0);
 	}
 
-	/** A clock that was set back meanwhile must not make an attempt end before it began. */
+	/** Never before the start, even if the clock was set back meanwhile. */
 	#endedAt(over: number | null = null): number {
 		return Math.max(this.#startedAt, over ?? this.#options.clock.now());
 	}
@@ -229,7 +228,7 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	}
 }
 
-/** Taking a URL apart costs more than all else here: it is done once for each URL that a webhook has. */
+/** Parsed once per webhook URL, because parsing costs more than everything else here. */
 const destinations = new WeakMap<Target, Destination>();
 
 function destinationOf(target: Target, brand: string): Destination {

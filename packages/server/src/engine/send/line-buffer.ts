@@ -1,23 +1,23 @@
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const NONE = Buffer.alloc(0);
-/** Room for the beginning of a line, bytes. It doubles as the line grows. */
+/** Initial capacity for the beginning of a line, bytes. It doubles as the line grows. */
 const FIRST_BYTES = 64;
 
 /**
- * Puts lines together from chunks, looking at each byte once. A line that is whole in its chunk is never copied; of any
- * other the bytes are kept, since a chunk's memory is used again.
+ * Assembles lines from chunks, looking at each byte once. A line that is complete within its chunk isn't copied; the
+ * bytes of any other are, because a chunk's memory is reused.
  */
 export class LineBuffer {
 	#kept = NONE;
 	#length = 0;
 
-	/** Bytes of the line that has begun and is not complete. */
+	/** Bytes of the current, incomplete line. */
 	get length(): number {
 		return this.#length;
 	}
 
-	/** Where the line that continues at `from` ends in the chunk, its line feed included; -1 if it does not. */
+	/** The end, including the line feed, of the line that continues at `from`; -1 if it doesn't end in this chunk. */
 	static end(chunk: Buffer, from: number): number {
 		return chunk.indexOf(LINE_FEED, from) + 1 || -1;
 	}
@@ -34,7 +34,11 @@ export class LineBuffer {
 		this.#length = length;
 	}
 
-	/** Ends the line with the chunk from `from` to `end`. @returns it without CRLF, or LF alone (RFC 9112, 2.2), as Latin-1 */
+	/**
+	 * Completes the line with the chunk's bytes from `from` to `end`.
+	 *
+	 * @returns it without CRLF or LF (RFC 9112, 2.2), as Latin-1
+	 */
 	take(chunk: Buffer, from: number, end: number): string {
 		if (this.#length === 0) return textOf(chunk, from, end);
 		this.keep(chunk.subarray(0, end), from);
@@ -43,7 +47,7 @@ export class LineBuffer {
 		return line;
 	}
 
-	/** The first bytes of the line that has begun, at most `length`, as Latin-1. */
+	/** At most the first `length` bytes of the incomplete line, as Latin-1. */
 	beginning(length: number): string {
 		return this.#kept.toString("latin1", 0, Math.min(length, this.#length));
 	}

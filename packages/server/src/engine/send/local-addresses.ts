@@ -5,11 +5,12 @@ import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 export type Interfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 /**
- * Whether this machine has an address that a connection to `target` could come from: one of its family, on the loopback
- * interface for a loopback target and on any other for the rest. Link-local IPv6 addresses reach no receiver.
+ * Whether this machine has an address from which it could connect to `target`: one of the same family, on the loopback
+ * interface for a loopback target, on any other interface otherwise. Link-local IPv6 addresses don't count, because
+ * they reach no receiver.
  *
- * Without one, connecting fails with EADDRNOTAVAIL or ENETUNREACH whatever is free: IPv6 that is switched off by sysctl
- * gives the same error as local ports that are used up. Only the latter is a shortage, and passes.
+ * Without such an address, connecting always fails with EADDRNOTAVAIL or ENETUNREACH. IPv6 disabled by sysctl gives the
+ * same error as exhausted local ports, but only the latter is a shortage, and temporary.
  */
 export function hasLocalAddressFor(target: string, interfaces: Interfaces = networkInterfaces): boolean {
 	const family = isIPv6(target) ? "IPv6" : "IPv4";

@@ -5,11 +5,11 @@ import { isUnanswered, type NameServers } from "./name-servers.ts";
 const SILENCE_HOLDS_MS = 1_000;
 
 /**
- * Tells a name whose own servers are silent from name servers of this machine that are. The former is the receiver's
- * fault, and anyone can cause it with a domain of their own; the latter is a shortage of ours.
+ * Tells apart a name whose own servers are silent and silent name servers of this machine. The former is the receiver's
+ * fault, and anyone can cause it with their own domain; the latter is a local shortage.
  *
- * It asks each of the machine's name servers for the root's servers: any that resolves at all can answer that on its own, and
- * an error is an answer too. One probe serves all lookups that fail meanwhile.
+ * It asks each of the machine's name servers for the root's servers. Every working resolver can answer that on its own,
+ * and an error counts as an answer. One probe serves all lookups that fail meanwhile.
  */
 export class NameServerProbe {
 	readonly #clock: Pick<Clock, "elapsed">;
@@ -23,12 +23,12 @@ export class NameServerProbe {
 		this.#servers = servers;
 	}
 
-	/** A server answered something. */
+	/** A server has answered a query. */
 	answered(): void {
 		this.#answeredAt = this.#clock.elapsed();
 	}
 
-	/** Whether a name server has answered anything since then (by the monotonic clock); asks them if none has. */
+	/** Whether a name server has answered any query since this monotonic time; probes them if none has. */
 	async isAnswered(since: number): Promise<boolean> {
 		if (this.#answeredAt >= since) return true;
 		if (this.#clock.elapsed() - this.#silentAt < SILENCE_HOLDS_MS) return false;
@@ -49,7 +49,7 @@ export class NameServerProbe {
 		}
 	}
 
-	/** Rejects if it does not answer. */
+	/** Rejects if the server doesn't answer. */
 	async #ask(server: string): Promise<void> {
 		try {
 			await this.#servers.resolveRoot(server);

@@ -1,16 +1,16 @@
 import { promises as dns } from "node:dns";
 
-/** What the resolver asks of name servers. Errors have the codes of c-ares. */
+/** The queries that the resolver sends to name servers. Errors have c-ares codes. */
 export interface NameServers {
 	resolve4(hostname: string): Promise<string[]>;
 	resolve6(hostname: string): Promise<string[]>;
 	/** Each as `address` or `address:port`. */
 	getServers(): readonly string[];
-	/** Asks one of them for the root's servers. */
+	/** Asks one server for the root's servers. */
 	resolveRoot(server: string): Promise<unknown>;
 }
 
-/** Codes of c-ares that say that no server answered; every other code is an answer. */
+/** c-ares codes which mean that no server answered; every other code is an answer. */
 const UNANSWERED = new Set([
 	"ETIMEOUT",
 	"ECONNREFUSED",
@@ -26,14 +26,14 @@ export function isUnanswered(error: Error): boolean {
 	return "code" in error && typeof error.code === "string" && UNANSWERED.has(error.code);
 }
 
-/** Asks over the network (c-ares). */
+/** Queries name servers over the network (c-ares). */
 export class MachineNameServers implements NameServers {
 	readonly #resolver: dns.Resolver;
 	readonly #timeoutMs: number;
 
 	/**
-	 * @param timeoutMs how long a server may take to answer the first of `tries`
-	 * @param servers as `address` or `address:port`; those of the machine (resolv.conf) unless given
+	 * @param timeoutMs how long a server has to answer the first of `tries`
+	 * @param servers as `address` or `address:port`; defaults to the machine's (resolv.conf)
 	 */
 	constructor(timeoutMs: number, tries: number, servers?: readonly string[]) {
 		this.#timeoutMs = timeoutMs;

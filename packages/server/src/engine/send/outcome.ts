@@ -1,21 +1,23 @@
 import type { Shortage } from "./shortages.ts";
 
 /**
- * What an attempt came to. An outcome is a value: sending never throws, and whoever decides what comes next switches
- * over `kind` exhaustively.
+ * The result of an attempt. It is a value: sending never throws, and the lifecycle switches over `kind` exhaustively.
  */
 export type Outcome = Answered | Unanswered | NotSent;
 
 interface Timed {
 	/** When the attempt began, milliseconds since the Unix epoch. */
 	readonly startedAt: number;
-	/** When it was over: the next delay counts from here. */
+	/** When it ended: the next delay counts from here. */
 	readonly endedAt: number;
 }
 
 /** An attempt was made. */
 interface Tried extends Timed {
-	/** How much of this time it waited for its turn to connect, whole milliseconds: not the receiver's time. */
+	/**
+	 * How much of this time was spent waiting for a turn to connect, whole milliseconds. The receiver isn't responsible
+	 * for it.
+	 */
 	readonly waitedMs: number;
 }
 
@@ -23,44 +25,46 @@ interface Tried extends Timed {
 export interface Answered extends Tried {
 	readonly kind: "answered";
 	readonly status: number;
-	/** The first 1,024 bytes of the body at most, as they came, never inflated. */
+	/** At most the first 1,024 bytes of the body, as received, never decompressed. */
 	readonly body: Uint8Array;
-	/** Whether `body` is not all of it: there was more, or it broke off or took too long. */
+	/** Whether `body` is incomplete: there was more, or it was cut off or took too long. */
 	readonly truncated: boolean;
 	readonly request: SentRequest;
 }
 
-/** It was tried and no status line came. */
+/** The attempt was made, but no status line arrived. */
 export interface Unanswered extends Tried {
 	readonly kind: "unanswered";
 	readonly reason: FailureReason;
-	/** Where it was tried. */
+	/** The URL that was tried. */
 	readonly url: string;
-	/** Null when no connection came about, so that nothing was sent. */
+	/** Null if no connection was made, so nothing was sent. */
 	readonly request: SentRequest | null;
 }
 
-/** Nothing was sent, on purpose: the delivery is over. */
+/** Nothing was sent, on purpose: the delivery has ended. */
 export interface NotSent extends Timed {
 	readonly kind: "not_sent";
 	readonly reason: ClosingReason;
 }
 
-/** Nothing was sent: while the connection was made the webhook was paused or deleted, or the lease lost. No attempt. */
+/** Not an attempt: nothing was sent, because the webhook was paused or deleted, or the lease lost, while connecting. */
 export interface Withheld {
 	readonly kind: "withheld";
 }
 
-/** Nothing was sent: this machine ran out of something that a send needs. No attempt: it is tried again later. */
+/**
+ * Not an attempt: nothing was sent, because this machine ran out of something that a send needs. It is retried later.
+ */
 export interface Deferred {
 	readonly kind: "deferred";
 	readonly shortage: Shortage;
 }
 
-/** What sending answers with: an attempt, or why none was made. */
+/** What sending returns: an attempt, or why none was made. */
 export type Sent = Answered | Unanswered | Withheld | Deferred;
 
-/** What of the request varies from attempt to attempt; the rest follows from the event. */
+/** The parts of the request that vary between attempts; the rest follows from the event. */
 export interface SentRequest {
 	readonly url: string;
 	/** The brand word in the header names and the user agent. */
@@ -71,7 +75,7 @@ export interface SentRequest {
 	readonly signature: string;
 }
 
-/** Why no answer came: stable codes, shown to people in the words of {@link reasonText}. */
+/** Why there was no response: stable codes, shown to users as {@link reasonText}. */
 export type FailureReason =
 	| "timeout"
 	| "dns_not_found"
@@ -92,7 +96,7 @@ export type ClosingReason = "expired" | "unsubscribed" | "skipped" | "deleted";
 
 export type Reason = FailureReason | ClosingReason;
 
-/** One sentence for each reason: what happened and what to do. Names no address, so that none can leak. */
+/** One sentence for each reason: what happened and what to do. Contains no address, so that none can leak. */
 const REASON_TEXT: Record<Reason, string> = {
 	timeout: "Timed out: the receiver did not answer in time. Answer 2xx at once and do the work afterwards.",
 	dns_not_found: "The receiver's host name does not exist (DNS). Check the URL's spelling and its DNS records.",
@@ -114,12 +118,12 @@ const REASON_TEXT: Record<Reason, string> = {
 	skipped: "Skipped: the webhook was resumed from now, leaving out what had waited.",
 };
 
-/** What a redirect is told as; redirects are answers, and never followed. */
+/** The text for redirects, which count as responses and are never followed. */
 const REDIRECT_TEXT = "The receiver answered with a redirect, which is never followed. Register the final URL.";
 
 export const reasonText = (reason: Reason): string => REASON_TEXT[reason];
 
-/** The plain words for an outcome that is not a success, or null where the status code says it all. */
+/** The explanation of an outcome that isn't a success; null if the status code says it all. */
 export function explain(outcome: Outcome): { code: string; text: string } | null {
 	if (outcome.kind !== "answered") return { code: outcome.reason, text: reasonText(outcome.reason) };
 	if (outcome.status >= 300 && outcome.status < 400) return { code: "redirect", text: REDIRECT_TEXT };

@@ -5,11 +5,11 @@ import { createServer, type Server, type TLSSocket, type TlsOptions } from "node
 import { type SigningKey, secretDigest, signingKey } from "@posthorn/protocol";
 import type { Shipment, Target } from "./sender.ts";
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface Received {
 	readonly head: string;
 	readonly body: Buffer;
-	/** Which connection it came on, counted from 0. */
+	/** Index of its connection, counted from 0. */
 	readonly connection: number;
 }
 
@@ -19,7 +19,7 @@ export type Answer = (socket: TLSSocket, request: Received) => void;
 export class Receiver extends EventEmitter<{ request: [Received]; closed: [number] }> {
 	readonly requests: Received[] = [];
 	readonly sockets: TLSSocket[] = [];
-	/** TCP connections, also those that never came to speak TLS. */
+	/** Number of TCP connections, including those that never completed a TLS handshake. */
 	tcpConnections = 0;
 	answer: Answer;
 	readonly #server: Server;
@@ -51,12 +51,12 @@ export class Receiver extends EventEmitter<{ request: [Received]; closed: [numbe
 		return `https://${host}:${this.port}${path}`;
 	}
 
-	/** How many connections are open. */
+	/** Number of open connections. */
 	get openConnections(): number {
 		return this.#open.size;
 	}
 
-	/** Resolves once the sender has left no connection open. */
+	/** Resolves once the sender has closed all connections. */
 	async allClosed(): Promise<void> {
 		await Promise.all([...this.#open].map((socket) => once(socket, "close")));
 	}
@@ -68,7 +68,7 @@ export class Receiver extends EventEmitter<{ request: [Received]; closed: [numbe
 		await once(this.#server, "close");
 	}
 
-	/** Breaks the connection off with a TCP reset, without TLS's good-bye. */
+	/** Resets the TCP connection without a TLS close_notify. */
 	reset(socket: TLSSocket): void {
 		for (const tcp of this.#open) if (tcp.remotePort === socket.remotePort) tcp.resetAndDestroy();
 	}
@@ -100,7 +100,7 @@ export function reply(text: string): Answer {
 	return (socket) => socket.write(text);
 }
 
-/** A whole answer with a length. */
+/** A complete response with a length. */
 export function answered(status: number, body: string | Uint8Array = "", headers = ""): Answer {
 	const length = Buffer.byteLength(body);
 	return (socket) => {
@@ -113,7 +113,7 @@ export const SECRET = `whsec_${"s".repeat(64)}`;
 
 export const keyOf = (secret: string): SigningKey => signingKey(secretDigest(secret));
 
-/** As a receiver computes it, from the whole secret. */
+/** The signature as a receiver computes it, from the whole secret. */
 export function signatureOf(secret: string, timestamp: string, body: Uint8Array): string {
 	return createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
 }

@@ -4,20 +4,20 @@ import type { Place } from "./connection.ts";
 import type { SentRequest } from "./outcome.ts";
 import type { Shipment } from "./sender.ts";
 
-/** Where a request goes, taken apart once for each URL. */
+/** Where a request goes, parsed once for each URL. */
 export interface Destination extends Place {
 	readonly url: string;
-	/** The request line and what of the header lines is the same for all requests to this URL. */
+	/** The request line and those header lines that are the same for all requests to this URL. */
 	readonly head: Buffer;
 }
 
-/** Signs a shipment with the key and the time of now, and gives the bytes of the whole request. */
+/** Signs a shipment with the current key and time, and returns the bytes of the whole request. */
 export type RequestWriter = (shipment: Shipment, destination: Destination) => { bytes: Buffer; sent: SentRequest };
 
-/** What may stand in a header's value (RFC 9110, 5.5). */
+/** Characters allowed in a header's value (RFC 9110, 5.5). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Takes a webhook's URL apart. @throws TypeError where it is none, or not https: a fault of ours, it was checked before */
+/** Parses a webhook's URL. @throws TypeError if it isn't an https URL: a bug, since it was validated before */
 export function createDestination(url: string, brand: string): Destination {
 	const { protocol, origin, host, hostname, port, pathname, search } = new URL(url);
 	if (protocol !== "https:") throw new TypeError("a webhook's URL is not https");
@@ -28,7 +28,7 @@ export function createDestination(url: string, brand: string): Destination {
 	return {
 		url,
 		origin,
-		// The dot of the root may end a host in a URL, but belongs neither into DNS lookups here nor into certificates.
+		// A URL's host may end with a dot, which belongs neither in DNS lookups here nor in certificates.
 		hostname: hostname.replace(/\.$/, "").replace(/^\[(.*)\]$/, "$1"),
 		port: Number(port || 443),
 		head: Buffer.from(`${lines.join("\r\n")}\r\n`, "latin1"),
@@ -46,7 +46,7 @@ export function createRequestWriter(brand: string, clock: Pick<Clock, "now">): R
 		const signature = sign(target.key, timestamp, body);
 		const varying = headerLines({ eventType, eventId, timestamp, signature });
 		const lines = `${varying}content-length: ${body.length}\r\n\r\n`;
-		// One buffer, so that it leaves in one write and one TLS record where it fits.
+		// One buffer, so that it is sent in one write and, if it fits, one TLS record.
 		const bodyAt = head.length + lines.length;
 		const bytes = Buffer.allocUnsafe(bodyAt + body.length);
 		bytes.set(head);

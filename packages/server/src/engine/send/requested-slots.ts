@@ -2,8 +2,8 @@ import { Budget } from "../../base/budget.ts";
 import { SENDS } from "../../base/budgets.ts";
 
 /**
- * The slots that are set aside for what people asked for, and the projects that wait for one. A project that holds all of
- * its own waits for one of those to end, outside the line; the others are called in the order in which they came.
+ * The slots reserved for user requests, and the projects that wait for one. A project that holds its maximum waits
+ * outside the queue for one of its own to be released; the others are called in order of arrival.
  */
 export class RequestedSlots {
 	readonly budget: Budget;
@@ -15,6 +15,11 @@ export class RequestedSlots {
 	constructor(limit: number, hasBytes: (bytes: number) => boolean) {
 		this.budget = new Budget({ name: "requested_sends", limit, perOwner: SENDS.requestedPerProject });
 		this.#hasBytes = hasBytes;
+	}
+
+	/** Whether any project that could be called is waiting. */
+	get isWaited(): boolean {
+		return this.#line.size > 0;
 	}
 
 	take(projectId: string, bytes: number): boolean {
@@ -39,7 +44,7 @@ export class RequestedSlots {
 			if (waiting.get(projectId)?.callback === callback) waiting.delete(projectId);
 	}
 
-	/** Calls those that wait, each once, as long as there is room. One whose body has none keeps its turn. */
+	/** Calls each waiter once, as long as there is capacity. One whose body doesn't fit keeps its turn. */
 	callWaiting(): void {
 		let left = this.#line.size;
 		for (const [projectId, { bytes, callback }] of this.#line) {
@@ -51,7 +56,7 @@ export class RequestedSlots {
 	}
 }
 
-/** A project that waits for a slot set aside for requests. */
+/** A project that waits for a slot reserved for requests. */
 export interface RequestedWaiter {
 	readonly bytes: number;
 	readonly callback: () => void;

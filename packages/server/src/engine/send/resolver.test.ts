@@ -18,7 +18,7 @@ const NS = 2;
 type Answer = readonly string[] | "nxdomain" | "servfail" | "refused" | "silence";
 const RCODE = { servfail: 2, nxdomain: 3, refused: 5 } as const;
 
-/** A name server on loopback that answers as the test tells it (RFC 1035, 4). */
+/** A name server on loopback whose answers the test decides (RFC 1035, 4). */
 class NameServer {
 	readonly #socket: Socket = createSocket("udp4");
 	readonly asked: string[] = [];
@@ -103,14 +103,14 @@ const reasonOf = (lookup: Promise<unknown>): Promise<unknown> =>
 		(error: unknown) => (error instanceof SendFailure ? error.reason : error),
 	);
 
-test("IPv4 and IPv6 addresses come in turns, IPv4 first", async () => {
+test("IPv4 and IPv6 addresses alternate, IPv4 first", async () => {
 	server.answer = (_, type) => (type === "A" ? ["8.8.8.8", "8.8.4.4"] : ["2606:4700:4700::1111"]);
-	// However slow the machine is, it does not go on with IPv4 alone.
+	// However slow the machine is, the resolver waits for IPv6.
 	const clock = { ...systemClock, setTimeout: () => ({ cancel: () => undefined }) };
 	expect(await resolver({ clock }).lookup("example.com")).toEqual(["8.8.8.8", "2606:4700:4700::1111", "8.8.4.4"]);
 });
 
-test("a name with one family alone resolves, whatever became of the other", async () => {
+test("a name with only one family resolves, even if the other fails", async () => {
 	for (const other of [[], "nxdomain", "servfail", "refused"] as const) {
 		server.answer = (_, type) => (type === "A" ? other : ["2606:4700:4700::1111"]);
 		expect(await resolver().lookup("six.example"), `A ${other}`).toEqual(["2606:4700:4700::1111"]);
@@ -119,12 +119,12 @@ test("a name with one family alone resolves, whatever became of the other", asyn
 	}
 });
 
-test("IPv4 addresses do not wait for a server that never tells the IPv6 ones", async () => {
+test("IPv4 addresses don't wait for a server that never returns the IPv6 ones", async () => {
 	server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : "silence");
 	expect(await resolver({ timeoutMs: 600_000 }).lookup("half.example")).toEqual(["8.8.8.8"]);
 });
 
-test("no such name and no address are not found", async () => {
+test("an unknown name and a name without addresses are both not found", async () => {
 	server.answer = () => "nxdomain";
 	expect(await reasonOf(resolver().lookup("nowhere.example"))).toBe("dns_not_found");
 	server.answer = () => [];
@@ -132,7 +132,7 @@ test("no such name and no address are not found", async () => {
 	expect(await reasonOf(resolver().lookup(`${"x".repeat(64)}.example`))).toBe("dns_not_found");
 });
 
-test("a name that a server fails, refuses or leaves unanswered has failed, while the server answers anything else", async () => {
+test("a lookup fails if a server fails, refuses or ignores it but answers other queries", async () => {
 	for (const answer of ["servfail", "refused", "silence"] as const) {
 		const shortages = new Shortages(systemClock);
 		server.answer = (name) => (name === "" ? "refused" : answer);
@@ -141,14 +141,14 @@ test("a name that a server fails, refuses or leaves unanswered has failed, while
 	}
 });
 
-describe("name servers that answer nothing are a shortage of ours", () => {
+describe("silent name servers are a local shortage", () => {
 	const shortageIn = (lookup: Promise<unknown>): Promise<unknown> =>
 		lookup.then(
 			() => "resolved",
 			(error: unknown) => (error instanceof ShortageFailure ? [error.shortage, error.tried] : error),
 		);
 
-	test("where they are silent, and where nobody listens", async () => {
+	test("whether they are silent or not running", async () => {
 		server.answer = () => "silence";
 		expect(await shortageIn(resolver({ timeoutMs: 50 }).lookup("any.example"))).toEqual(["name_servers", true]);
 		const nobody = [`127.0.0.1:${await unusedPort()}`];
@@ -156,13 +156,13 @@ describe("name servers that answer nothing are a shortage of ours", () => {
 		expect(await shortageIn(refused)).toEqual(["name_servers", true]);
 	});
 
-	test("while one of several answers, the name is at fault", async () => {
+	test("if one of several answers, the name is at fault", async () => {
 		server.answer = (name) => (name === "" ? [] : "silence");
 		const some = [`127.0.0.1:${await unusedPort()}`, ...servers];
 		expect(await reasonOf(resolver({ timeoutMs: 50, servers: some }).lookup("hang.example"))).toBe("dns_failed");
 	});
 
-	test("many names that are silent at once cost one probe, and other names none", async () => {
+	test("many silent names at once cost one probe, and other names none", async () => {
 		server.answer = (name, type) => (name.startsWith("hang") ? "silence" : type === "A" ? ["8.8.8.8"] : []);
 		const one = resolver({ timeoutMs: 100 });
 		const hanging = Array.from({ length: 50 }, (_, i) => reasonOf(one.lookup(`hang${i}.example`)));
@@ -170,7 +170,7 @@ describe("name servers that answer nothing are a shortage of ours", () => {
 		expect(server.asked.filter((asked) => asked === "NS ")).toHaveLength(1);
 	});
 
-	test("while it lasts, names are not even asked for, but what needs no server resolves; an answer ends it", async () => {
+	test("during it no queries are sent, but names that need no server resolve; an answer ends it", async () => {
 		let elapsed = 0;
 		const clock = { ...systemClock, elapsed: () => elapsed };
 		const shortages = new Shortages(clock);
@@ -189,14 +189,14 @@ describe("name servers that answer nothing are a shortage of ours", () => {
 	});
 });
 
-test("addresses that are not public are left out, and a name with none but those is refused", async () => {
+test("drops addresses that are not public, and refuses a name that has no others", async () => {
 	server.answer = (_, type) => (type === "A" ? ["127.0.0.1", "8.8.8.8", "10.0.0.1"] : ["::1", "fd00::1"]);
 	expect(await resolver().lookup("mixed.example")).toEqual(["8.8.8.8"]);
 	server.answer = (_, type) => (type === "A" ? ["127.0.0.1", "169.254.169.254"] : ["::1", "64:ff9b::7f00:1"]);
 	expect(await reasonOf(resolver().lookup("inside.example"))).toBe("address_not_public");
 });
 
-test("a name that is rebound is judged anew at every lookup", async () => {
+test("checks a rebound name again at every lookup", async () => {
 	let lookups = 0;
 	server.answer = (_, type) => (type === "A" ? [lookups++ === 0 ? "8.8.8.8" : "127.0.0.1"] : []);
 	const one = resolver();
@@ -204,7 +204,7 @@ test("a name that is rebound is judged anew at every lookup", async () => {
 	expect(await reasonOf(one.lookup("rebind.example"))).toBe("address_not_public");
 });
 
-test("simultaneous lookups of a name share one, later ones ask again", async () => {
+test("concurrent lookups of a name share one query, later ones ask again", async () => {
 	server.answer = (_, type) => (type === "A" ? ["8.8.8.8"] : []);
 	const one = resolver();
 	const answers = await Promise.all(Array.from({ length: 50 }, () => one.lookup("shared.example")));
@@ -214,7 +214,7 @@ test("simultaneous lookups of a name share one, later ones ask again", async () 
 	expect(server.asked).toHaveLength(4);
 });
 
-test("a name whose server hangs holds up no other", async () => {
+test("a name whose server hangs doesn't delay others", async () => {
 	server.answer = (name, type) => (name.startsWith("hang") ? "silence" : type === "A" ? ["8.8.8.8"] : []);
 	const one = resolver({ timeoutMs: 1_000 });
 	const hanging = Array.from({ length: 100 }, (_, i) => reasonOf(one.lookup(`hang${i}.example`)));
@@ -225,7 +225,7 @@ test("a name whose server hangs holds up no other", async () => {
 	expect(new Set(await Promise.all(hanging))).toEqual(new Set(["dns_failed"]));
 });
 
-test("localhost is this machine without asking anybody, and refused unless the operator lets loopback through", async () => {
+test("localhost resolves to this machine without a query, and is refused unless the operator allows loopback", async () => {
 	const open = createGuard({ allow: ["127.0.0.0/8"] });
 	expect(await resolver({ guard: open }).lookup("localhost")).toEqual(["127.0.0.1"]);
 	expect(await resolver({ guard: open }).lookup("shop.localhost")).toEqual(["127.0.0.1"]);
@@ -237,7 +237,7 @@ test("localhost is this machine without asking anybody, and refused unless the o
 	expect(server.asked).toEqual([]);
 });
 
-test("the hosts file comes first, is guarded too, and is read again after it changed", async () => {
+test("the hosts file takes precedence, is guarded too, and is read again after it changes", async () => {
 	let now = 1_800_000_000_000;
 	const one = resolver({ clock: { ...systemClock, now: () => now } });
 	await writeFile(hostsFile, "8.8.8.8 Receiver other # a comment\n127.0.0.1 inside\n");
@@ -254,7 +254,7 @@ test("the hosts file comes first, is guarded too, and is read again after it cha
 	expect(server.asked.sort()).toEqual(["A receiver", "AAAA receiver"]);
 });
 
-test("a hosts file is read line by line, what is no address is passed over", () => {
+test("a hosts file is read line by line, and invalid addresses are skipped", () => {
 	const text = "# top\n127.0.0.1\tlocalhost loop\r\n::1 localhost\nbogus name\n\n10.0.0.1 a#b c\n127.0.0.1 localhost\n";
 	expect([...parseHosts(text)]).toEqual([
 		["localhost", ["127.0.0.1", "::1"]],

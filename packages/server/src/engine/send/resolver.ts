@@ -8,22 +8,22 @@ import { isUnanswered, MachineNameServers, type NameServers } from "./name-serve
 import type { Shortages } from "./shortages.ts";
 
 /**
- * Names to addresses that may be connected to.
+ * Resolves names to addresses that may be connected to.
  *
- * It asks the name servers itself (c-ares) rather than through the operating system's getaddrinfo: that call blocks one
- * of libuv's four threads until it is answered, so that a handful of names whose servers hang would hold up everybody's
- * lookups, and file access with them. What getaddrinfo adds is kept as far as it matters: the hosts file, and `localhost`
- * being this machine (RFC 6761, 6.3). Search domains are not applied: a webhook's host name is complete.
+ * It queries the name servers itself (c-ares) instead of calling the operating system's getaddrinfo. That call blocks
+ * one of libuv's four threads until it returns, so a handful of names with hanging servers would delay all lookups and
+ * file access. What matters of getaddrinfo is kept: the hosts file, and `localhost` meaning this machine (RFC 6761,
+ * 6.3). Search domains aren't applied, because a webhook's host name is complete.
  *
- * Every answer passes the guard before anybody sees it, and what is returned is what must be connected to: whoever
- * resolved the name a second time could be given another address (DNS rebinding).
+ * Every address passes the guard before it is returned, and callers must connect to exactly these addresses: a second
+ * lookup of the name could return a different one (DNS rebinding).
  */
 export interface Resolver {
 	/**
-	 * The addresses of a name (lower case, without a final dot) that the guard permits, in the order in which to try them;
-	 * at least one, at most {@link RECEIVERS.addresses}.
-	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`; ShortageFailure where none of the machine's
-	 * name servers answers
+	 * The addresses of a name (lower case, no trailing dot) that the guard permits, in the order in which to try them; at
+	 * least one, at most {@link RECEIVERS.addresses}.
+	 * @throws SendFailure `dns_not_found`, `dns_failed` or `address_not_public`; ShortageFailure if none of the machine's
+	 *   name servers responds
 	 */
 	lookup(hostname: string): Promise<readonly string[]>;
 }
@@ -31,36 +31,37 @@ export interface Resolver {
 export interface ResolverOptions {
 	readonly guard: Pick<Guard, "permits">;
 	readonly clock: Clock;
-	/** Name servers as `address` or `address:port`; those of the machine (resolv.conf) unless given. */
+	/** Name servers as `address` or `address:port`; defaults to the machine's (resolv.conf). */
 	readonly servers?: readonly string[];
-	/** Asked for addresses, instead of `servers`. */
+	/** Queried instead of `servers`. */
 	readonly nameServers?: NameServers | undefined;
-	/** Path of the hosts file. */
 	readonly hostsFile?: string;
-	/** Names that this machine knows itself: those of `hostsFile` unless given. */
+	/** Locally known names; defaults to those of `hostsFile`. */
 	readonly hosts?: Pick<HostsFile, "addresses"> | undefined;
-	/** How long a name server may take to answer the first time of {@link TRIES}, milliseconds. */
+	/** How long a name server has to respond to the first of {@link TRIES}, milliseconds. */
 	readonly timeoutMs?: number;
-	/** Told when no name server answers, and when one does again. */
+	/** Notified when no name server responds, and when one responds again. */
 	readonly shortages?: Shortages | undefined;
 }
 
-/** With {@link TRIES} a silent server fails a lookup after 2 + 4 seconds. */
+/** With {@link TRIES}, a lookup at a silent server fails after 2 + 4 seconds. */
 const TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** A lookup fails when this many times its timeout have passed, however many servers there are to ask. */
+/** A lookup fails after this multiple of its timeout, however many servers there are. */
 const LOOKUP_TIMEOUTS = 3;
-/** This part of an attempt's time is the timeout: a lookup that fails, and the probe that says why, must fit in. */
+/**
+ * The timeout as a fraction of an attempt's time: a failed lookup, and the probe that explains it, must both fit in.
+ */
 const PART_OF_ATTEMPT = 0.2;
 
 /** The timeout for lookups within attempts of this length, milliseconds. */
 export const timeoutWithin = (attemptMs: number): number =>
 	Math.ceil(Math.min(TIMEOUT_MS, attemptMs * PART_OF_ATTEMPT));
 
-/** How long IPv6 addresses are waited for once there are IPv4 ones, milliseconds (RFC 8305, 3: resolution delay). */
+/** How long to wait for IPv6 addresses once there are IPv4 ones, milliseconds (RFC 8305, 3: resolution delay). */
 const RESOLUTION_DELAY_MS = 50;
 
-/** Answers that say for certain that there is no such name or that it has no address, or that the name can have none. */
+/** Responses which establish that the name doesn't exist, has no address, or can't have one. */
 const NOT_FOUND = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
 type Answer = { readonly addresses: readonly string[]; readonly error: Error | null };
@@ -83,7 +84,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 	async function askServers(hostname: string): Promise<readonly string[]> {
 		if (shortages?.blocks("name_servers")) throw new ShortageFailure("name_servers", "no name server answers", false);
 		const begun = clock.elapsed();
-		// Begun while the lookup still waits, so that its result is there by the time that the lookup fails.
+		// Starts while the lookup is still waiting, so that the probe's result is known by the time the lookup fails.
 		const early = clock.setTimeout(() => void probe.isAnswered(begun), timeoutMs);
 		try {
 			const answers = await orAfter(askBoth(hostname), LOOKUP_TIMEOUTS * timeoutMs, clock);
@@ -105,7 +106,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 		}
 	}
 
-	/** IPv4 and IPv6; of the latter nothing where it takes too long and the former is there. */
+	/** Asks for IPv4 and IPv6 addresses. Gives up on IPv6 if it takes too long and there are IPv4 addresses. */
 	async function askBoth(hostname: string): Promise<readonly Answer[]> {
 		const ipv6 = answerOf(servers.resolve6(hostname));
 		const four = await answerOf(servers.resolve4(hostname));
@@ -132,7 +133,7 @@ async function localAddresses(
 	return hosts.addresses(hostname);
 }
 
-/** An answer as a value, so that one family's failure can be weighed against the other's. */
+/** Returns failures as values, so that one family's failure can be weighed against the other's. */
 async function answerOf(query: Promise<string[]>): Promise<Answer> {
 	try {
 		return { addresses: await query, error: null };
@@ -149,7 +150,7 @@ function orAfter<T>(promise: Promise<T>, ms: number, clock: Clock): Promise<T | 
 	});
 }
 
-/** IPv4 first, the families taking turns, so that a family without a route costs one attempt (RFC 8305, 4). */
+/** Alternates the families, IPv4 first, so that a family without a route costs only one try (RFC 8305, 4). */
 function alternate(ipv4: readonly string[], ipv6: readonly string[]): string[] {
 	const addresses: string[] = [];
 	for (let i = 0; i < Math.max(ipv4.length, ipv6.length); i++) {

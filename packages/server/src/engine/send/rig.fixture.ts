@@ -8,11 +8,13 @@ import { answered, Receiver } from "./receiver.fixture.ts";
 
 type HttpSender = ReturnType<typeof createHttpSender>;
 
-/** For each test of a file a receiver on loopback that answers 200, and a sender that trusts and may reach it. */
+/**
+ * For each test of a file: a receiver on loopback that answers 200, and a sender that trusts it and may connect to it.
+ */
 export class Rig {
 	readonly authority = createAuthority();
 	readonly credentials = this.authority.issue({ names: ["localhost", "127.0.0.1"] });
-	/** What was told to `onFault`. */
+	/** Errors passed to `onFault`. */
 	faults: unknown[] = [];
 	receiver!: Receiver;
 	sender!: HttpSender;
@@ -58,7 +60,7 @@ export function made(outcome: Sent): Answered | Unanswered {
 	return outcome;
 }
 
-/** An answer's body, or why there was none. */
+/** The response's body, or why there was no response. */
 export function text(outcome: Sent): string {
 	if (outcome.kind === "withheld") return "withheld";
 	if (outcome.kind === "deferred") return outcome.shortage;

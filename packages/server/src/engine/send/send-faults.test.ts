@@ -10,8 +10,8 @@ import { made, Rig, text } from "./rig.fixture.ts";
 import type { Socket } from "./socket.ts";
 
 /**
- * Sockets, timers and name servers call the sender, and nothing catches what it throws back at them: the process would
- * end. Vitest fails a run in which that happens, so each of these tests also shows that nothing was left uncaught.
+ * Sockets, timers and name servers call the sender, and an exception thrown at them would end the process. Vitest fails
+ * a run in which that happens, so each of these tests also shows that nothing was left uncaught.
  */
 const rig = new Rig();
 
@@ -25,10 +25,10 @@ const boom = (): never => {
 	throw BOOM;
 };
 
-/** What a socket does when it is asked to: as it should, or it throws. */
+/** Methods of a socket that either work or throw. */
 type Method = "setTimeout" | "on" | "write" | "destroy" | "resume";
 
-/** A socket of a dialer whose methods throw as the test says. */
+/** A dialer's socket whose methods throw as the test says. */
 class FaultySocket extends EventEmitter {
 	readonly writable = true;
 	destroyed = false;
@@ -37,7 +37,7 @@ class FaultySocket extends EventEmitter {
 	constructor(faulty: ReadonlySet<Method>) {
 		super();
 		this.#faulty = faulty;
-		// As the dialer does from a socket's first moment.
+		// The dialer too adds a listener immediately.
 		super.on("error", () => undefined);
 	}
 
@@ -70,7 +70,7 @@ class FaultySocket extends EventEmitter {
 	}
 }
 
-/** Dials as the test says, and remembers what it was handed. */
+/** Dials as the test says, and records the sockets and their callbacks. */
 function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer {
 	return {
 		dial(_hostname, _port, done, received) {
@@ -80,9 +80,9 @@ function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer 
 	};
 }
 
-describe("whatever throws, an attempt has an outcome, and the next one is not affected", () => {
+describe("whatever throws, an attempt has an outcome and the next one isn't affected", () => {
 	const method = fc.constantFrom<Method>("setTimeout", "on", "write", "destroy");
-	/** What happens to the connection once it was dialed. */
+	/** Events on the connection once it is dialed. */
 	const event = fc.constantFrom("response", "half", "garbage", "error", "end", "close", "timeout", "nothing");
 
 	test("at any point of a connection's life", async () => {
@@ -133,18 +133,18 @@ describe("whatever throws, an attempt has an outcome, and the next one is not af
 		expect(made(await sender.send(shipment("https://faulty.example/")))).toMatchObject({ kind: "unanswered" });
 	});
 
-	test("a timer cannot be set", async () => {
+	test("setting a timer fails", async () => {
 		const sender = rig.makeSender({ clock: { now: () => 0, elapsed: () => 0, setTimeout: boom, setImmediate } });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("sender_failed");
 		expect(rig.faults).toEqual([BOOM]);
 	});
 
-	test("a fault cannot be logged", async () => {
+	test("logging a fault fails", async () => {
 		const sender = rig.makeSender({ dialer: faultyDialer(boom), onFault: boom });
 		expect(text(await sender.send(shipment("https://faulty.example/")))).toBe("sender_failed");
 	});
 
-	test("the URL cannot be taken apart after it changed", async () => {
+	test("parsing the URL after it changed fails", async () => {
 		const sent = shipment(rig.receiver.url());
 		const sending = rig.sender.send(sent);
 		sent.target.url = "http://not.secure/";
@@ -166,7 +166,7 @@ describe("with real sockets", () => {
 		expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
 	});
 
-	test("a socket cannot be set up: the next address is tried, and nothing is left open", async () => {
+	test("setting up a socket fails: tries the next address, and leaves nothing open", async () => {
 		vi.spyOn(TLSSocket.prototype, "setNoDelay").mockImplementationOnce(boom);
 		const sender = rig.makeSender({ resolver: { lookup: async () => ["127.0.0.1", "127.0.0.1"] } });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
@@ -176,7 +176,7 @@ describe("with real sockets", () => {
 		await rig.receiver.allClosed();
 	});
 
-	test("a damaged TLS session is dropped, and the handshake made in full", async () => {
+	test("drops a damaged TLS session, and makes a full handshake", async () => {
 		const resumed: boolean[] = [];
 		rig.receiver.answer = (socket, request) => {
 			resumed.push(socket.isSessionReused());
@@ -192,7 +192,7 @@ describe("with real sockets", () => {
 });
 
 describe("a receiver that floods its connection", () => {
-	test("is read no further in one turn than its share, and on in the next", async () => {
+	test("is read only up to its share in one turn, and further in the next", async () => {
 		const head = Buffer.from("HTTP/1.1 200 OK\r\nx: y\r\n");
 		const drip = Buffer.from("z: z\r\n");
 		const turns: number[] = [];
@@ -207,7 +207,7 @@ describe("a receiver that floods its connection", () => {
 		expect(receive(head)).toBe(true);
 		let reads = 1;
 		while (receive(drip)) reads++;
-		// Each read counts as 256 bytes at least, of the 64 KiB that one connection may have in a turn.
+		// Each read counts as at least 256 bytes of the 64 KiB that one connection may read per turn.
 		expect(reads).toBe(255);
 		expect(turns).toHaveLength(0);
 		await new Promise((resolve) => setImmediate(resolve));
@@ -216,11 +216,11 @@ describe("a receiver that floods its connection", () => {
 		expect(text(await sending)).toBe("ok");
 	});
 
-	test("is read to the end of its response, however often that pauses", async () => {
+	test("is read to the end of its response, however often reading pauses", async () => {
 		const resumed = vi.spyOn(TLSSocket.prototype, "resume");
 		const response = `HTTP/1.1 200 OK\r\n${"x: y\r\n".repeat(2_000)}content-length: 2\r\n\r\nok`;
 		rig.receiver.answer = (socket) => {
-			// Each byte a TLS record of its own.
+			// Writes each byte in its own TLS record.
 			const write = (at: number): void => {
 				if (at < response.length) socket.write(response[at]!, () => write(at + 1));
 			};

@@ -7,28 +7,28 @@ export interface Shipment {
 	readonly eventType: string;
 	/** The exact bytes of the event's envelope, sent as they are stored. */
 	readonly body: Uint8Array;
-	/** Where to and with which key, read anew at the last moment, so that rotation and edits hold at once. */
+	/** The destination and key, read at the last moment so that edits and rotations apply immediately. */
 	readonly target: Target;
-	/** Asked right before it is signed and written: whether this node still holds the project's lease. */
+	/** Called right before signing and writing: whether this node still holds the project's lease. */
 	mayLeave(): boolean;
-	/** Called each time that the request is written: from then on the receiver may have it. */
+	/** Called each time the request is written: from then on the receiver may have it. */
 	onWritten?(): void;
 }
 
 /** A webhook as the sender sees it. Its fields change when the owner edits the webhook. */
 export interface Target {
-	/** The project's id: what fairness between tenants is counted by. */
+	/** The project's id, for fairness between tenants. */
 	readonly projectId: string;
 	readonly url: string;
-	/** Made of the signing secret's SHA-256. */
+	/** Derived from the signing secret's SHA-256. */
 	readonly key: SigningKey;
-	/** The webhook is paused or deleted: nothing may leave for it. */
+	/** Whether the webhook is paused or deleted, so that nothing may be sent for it. */
 	readonly withheld: boolean;
 }
 
 export interface Sender {
-	/** Makes one attempt. Always resolves: what went wrong is in the outcome. */
+	/** Makes one attempt. Always resolves: failures are in the outcome. */
 	send(shipment: Shipment): Promise<Sent>;
-	/** Ends idle connections; attempts under way are left to finish. */
+	/** Closes idle connections; attempts in flight may finish. */
 	close(): Promise<void>;
 }

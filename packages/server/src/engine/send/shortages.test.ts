@@ -19,7 +19,7 @@ afterEach(() => {
 
 const failing = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Has the next connections fail as a socket does that the kernel gave nothing. */
+/** Makes the next connections fail like sockets for which the kernel had no resources. */
 function failConnecting(code: string, times = 1): void {
 	const connect = vi.spyOn(TLSSocket.prototype, "connect");
 	for (let i = 0; i < times; i++)
@@ -35,14 +35,14 @@ const interfaces =
 		any: addresses.map(([family, address, internal]) => ({ family, address, internal }) as NetworkInterfaceInfo),
 	});
 
-describe("what this machine runs out of", () => {
+describe("local shortages", () => {
 	test.each([
 		["EMFILE", "descriptors"],
 		["ENFILE", "descriptors"],
 		["ENOBUFS", "memory"],
 		["ENOMEM", "memory"],
 		["EADDRNOTAVAIL", "ports"],
-	] as const)("%s is no attempt, but a shortage of %s", async (code, shortage) => {
+	] as const)("%s doesn't count as an attempt, but as a shortage of %s", async (code, shortage) => {
 		const shortages = new Shortages(systemClock);
 		const sender = rig.makeSender({ shortages });
 		failConnecting(code);
@@ -51,7 +51,7 @@ describe("what this machine runs out of", () => {
 		expect(rig.faults).toEqual([]);
 	});
 
-	test("is a shortage also where the hosts file cannot be opened for it", async () => {
+	test("counts as a shortage even if it only affects opening the hosts file", async () => {
 		const lookup = async (): Promise<never> => {
 			throw failing("EMFILE");
 		};
@@ -59,7 +59,7 @@ describe("what this machine runs out of", () => {
 		expect(text(await sender.send(shipment("https://any.example/")))).toBe("descriptors");
 	});
 
-	test("requests on a kept connection go on", async () => {
+	test("requests on a kept-alive connection continue", async () => {
 		const shortages = new Shortages(systemClock);
 		const sender = rig.makeSender({ shortages });
 		expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
@@ -69,7 +69,7 @@ describe("what this machine runs out of", () => {
 		expect(rig.receiver.tcpConnections).toBe(1);
 	});
 
-	test("a receiver's fault is an attempt, whatever was short at its other addresses", () => {
+	test("a receiver's fault counts as an attempt, even if its other addresses met a shortage", () => {
 		const refused = failing("ECONNREFUSED");
 		const full = failing("EMFILE");
 		expect(shortageOf(new AggregateError([full, refused]))).toBeNull();
@@ -80,8 +80,8 @@ describe("what this machine runs out of", () => {
 	});
 });
 
-describe("an address that this machine has no address for", () => {
-	/** Dials an IPv6 address whose connection fails so; resolves with what it failed with. */
+describe("an address of a family that this machine has no address for", () => {
+	/** Dials an IPv6 address whose connection fails with this code; resolves with the dialer's error. */
 	async function failure(code: string, found: Interfaces, addresses = ["2001:db8::1"]): Promise<Error | null> {
 		failConnecting(code, addresses.length);
 		const { promise, resolve } = Promise.withResolvers<Error | null>();
@@ -98,16 +98,16 @@ describe("an address that this machine has no address for", () => {
 	const withoutIpv6 = interfaces(["IPv4", "192.0.2.1", false], ["IPv6", "fe80::1", false], ["IPv6", "::1", true]);
 	const withIpv6 = interfaces(["IPv4", "192.0.2.1", false], ["IPv6", "2001:db8::9", false]);
 
-	test("is out of reach, though with IPv6 switched off the error is that of ports that are used up", async () => {
+	test("is unreachable, even if the error with IPv6 disabled is that of exhausted ports", async () => {
 		expect(await failure("EADDRNOTAVAIL", withoutIpv6)).toMatchObject({ reason: "host_unreachable" });
 		expect(shortageOf(await failure("EADDRNOTAVAIL", withIpv6))).toBe("ports");
 	});
 
-	test("says nothing where a shortage kept the others from being tried", async () => {
+	test("doesn't count if a shortage prevented trying the others", async () => {
 		expect(shortageOf(await failure("EADDRNOTAVAIL", withoutIpv6, ["192.0.2.7", "2001:db8::1"]))).toBe("ports");
 	});
 
-	test("needs one of its family, on loopback or off it as the target is", () => {
+	test("needs a local address of its family, on loopback only for a loopback target", () => {
 		expect(hasLocalAddressFor("2001:db8::1", withIpv6)).toBe(true);
 		expect(hasLocalAddressFor("2001:db8::1", withoutIpv6)).toBe(false);
 		expect(hasLocalAddressFor("::1", withoutIpv6)).toBe(true);
@@ -118,10 +118,10 @@ describe("an address that this machine has no address for", () => {
 });
 
 describe("while a shortage lasts", () => {
-	test("one send after each delay tries, and the delay doubles up to ten seconds", () => {
+	test("one send tries after each delay, and the delay doubles up to ten seconds", () => {
 		const clock = new VirtualClock();
 		const shortages = new Shortages(clock);
-		// As many as had begun before it was known.
+		// These started before the shortage was known.
 		for (let i = 0; i < 100; i++) shortages.met("memory", true);
 		const tries: number[] = [];
 		for (let at = 0; at < 60; at++) {
@@ -136,7 +136,7 @@ describe("while a shortage lasts", () => {
 		expect(shortages.total("memory")).toBe(700);
 	});
 
-	test("sends that are put off do not prolong it: once no send has tried for a while it is over", () => {
+	test("deferred sends don't prolong it: it ends once no send has tried for a while", () => {
 		const clock = new VirtualClock();
 		const shortages = new Shortages(clock);
 		shortages.met("ports", true);
@@ -148,7 +148,7 @@ describe("while a shortage lasts", () => {
 		expect(shortages.lasts("ports")).toBe(false);
 	});
 
-	test("10,000 that wait cost one timer, and few are woken to try; all are once it is over", () => {
+	test("10,000 waiters cost one timer; few are woken to try, and all once it has ended", () => {
 		const clock = new VirtualClock();
 		let timers = 0;
 		const counted = {
@@ -172,7 +172,7 @@ describe("while a shortage lasts", () => {
 		expect(clock.nextAt).toBeNull();
 	});
 
-	test("it is over when nothing met it for half a minute: what needed it is gone", () => {
+	test("it ends if nothing has met it for half a minute", () => {
 		const clock = new VirtualClock();
 		const shortages = new Shortages(clock);
 		shortages.met("ports", true);
@@ -183,7 +183,7 @@ describe("while a shortage lasts", () => {
 		expect(shortages.blocks("ports")).toBe(false);
 	});
 
-	test("the operator is told of each kind once a minute, however often it comes and goes", () => {
+	test("the operator is notified of each kind at most once a minute, however often it recurs", () => {
 		const clock = new VirtualClock();
 		const told: string[] = [];
 		let second = 0;
@@ -199,7 +199,7 @@ describe("while a shortage lasts", () => {
 		expect(told).toEqual(["memory at 0", "ports at 30", "memory at 60", "memory at 120"]);
 	});
 
-	test("a receiver that refuses shows that there are sockets again", async () => {
+	test("a refused connection shows that sockets are available again", async () => {
 		const clock = new VirtualClock();
 		const shortages = new Shortages(clock);
 		const sender = rig.makeSender({ shortages, clock });

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 
-/** What this machine may run out of, by the names that metrics use. */
+/** What this machine may run out of, as named in the metrics. */
 export const SHORTAGES = ["descriptors", "memory", "name_servers", "ports"] as const;
 
 /**
  * - `descriptors`: no file descriptor is free, in the process or on the machine (EMFILE, ENFILE).
  * - `memory`: the kernel has no memory or buffer for a socket (ENOMEM, ENOBUFS).
  * - `name_servers`: none of the machine's name servers responds.
- * - `ports`: every local port is in use towards one receiver's address (EADDRNOTAVAIL). Others are not affected.
+ * - `ports`: every local port to one receiver's address is in use (EADDRNOTAVAIL). Other receivers aren't affected.
  */
 export type Shortage = (typeof SHORTAGES)[number];
 
@@ -21,41 +21,44 @@ const SHORTAGE_TEXT: Record<Shortage, string> = {
 		"None of this machine's name servers responds, so deliveries wait. Check /etc/resolv.conf and the network.",
 };
 
-/** What happened and what to do, for people. */
+/** Text for users: what happened and what to do. */
 export const shortageText = (shortage: Shortage): string => SHORTAGE_TEXT[shortage];
 
-/** How long to wait before the next try: doubled after each that fails, milliseconds. */
+/** The delay before the next try, milliseconds. It doubles after each failed try. */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
-/** Those that wait are woken at these intervals, milliseconds. */
+/** How often waiting sends are woken, milliseconds. */
 const TICK_MS = 1_000;
-/** The operator is told of each kind at most this often, milliseconds. */
+/** Minimum interval between reports of the same shortage to the operator, milliseconds. */
 const TELL_EVERY_MS = 60_000;
-/** A shortage that no send met for this long has ended: nothing needs what was short. */
+/** A shortage has ended if no send has met it for this long: nothing needs the resource now. */
 const OVER_AFTER_MS = 3 * LONGEST_DELAY_MS;
-/** This many are woken while a shortage lasts. One of them tries; the others are spares, in case it has nothing to send. */
+/**
+ * How many waiters are woken during a shortage. One of them tries; the others are spares, in case it has nothing to
+ * send.
+ */
 const WOKEN_TO_TRY = 16;
 
 interface State {
-	/** Sends put off because of it. */
+	/** Number of sends deferred because of it. */
 	total: number;
 	lasts: boolean;
 	trying: boolean;
 	delayMs: number;
-	/** By the monotonic clock: when it was met last, and when the next send may try. */
+	/** Monotonic times: when it was last met, and when the next send may try. */
 	metAt: number;
 	tryAt: number;
-	/** By the same clock: when the operator was told last. */
+	/** Monotonic time of the last report to the operator. */
 	toldAt: number;
 }
 
 /**
- * What this node is short of, known to all its sends.
+ * What this node is short of, shared by all its sends.
  *
- * A shortage is not the receiver's doing, so a send that meets one does not count as an attempt: its delivery waits and keeps its order. While
- * a shortage lasts, one send after each delay tries whether it still does; the others are put off without asking the
- * kernel again. So 10,000 lanes that meet a shortage cost one try and one timer, and what needs nothing of what is short
- * (a request on a kept connection, say) continues.
+ * The receiver doesn't cause a shortage, so a send that meets one doesn't count as an attempt: its delivery waits and
+ * keeps its order. While a shortage lasts, one send after each delay tests whether it still does; the others are
+ * deferred without asking the kernel. So 10,000 lanes that meet a shortage cost one try and one timer. Sends that don't
+ * need the resource, such as a request on a kept-alive connection, continue.
  *
  *     fine ── a send meets it ──▶ lasting ── a try succeeds ──▶ fine
  *                                  │   ▲
@@ -70,7 +73,7 @@ export class Shortages {
 	readonly #waiting = new Map<() => void, Shortage>();
 	#timer: Timer | null = null;
 
-	/** @param tell is called when a send meets a shortage, once a minute at most for each kind */
+	/** @param tell called when a send meets a shortage, at most once a minute for each kind */
 	constructor(clock: Pick<Clock, "elapsed" | "setTimeout">, tell: (shortage: Shortage) => void = () => undefined) {
 		this.#clock = clock;
 		this.#tell = tell;
@@ -90,14 +93,14 @@ export class Shortages {
 		return state.lasts;
 	}
 
-	/** Sends put off because of it so far. */
+	/** Number of sends deferred because of it so far. */
 	total(shortage: Shortage): number {
 		return this.#states[shortage].total;
 	}
 
 	// ── for the sender ──
 
-	/** Whether a send should not even try. While the shortage lasts, it blocks all sends but one after each delay. */
+	/** Whether a send shouldn't even try. During a shortage only one send after each delay may. */
 	blocks(shortage: Shortage): boolean {
 		const state = this.#states[shortage];
 		if (!state.lasts || !this.lasts(shortage)) return false;
@@ -108,7 +111,7 @@ export class Shortages {
 		return false;
 	}
 
-	/** A send was put off. @param tried whether it met the shortage, rather than being blocked */
+	/** A send was deferred. @param tried whether it met the shortage itself, rather than being blocked */
 	met(shortage: Shortage, tried: boolean): void {
 		const state = this.#states[shortage];
 		state.total += 1;
@@ -121,10 +124,10 @@ export class Shortages {
 			try {
 				this.#tell(shortage);
 			} catch {
-				// What cannot be logged must not become a fault of its own.
+				// A failure to log must not become a fault of its own.
 			}
 		}
-		// Sends that began before the shortage was known do not count as tries.
+		// Sends that started before the shortage was known don't count as tries.
 		if (!isNew && !state.trying && now < state.tryAt) return;
 		state.delayMs = isNew ? FIRST_DELAY_MS : Math.min(2 * state.delayMs, LONGEST_DELAY_MS);
 		state.tryAt = now + state.delayMs;
@@ -137,7 +140,7 @@ export class Shortages {
 		this.#states[shortage].lasts = false;
 	}
 
-	// ── for those who wait ──
+	// ── for waiting lanes ──
 
 	/** Calls `callback` once, when it is time to try again. */
 	wait(shortage: Shortage, callback: () => void): void {

@@ -5,47 +5,49 @@ import { type FastSend, FastSends } from "./fast-sends.ts";
 import { RequestedSlots } from "./requested-slots.ts";
 
 /**
- * Admission of sends: how many may be in flight at once on this node, with how many bytes, and whose.
+ * Admission of sends: how many may be in flight at once on this node, with how many bytes, and for which projects.
  *
- * Three bounds, for three kinds of harm.
+ * It sets three limits, against three kinds of harm.
  *
- * - Work. Requests that are answered quickly keep the event loop busy, so only so many sends are *fast* (fast-sends.ts).
- *   From a certain age on a send waits rather than works, costs next to nothing and makes room: a receiver that hangs does
- *   not hold up the others.
- * - Sockets. At most `totalInFlight` sends are in flight in all.
- * - Memory. Their bodies take at most `bytesInFlight`, and the one that reaches it. A slot taken before the body is known
- *   counts as the largest body until {@link Slot.holds} says how large it is. When these bytes are used up, a project that
- *   has nothing in flight may send a small body: there are bytes set aside for those.
+ * - Work. Requests with quick responses keep the event loop busy, so only a limited number of sends are *fast*
+ *   (fast-sends.ts), and each project leaves a quarter of them free: sends that started together stop being fast
+ *   together, and other projects would wait for that. Beyond a certain age a send is waiting, costs almost nothing and
+ *   frees its fast slot: a receiver that hangs doesn't delay the others.
+ * - Sockets. At most `totalInFlight` sends are in flight in total.
+ * - Memory. Their bodies take at most `bytesInFlight`, plus the body that reaches the limit. A slot taken before its
+ *   body is known counts as the largest body until {@link Slot.holds} gives the real size. When these bytes are used
+ *   up, a project that has nothing in flight may still send a small body: some bytes are reserved for those.
  *
- * A project with many hanging receivers must not fill the last two, so of each it may hold at most as much as is still
- * free (the dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
- * 1998, with α = 1): one project alone gets half, n greedy ones get 1/(n+1) each, and some always stays free for the next
- * to come. A project that holds nothing gets a slot while any are free.
+ * A project with many hanging receivers must not exhaust sockets or memory, so it may hold at most as much of each as
+ * is still free (the dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+ * packet switches", 1998, with α = 1). One project then gets at most half, n greedy ones get 1/(n+1) each, and some is
+ * always free for the next. A project that holds nothing gets a slot while any are free.
  *
- * A project that is refused registers a callback. When room is freed, the callbacks of projects that may hold more are
- * called in the order in which they were registered, as long as there is room. Each takes one slot and, if it needs more,
- * registers again, at the end of the line: round robin over projects. A project over its share, and one whose body finds no
- * room, keeps its turn until it does. Any free byte is room for any body, so a large one waits no longer than a smaller one.
+ * A project that is refused registers a callback. When capacity is freed, the callbacks of projects that may hold more
+ * are called in the order of registration, as long as there is capacity. Each takes one slot and, if it needs more,
+ * registers again at the end of the queue: round robin over projects. A project over its share, or whose body doesn't
+ * fit, keeps its turn until it can take one. A single free byte admits any body, so a large one waits no longer than a
+ * small one.
  *
- * What a person asked for (a test event, a single replay) does not take part in this. Slots and bytes are set aside for
- * it, a few slots for each project, and its callbacks come first. It counts as fast, but is never refused for that.
+ * User requests (a test event, a single replay) are separate. They have their own slots and bytes, with a few slots for
+ * each project, and their callbacks come first. They count as fast, but are never refused for it.
  */
 export interface Slots {
-	/** Room for one send of this project, or null if there is none now. @param bytes its body, if that is known yet */
+	/** Takes a slot for one send of this project; null if none is available. @param bytes the body's size, if known */
 	tryAcquire(projectId: string, bytes?: number): Slot | null;
-	/** A slot set aside for what a person asked for, or null if the project's, or all of the node's, are taken. */
+	/** Takes a slot reserved for user requests; null if all of the project's, or all of the node's, are taken. */
 	tryAcquireRequested(projectId: string, bytes?: number): Slot | null;
 	/**
-	 * Calls `callback` once when there is room for this project. Leaving it again before that keeps its turn.
+	 * Calls `callback` once when this project may take a slot. Registering again before that keeps its turn.
 	 *
-	 * @param bytes the body that waits, if that is known yet: the smallest, if there are several
+	 * @param bytes the size of the waiting body, if known; the smallest, if several wait
 	 */
 	onFree(projectId: string, callback: () => void, bytes?: number): void;
-	/** The same for the slots that are set aside for what people asked for. A project leaves one callback at a time. */
+	/** Like {@link onFree}, for slots reserved for user requests. A project may register one callback at a time. */
 	onRequestedFree(projectId: string, callback: () => void, bytes?: number): void;
-	/** Takes a callback back. */
+	/** Unregisters a callback. */
 	forget(projectId: string, callback: () => void): void;
-	/** How many sends are in flight, requested ones included, and how many of them are fast. */
+	/** Number of sends in flight, including user requests, and how many of them are fast. */
 	readonly inFlight: number;
 	readonly fast: number;
 	/** For metrics. */
@@ -53,11 +55,11 @@ export interface Slots {
 }
 
 export interface Slot {
-	/** Says how large the body is. */
+	/** Sets the body's size. */
 	holds(bytes: number): void;
-	/** Says how large the body is, if there is room for that. */
+	/** Sets the body's size if there is capacity for it. @returns whether there was */
 	tryHold(bytes?: number): boolean;
-	/** Frees the slot; harmless when repeated. */
+	/** Frees the slot. May be repeated. */
 	release(): void;
 }
 
@@ -65,12 +67,12 @@ export interface SlotsOptions {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
 	readonly fastInFlight?: number;
 	readonly fastForMs?: number;
-	/** Without those set aside. */
+	/** Excludes the reserved ones. */
 	readonly totalInFlight?: number;
 	readonly bytesInFlight?: number;
-	/** What a body counts as until its size is known. */
+	/** The size that a body counts as until it is known. */
 	readonly largestBody?: number;
-	/** Slots set aside for what people asked for. */
+	/** Slots reserved for user requests. */
 	readonly requestedInFlight?: number;
 	readonly requestedBytesInFlight?: number;
 }
@@ -79,7 +81,7 @@ export function createSlots(options: SlotsOptions): Slots {
 	return new SlotTable(options);
 }
 
-/** Bytes of bodies in flight. Any free one is room for any body. */
+/** A budget for the bytes of bodies in flight. A single free byte admits any body. */
 class Bytes {
 	readonly name: string;
 	readonly limit: number;
@@ -99,10 +101,10 @@ class Bytes {
 class Entry implements Slot, FastSend {
 	readonly #table: SlotTable;
 	readonly projectId: string;
-	/** What its project holds of what all share; null if it was requested. */
+	/** Its project's holding of shared capacity; null for a user request. */
 	readonly holding: Holding | null;
 	readonly since: number;
-	/** Where its bytes count. */
+	/** The budget that its bytes count towards. */
 	pot: Bytes;
 	bytes: number;
 	older: FastSend | null = null;
@@ -132,15 +134,20 @@ class Entry implements Slot, FastSend {
 	}
 }
 
-/** What one project holds of what all share. */
+/** One project's holding of shared capacity. */
 interface Holding {
 	sends: number;
+	/** How many of the sends are fast. */
+	fast: number;
 	bytes: number;
 }
 
-const NOTHING: Readonly<Holding> = { sends: 0, bytes: 0 };
+const NOTHING: Readonly<Holding> = { sends: 0, fast: 0, bytes: 0 };
 
-/** A project that waits for a slot of those that all share. */
+/** Maximum number of entries kept for projects that hold nothing. */
+const IDLE_HOLDINGS = 1_000;
+
+/** A project that waits for a shared slot. */
 interface SharedWaiter {
 	readonly projectId: string;
 	readonly bytes: number;
@@ -155,10 +162,15 @@ class SlotTable implements Slots {
 	readonly #small = new Bytes("small_sending_bytes", SENDS.smallBytesInFlight);
 	readonly #requestedBytes: Bytes;
 	readonly #requested: RequestedSlots;
-	/** One that holds nothing has no entry. Requested sends are not in here. */
+	/**
+	 * Excludes user requests. An entry is kept for a while after its project holds nothing: adding and deleting one for
+	 * each send would cost more than the rest of a send's bookkeeping.
+	 */
 	readonly #holdings = new Map<string, Holding>();
+	/** Number of entries that hold nothing. */
+	#idleHoldings = 0;
 	readonly #waiting = new Map<() => void, SharedWaiter>();
-	/** How many of those wait with a small body. */
+	/** Number of waiters with a small body. */
 	#waitingSmall = 0;
 	#total = 0;
 	#granted = 0;
@@ -212,9 +224,8 @@ class SlotTable implements Slots {
 	}
 
 	tryAcquire(projectId: string, bytes = this.#largestBody): Slot | null {
-		if (this.#fast.isFull) this.#fast.removeOld();
-		if (this.#fast.isFull) return null;
 		let holding = this.#holdings.get(projectId);
+		if (!this.#mayBegin(holding)) return null;
 		const { sends, bytes: held } = holding ?? NOTHING;
 		if (!fits(sends, this.#maxTotal - this.#total)) {
 			this.#refusedSends += 1;
@@ -226,9 +237,9 @@ class SlotTable implements Slots {
 			return null;
 		}
 		if (!holding) {
-			holding = { sends: 0, bytes: 0 };
+			holding = { sends: 0, fast: 0, bytes: 0 };
 			this.#holdings.set(projectId, holding);
-		}
+		} else if (holding.sends === 0) this.#idleHoldings -= 1;
 		holding.sends += 1;
 		this.#total += 1;
 		this.#granted += 1;
@@ -268,7 +279,7 @@ class SlotTable implements Slots {
 	tryResize(entry: Entry, bytes = this.#largestBody): boolean {
 		if (bytes > entry.bytes) {
 			const { holding } = entry;
-			// As if it held nothing yet.
+			// Checked as if it held nothing yet.
 			this.#count(entry, -entry.bytes);
 			const pot = holding ? this.#sharedPot(holding.bytes, bytes, holding.sends - 1) : this.#requestedPot(bytes);
 			if (pot !== null) entry.pot = pot;
@@ -286,10 +297,18 @@ class SlotTable implements Slots {
 		if (holding) {
 			this.#total -= 1;
 			holding.sends -= 1;
-			if (holding.sends === 0) this.#holdings.delete(projectId);
+			if (holding.sends === 0) this.#idle();
 		} else this.#requested.give(projectId);
 		this.#fast.remove(entry);
 		this.#callWaiting();
+	}
+
+	/** A project has released everything it held. */
+	#idle(): void {
+		this.#idleHoldings += 1;
+		if (this.#idleHoldings <= IDLE_HOLDINGS) return;
+		for (const [projectId, { sends }] of this.#holdings) if (sends === 0) this.#holdings.delete(projectId);
+		this.#idleHoldings = 0;
 	}
 
 	#begin(projectId: string, holding: Holding | null, pot: Bytes, bytes: number): Entry {
@@ -305,9 +324,9 @@ class SlotTable implements Slots {
 	}
 
 	/**
-	 * Where this body has room now.
+	 * The budget that has room for this body now; null if none has.
 	 *
-	 * @param held bytes that its project holds of what all share
+	 * @param held shared bytes that its project holds
 	 * @param sends its project's other sends in flight
 	 */
 	#sharedPot(held: number, bytes: number, sends: number): Bytes | null {
@@ -321,20 +340,32 @@ class SlotTable implements Slots {
 		return isSmallBody(bytes) && this.#small.free > 0 ? this.#small : null;
 	}
 
-	/** Whether anyone may find room. */
+	/** Whether the project may begin another fast send. */
+	#mayBegin(holding: Readonly<Holding> = NOTHING): boolean {
+		if (this.#fast.hasRoom(holding.fast)) return true;
+		this.#fast.removeOld();
+		return this.#fast.hasRoom(holding.fast);
+	}
+
+	/** Whether any waiter might be admitted. */
 	#hasRoom(): boolean {
 		if (this.#fast.isFull || this.#total >= this.#maxTotal) return false;
 		return this.#shared.free > 0 || (this.#waitingSmall > 0 && this.#small.free > 0);
 	}
 
 	#mayTake({ projectId, bytes }: SharedWaiter): boolean {
-		const { sends, bytes: held } = this.#holdings.get(projectId) ?? NOTHING;
-		return fits(sends, this.#maxTotal - this.#total) && this.#sharedPot(held, bytes, sends) !== null;
+		const holding = this.#holdings.get(projectId) ?? NOTHING;
+		const { sends, bytes: held } = holding;
+		return (
+			this.#mayBegin(holding) &&
+			fits(sends, this.#maxTotal - this.#total) &&
+			this.#sharedPot(held, bytes, sends) !== null
+		);
 	}
 
-	/** Rounds over those that wait, each called once a round, as long as there is room and the last round used some. */
+	/** Calls the waiters in rounds, each once per round, as long as there is capacity and the last round used some. */
 	#callWaiting(): void {
-		if (this.#calling) return;
+		if (this.#calling || (this.#waiting.size === 0 && !this.#requested.isWaited)) return;
 		this.#calling = true;
 		try {
 			this.#requested.callWaiting();
@@ -355,16 +386,16 @@ class SlotTable implements Slots {
 		}
 	}
 
-	/** @param keepTurn the callback is about to be registered again, without losing its turn */
+	/** @param keepTurn whether the callback is about to be registered again, keeping its turn */
 	#stopWaiting(callback: () => void, keepTurn = false): void {
 		const waiting = this.#waiting.get(callback);
 		if (waiting && isSmallBody(waiting.bytes)) this.#waitingSmall -= 1;
 		if (!keepTurn) this.#waiting.delete(callback);
 	}
 
-	/** Nothing happens when a send stops being fast, so waiting for that needs a timer. One is enough for all. */
+	/** No event marks that a send stops being fast, so waiting for that needs a timer. One serves all waiters. */
 	#watch(): void {
-		if (this.#timer !== null || this.#waiting.size === 0 || !this.#fast.isFull) return;
+		if (this.#timer !== null || this.#waiting.size === 0) return;
 		const dueIn = this.#fast.nextInMs;
 		if (dueIn === null) return;
 		this.#timer = this.#clock.setTimeout(() => {
@@ -376,7 +407,7 @@ class SlotTable implements Slots {
 	}
 }
 
-/** Whether the bytes that are set aside for small bodies may be used for it. */
+/** Whether a body of this size may use the bytes reserved for small bodies. */
 export const isSmallBody = (bytes: number): boolean => bytes <= SENDS.smallBodyBytes;
 
 /** The dynamic threshold: a project may take more while it holds less than is free. */

@@ -1,17 +1,24 @@
+import { constants } from "node:crypto";
 import type { TcpNetConnectOpts } from "node:net";
-import { type ConnectionOptions, connect as connectTls, createSecureContext, getCACertificates } from "node:tls";
+import {
+	type ConnectionOptions,
+	connect as connectTls,
+	createSecureContext,
+	DEFAULT_CIPHERS,
+	getCACertificates,
+} from "node:tls";
 
-/** What the sender uses of a TLS socket. */
+/** The parts of a TLS socket that the sender uses. */
 export interface Socket {
 	readonly writable: boolean;
 	write(bytes: Uint8Array): unknown;
-	/** Reads on after `onread` returned false. */
+	/** Continues reading after `onread` returned false. */
 	resume(): unknown;
 	destroy(error?: Error): unknown;
 	setNoDelay(on: boolean): unknown;
-	/** Offers a session to resume; before it has connected. Throws if it isn't one. */
+	/** Offers a session to resume; call this before it connects. Throws if the session is invalid. */
 	setSession(session: Buffer): void;
-	/** Calls back when nothing was read or written for so long. */
+	/** Calls back after this long without a read or write. */
 	setTimeout(ms: number, callback?: () => void): unknown;
 	on(event: "error", listener: (error: Error) => void): unknown;
 	on(event: "session", listener: (session: Buffer) => void): unknown;
@@ -19,18 +26,24 @@ export interface Socket {
 	once(event: "connect" | "secureConnect", listener: () => void): unknown;
 }
 
-/** `tls.connect` hands `onread` on to `net.connect`; its types do not say so. */
+/** `tls.connect` passes `onread` on to `net.connect`, although its types don't say so. */
 export type ConnectOptions = Pick<TcpNetConnectOpts, "host" | "port" | "onread"> & ConnectionOptions;
 
-/** Begins a TLS connection; may throw. */
+/** Starts a TLS connection; may throw. */
 export type Connect = (options: ConnectOptions) => Socket;
 
-/** @param extraCa PEM with certificate authorities to trust besides the machine's */
+/**
+ * Limits what a receiver can make this node compute in one turn of the event loop. With finite-field Diffie-Hellman the
+ * receiver chooses the numbers, and one handshake can take seconds. Renegotiation would allow endless handshakes.
+ */
+const BOUNDED = { ciphers: `${DEFAULT_CIPHERS}:!kDHE`, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
+
+/** @param extraCa PEM with certificate authorities to trust in addition to the machine's */
 export function createConnect(extraCa?: string): Connect {
 	const ca = [...getCACertificates("default")];
 	if (extraCa !== undefined) ca.push(extraCa);
-	// Made once: reading some 150 authorities again for each connection would cost milliseconds.
-	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2" });
-	// Node documents the option `session`, but not the method that it calls.
+	// Created once: reading about 150 authorities again for each connection would cost milliseconds.
+	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2", ...BOUNDED });
+	// Node documents the `session` option, but not the method that it calls.
 	return (options) => connectTls({ ...options, secureContext }) as ReturnType<typeof connectTls> & Socket;
 }

@@ -1,8 +1,8 @@
 /**
- * The address ranges that are not ordinary public addresses, from the IANA special-purpose address registries
- * (https://www.iana.org/assignments/iana-ipv4-special-registry, …/iana-ipv6-special-registry; RFC 6890 and its
- * updates) and the multicast registries. Where a registry marks a part of a range as globally reachable, the whole range
- * is still listed: nobody receives webhooks there.
+ * Address ranges that aren't ordinary public addresses, from the IANA special-purpose address registries
+ * (https://www.iana.org/assignments/iana-ipv4-special-registry, …/iana-ipv6-special-registry; RFC 6890 and its updates)
+ * and the multicast registries. If a registry marks part of a range as globally reachable, the whole range is still
+ * listed, because no one receives webhooks there.
  */
 export const SPECIAL_IPV4: readonly string[] = [
 	"0.0.0.0/8", // "this network", RFC 791
@@ -26,13 +26,13 @@ export const SPECIAL_IPV4: readonly string[] = [
 	"240.0.0.0/4", // reserved, RFC 1112; limited broadcast, RFC 919
 ];
 
-/** The IPv6 range that holds every public unicast address handed out so far (RFC 4291, 2.4; IANA IPv6 address space). */
+/** The IPv6 range of all public unicast addresses assigned so far (RFC 4291, 2.4; IANA IPv6 address space). */
 export const GLOBAL_IPV6 = "2000::/3";
 
 /**
- * Those within {@link GLOBAL_IPV6}. Everything outside of it is refused anyway: unspecified and loopback (::/128, ::1),
- * IPv4-compatible, -mapped and -translated (::/96, ::ffff:0:0/96, ::ffff:0:0:0/96), NAT64 (64:ff9b::/96,
- * 64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fc00::/7, with fd00:ec2::254 of AWS),
+ * Special ranges within {@link GLOBAL_IPV6}. Everything outside it is refused anyway: unspecified and loopback (::/128,
+ * ::1), IPv4-compatible, -mapped and -translated (::/96, ::ffff:0:0/96, ::ffff:0:0:0/96), NAT64 (64:ff9b::/96,
+ * 64:ff9b:1::/48), discard (100::/64), SRv6 (5f00::/16), unique local (fc00::/7, including AWS's fd00:ec2::254),
  * link-local (fe80::/10), site-local (fec0::/10) and multicast (ff00::/8).
  */
 export const SPECIAL_IPV6: readonly string[] = [

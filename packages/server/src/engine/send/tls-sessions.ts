@@ -2,20 +2,20 @@ import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
 import { RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Certificates of a chain that are looked at; OpenSSL accepts no longer chains by default. */
+/** Maximum number of certificates examined in a chain; OpenSSL accepts no longer chains by default. */
 const MAX_CHAIN = 100;
 
 /** A TLS session that may be resumed. */
 export interface TlsSession {
 	readonly session: Buffer;
-	/** Until when the certificates are valid that it was made with, milliseconds since the epoch. */
+	/** When the first of the certificates that it was made with expires, milliseconds since the epoch. */
 	readonly validTo: number;
 }
 
 /**
- * TLS sessions for resumption, one for each host and port (RFC 8446, 2.2). Resuming skips the certificate, so a session
- * lives no longer than the certificates that it was made with; what replaces a resumed session inherits its end. Those
- * used least recently are dropped.
+ * TLS sessions for resumption, one for each host and port (RFC 8446, 2.2). Resumption skips the certificate check, so a
+ * session never outlives the certificates that it was made with; a session issued on resumption inherits that expiry.
+ * The least recently used are dropped, and large ones aren't kept.
  */
 export class TlsSessions {
 	readonly #clock: Pick<Clock, "now">;
@@ -34,6 +34,7 @@ export class TlsSessions {
 
 	keep(place: string, session: TlsSession): void {
 		this.#byPlace.delete(place);
+		if (session.session.length > RECEIVERS.sessionBytes) return;
 		this.#byPlace.set(place, session);
 		if (this.#byPlace.size > RECEIVERS.tlsSessions) this.drop(this.#byPlace.keys().next().value ?? place);
 	}
@@ -43,7 +44,7 @@ export class TlsSessions {
 	}
 }
 
-/** Until when all certificates of a chain are valid, milliseconds since the epoch; 0 where one does not tell. */
+/** When the first certificate of the chain expires, milliseconds since the epoch; 0 if any has no expiry. */
 export function validUntil(certificate: PeerCertificate): number {
 	let validTo = Number.POSITIVE_INFINITY;
 	let each: Partial<DetailedPeerCertificate> | undefined = certificate;

@@ -2,13 +2,14 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import tls, { connect, type DetailedPeerCertificate } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { RECEIVERS } from "../../base/budgets.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
 import { createHttpSender } from "./http-sender.ts";
 import { answered, Receiver, shipment } from "./receiver.fixture.ts";
 import type { Resolver } from "./resolver.ts";
-import { validUntil } from "./tls-sessions.ts";
+import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 const authority = createAuthority();
 const trusted = authority.issue();
@@ -31,7 +32,7 @@ afterEach(async () => {
 	expect(faults).toEqual([]);
 });
 
-/** All names are this machine's. */
+/** Resolves every name to this machine. */
 const resolver: Resolver = {
 	async lookup(hostname) {
 		lookups.push(hostname);
@@ -92,12 +93,12 @@ describe("certificates", () => {
 		});
 	}
 
-	test("one that is not valid yet", async () => {
+	test("rejects one that is not valid yet", async () => {
 		const receiver = await listen(authority.issue({ validFrom: DAY_MS, validTo: 2 * DAY_MS }));
 		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_expired" });
 	});
 
-	test("one from an authority that is trusted only when handed in", async () => {
+	test("trusts an additional authority only if it is configured", async () => {
 		const receiver = await listen(trusted);
 		const plain = makeSender({ extraCa: createAuthority().cert });
 		expect(await plain.send(shipment(receiver.url()))).toMatchObject({ reason: "tls_untrusted" });
@@ -106,7 +107,7 @@ describe("certificates", () => {
 		expect(await both.send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
 	});
 
-	test("an address in the URL must be named by the certificate as an address", async () => {
+	test("the certificate must list an address in the URL as an address", async () => {
 		const receiver = await listen(trusted);
 		expect(await makeSender().send(shipment(receiver.url("/", "127.0.0.1")))).toMatchObject({
 			reason: "tls_wrong_host",
@@ -115,7 +116,7 @@ describe("certificates", () => {
 });
 
 describe("handshakes", () => {
-	test("TLS 1.1 is too old, even where the process would allow it", async () => {
+	test("refuses TLS 1.1, even if the process would allow it", async () => {
 		const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
 		const receiver = await listen({ ...trusted, ...old });
 		const { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS } = tls;
@@ -133,7 +134,45 @@ describe("handshakes", () => {
 		}
 	});
 
-	test("TLS 1.2 is not", async () => {
+	test("refuses finite-field Diffie-Hellman, in which the receiver chooses the numbers", async () => {
+		const ciphers = "DHE-RSA-AES128-GCM-SHA256";
+		const receiver = await listen({
+			...authority.issue({ rsa: true }),
+			maxVersion: "TLSv1.2",
+			ciphers,
+			dhparam: "auto",
+		});
+		const lenient = connect({ port: receiver.port, host: "127.0.0.1", ca: authority.cert, servername: "localhost" });
+		await once(lenient, "secureConnect");
+		expect(lenient.getCipher().name).toBe(ciphers);
+		lenient.destroy();
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ reason: "tls_failed" });
+	});
+
+	test("a receiver can't start another handshake on a connection", async () => {
+		const receiver = await listen({ ...trusted, maxVersion: "TLSv1.2" });
+		const ends: (Error | null)[] = [];
+		const lenient = connect({ port: receiver.port, host: "127.0.0.1", ca: authority.cert, servername: "localhost" });
+		await once(lenient, "secureConnect");
+		await new Promise<void>((resolve) => {
+			receiver.sockets[0]!.renegotiate({}, (end) => {
+				ends.push(end);
+				resolve();
+			});
+		});
+		expect(ends).toEqual([null]);
+		lenient.destroy();
+		const refused = new Promise((resolve) => {
+			receiver.answer = (socket) => {
+				socket.on("error", resolve);
+				socket.renegotiate({}, () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
+			};
+		});
+		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "unanswered" });
+		expect(await refused).toMatchObject({ code: "ERR_SSL_NO_RENEGOTIATION" });
+	});
+
+	test("accepts TLS 1.2", async () => {
 		const receiver = await listen({ ...trusted, maxVersion: "TLSv1.2" });
 		expect(await makeSender().send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
 	});
@@ -160,7 +199,7 @@ describe("handshakes", () => {
 		});
 	});
 
-	test("a session is resumed on the next connection to the same place", async () => {
+	test("resumes a session on the next connection to the same host and port", async () => {
 		const receiver = await listen(trusted);
 		const reused: boolean[] = [];
 		receiver.answer = (socket, request) => {
@@ -184,7 +223,7 @@ describe("a session", () => {
 		};
 		let later = 0;
 		const sender = makeSender({ clock: { ...systemClock, now: () => Date.now() + later } });
-		// The session of the second is that of the first, renewed: it does not live longer for that.
+		// The second connection renews the first one's session, which doesn't extend its life.
 		for (const ms of [0, DAY_MS - 60_000, DAY_MS + 60_000]) {
 			later = ms;
 			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered" });
@@ -192,7 +231,7 @@ describe("a session", () => {
 		expect(reused).toEqual([false, true, false]);
 	});
 
-	test("lives as long as the first of its certificates to expire", () => {
+	test("lives until its first certificate expires", () => {
 		const root = { valid_to: "Jan  1 00:00:00 2030 GMT" } as DetailedPeerCertificate;
 		root.issuerCertificate = root;
 		const leaf = { valid_to: "Jan  1 00:00:00 2031 GMT", issuerCertificate: root } as DetailedPeerCertificate;
@@ -202,7 +241,7 @@ describe("a session", () => {
 });
 
 describe("names", () => {
-	test("are resolved once for a connection, indicated to the server, and compared with its certificate", async () => {
+	test("are resolved once per connection, sent to the server, and checked against its certificate", async () => {
 		const receiver = await listen(authority.issue({ names: ["shop.example", "*.shop.example"] }));
 		const sender = makeSender();
 		for (const host of ["shop.example", "SHOP.example", "eu.shop.example", "shop.example."]) {
@@ -215,11 +254,22 @@ describe("names", () => {
 		expect(await sender.send(shipment(receiver.url("/", "other.example")))).toMatchObject({ reason: "tls_wrong_host" });
 	});
 
-	test("with several addresses are tried in turn", async () => {
+	test("are tried at each of their addresses in order", async () => {
 		const receiver = await listen(trusted);
 		const several = makeSender({ resolver: { lookup: async () => ["127.0.0.2", "::1", "127.0.0.3", "127.0.0.1"] } });
 		expect(await several.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
 		const none = makeSender({ resolver: { lookup: async () => ["127.0.0.2", "127.0.0.3"] } });
 		expect(await none.send(shipment(receiver.url()))).toMatchObject({ reason: "connection_refused" });
 	});
+});
+
+// A receiver chooses their size: those of 1,000 hosts could hold 160 MB.
+test("large sessions are not kept", () => {
+	const sessions = new TlsSessions(systemClock);
+	const validTo = systemClock.now() + DAY_MS;
+	const session = (bytes: number) => ({ session: Buffer.alloc(bytes), validTo });
+	sessions.keep("a:443", session(RECEIVERS.sessionBytes));
+	expect(sessions.find("a:443")).toBeDefined();
+	sessions.keep("a:443", session(RECEIVERS.sessionBytes + 1));
+	expect(sessions.find("a:443")).toBeUndefined();
 });

@@ -16,7 +16,7 @@ const answered = (status: number): Outcome => ({
 	waitedMs: 0,
 });
 
-test("the table in the documentation is the table in the code", () => {
+test("the documentation has the same table as the code", () => {
 	const page = readFileSync(new URL("../../../../../docs/concepts/lifecycle.md", import.meta.url), "utf8");
 	const rows = page
 		.split("\n")
@@ -37,13 +37,13 @@ test("the table in the documentation is the table in the code", () => {
 	expect(rows).toEqual(inCode);
 });
 
-test("exactly the 2xx status codes are a success", () => {
+test("only 2xx status codes are a success", () => {
 	for (let status = 200; status <= 599; status++) {
 		expect(verdictOf(answered(status)), String(status)).toBe(status < 300 ? "success" : "failure");
 	}
 });
 
-test("seven failures are retried after the spec's delays, and the eighth is the last", () => {
+test("seven failures are retried after the spec's delays, the eighth is final", () => {
 	const delays = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => afterAttempt(attempt, "failure", DELAYS));
 	expect(delays.map((next) => next.delayMs)).toEqual([
 		30_000,
@@ -58,7 +58,7 @@ test("seven failures are retried after the spec's delays, and the eighth is the 
 	expect(delays.map((next) => next.status)).toEqual([...Array(7).fill("retrying"), "failed"]);
 });
 
-test("a success or a closing ends the series at any attempt", () => {
+test("success or closing ends the series at any attempt", () => {
 	for (let attempt = 1; attempt <= 8; attempt++) {
 		expect(afterAttempt(attempt, "success", DELAYS)).toEqual({ status: "delivered", delayMs: null });
 		expect(afterAttempt(attempt, "closed", DELAYS)).toEqual({ status: "failed", delayMs: null });

@@ -1,9 +1,9 @@
 /**
- * The life of a delivery, as one table. Pure: no clock, no storage, no network. `docs/concepts/lifecycle.md` draws the
- * same table, and a test holds the two together.
+ * The lifecycle of a delivery, as one table. Pure: no clock, no storage, no network. `docs/concepts/lifecycle.md` draws
+ * the same table, and a test compares the two.
  *
- * A delivery is one event on its way to one webhook. It is born `attempting`; each attempt's verdict moves it on. A
- * replay begins a new series at attempt 1, with all attempts before it again.
+ * A delivery is one event on its way to one webhook. It starts as `attempting`, and each attempt's verdict moves it on.
+ * A replay starts a new series at attempt 1, with the full number of attempts.
  */
 import type { AttemptStatus, DeliveryState } from "../../storage/port.ts";
 import type { Outcome } from "../send/outcome.ts";
@@ -12,7 +12,7 @@ import type { Outcome } from "../send/outcome.ts";
 export type Verdict =
 	/** The receiver answered 2xx. */
 	| "success"
-	/** Any other answer, or none in time. */
+	/** Any other response, or none in time. */
 	| "failure"
 	/** Nothing was sent, and nothing will be: retention ended, or the owner no longer wants it. */
 	| "closed";
@@ -20,10 +20,10 @@ export type Verdict =
 export interface Transition {
 	readonly from: DeliveryState;
 	readonly on: Verdict | "replay";
-	/** Whether attempts are left in the series after this one; absent where it does not matter. */
+	/** Whether the series has attempts left after this one; absent if irrelevant. */
 	readonly attemptsLeft?: boolean;
 	readonly to: DeliveryState;
-	/** How the attempt stands in the delivery log; absent for a replay, which is no attempt yet. */
+	/** The attempt's status in the delivery log; absent for a replay, which isn't an attempt yet. */
 	readonly logged?: AttemptStatus;
 }
 
@@ -39,11 +39,11 @@ export const LIFECYCLE: readonly Transition[] = [
 /** What an attempt leads to. */
 export interface Next {
 	readonly status: AttemptStatus;
-	/** How long after the attempt's end the next one is due, milliseconds; null when there is none. */
+	/** Time from the attempt's end until the next one is due, milliseconds; null if there is none. */
 	readonly delayMs: number | null;
 }
 
-/** Success is a 2xx status line; everything else that was tried is a failure. */
+/** A 2xx status line is a success; any other result of an attempt is a failure. */
 export function verdictOf(outcome: Outcome): Verdict {
 	switch (outcome.kind) {
 		case "answered":
@@ -56,9 +56,9 @@ export function verdictOf(outcome: Outcome): Verdict {
 }
 
 /**
- * What comes after attempt number `attempt` (from 1) ended with this verdict.
+ * What follows once attempt number `attempt` (from 1) has ended with this verdict.
  *
- * @param delaysMs the waits before attempts 2, 3 …; a series has one attempt more than there are waits
+ * @param delaysMs the delays before attempts 2, 3 …; a series has one attempt more than there are delays
  */
 export function afterAttempt(attempt: number, verdict: Verdict, delaysMs: readonly number[]): Next {
 	const delay = delaysMs[attempt - 1];

@@ -18,13 +18,13 @@ const outcomeOf = (projectId: string, done: (result: SettleResult) => void = () 
 	done,
 });
 
-/** Refuses every batch with outcomes of the project `refused`. */
+/** Rejects every batch with outcomes of the project `refused`. */
 class Storage {
-	/** What it was handed, by project. */
+	/** The projects of each call. */
 	readonly calls: string[] = [];
-	/** How often it is lost before it takes the next batch. */
+	/** How often it fails before it takes the next batch. */
 	outage = 0;
-	/** How often it is lost after each refusal. */
+	/** How often it fails after each rejection. */
 	outageAfterRefusal = 0;
 	closed = false;
 
@@ -41,12 +41,12 @@ class Storage {
 	}
 }
 
-/** Hands these projects' outcomes in as one batch. Resolves with what became of each, going through outages by the clock. */
+/** Settles these projects' outcomes as one batch. Resolves with each result, advancing the clock through outages. */
 async function settle(storage: Storage, projects: readonly string[]): Promise<Record<string, SettleResult>> {
 	const clock = new VirtualClock();
 	const settler = new Settler(storage, clock, systemClock, silentLogger);
 	const results: Record<string, SettleResult> = {};
-	// What comes while the first one is committed goes together.
+	// Items added while the first one is committed share a batch.
 	for (const projectId of ["first", ...projects])
 		settler.add({
 			lease: { projectId, generation: 1 },
@@ -72,20 +72,20 @@ async function settle(storage: Storage, projects: readonly string[]): Promise<Re
 	return results;
 }
 
-test("outcomes that storage refuses hold up nobody else's", async () => {
+test("outcomes that storage rejects don't delay others", async () => {
 	const storage = new Storage();
 	expect(await settle(storage, ["a", "refused", "b"])).toEqual({ a: "settled", refused: "refused", b: "settled" });
 	expect(storage.calls).toEqual(["a", "refused", "b"]);
 });
 
-test("storage that goes away after a refusal has refused nothing else: those outcomes wait for it", async () => {
-	// They were once all thrown away, and their events sent again.
+test("if storage goes away after a rejection, the other outcomes wait for it", async () => {
+	// They were once all discarded, and their events sent again.
 	const storage = new Storage();
 	storage.outageAfterRefusal = 3;
 	expect(await settle(storage, ["refused", "a", "b"])).toEqual({ refused: "refused", a: "settled", b: "settled" });
 });
 
-test("through an outage outcomes wait together", async () => {
+test("outcomes wait together during an outage", async () => {
 	const storage = new Storage();
 	const outcomes = settle(storage, ["a", "b"]);
 	storage.outage = 4;
@@ -93,7 +93,7 @@ test("through an outage outcomes wait together", async () => {
 	expect(storage.calls).toEqual(["a b", "a b", "a b", "a b"]);
 });
 
-test("once storage is closed, what was not written is left to whoever takes the projects next", async () => {
+test("once storage is closed, unwritten outcomes are left to the projects' next owners", async () => {
 	const storage = new Storage();
 	const outcomes = settle(storage, ["a", "b"]);
 	storage.closed = true;
@@ -101,7 +101,7 @@ test("once storage is closed, what was not written is left to whoever takes the 
 	expect(storage.calls).toEqual([]);
 });
 
-/** Storage that is away, and projects whose rows somebody else holds, until a test says otherwise. */
+/** Storage that is unavailable, and projects whose rows are locked, until a test says otherwise. */
 class HeldStorage {
 	isAway = false;
 	readonly locked = new Set<string>();
@@ -119,7 +119,7 @@ function held() {
 	return {
 		storage,
 		settler,
-		/** Lets this much time pass, with all that it leads to. */
+		/** Advances the clock by this much and runs everything that becomes due. */
 		async pass(ms: number): Promise<void> {
 			const until = clock.elapsed() + ms;
 			for (;;) {
@@ -132,7 +132,7 @@ function held() {
 	};
 }
 
-test("in an outage a project starts nothing more at its bound, then all projects at the node's", async () => {
+test("in an outage a project stops starting at its own limit, then all projects at the node's", async () => {
 	const { storage, settler, pass } = held();
 	storage.isAway = true;
 	const called: string[] = [];
@@ -155,7 +155,7 @@ test("in an outage a project starts nothing more at its bound, then all projects
 	expect(settler.budget.used).toBe(0);
 });
 
-test("a project whose rows somebody else holds starts nothing, takes no room from others, and loses no outcome", async () => {
+test("a project with locked rows starts nothing, takes no room from others, and loses no outcome", async () => {
 	const { storage, settler, pass } = held();
 	const settled: string[] = [];
 	const done = (name: string) => (result: SettleResult) => settled.push(`${name} ${result}`);
@@ -180,7 +180,7 @@ test("a project whose rows somebody else holds starts nothing, takes no room fro
 	expect([hasRoom, settler.hasRoom("a"), settler.budget.used]).toEqual([1, true, 0]);
 });
 
-test("a node that stops gives up outcomes whose rows stay held, tells so once for each, and is done", async () => {
+test("a stopping node gives up outcomes whose rows stay locked, and reports each once", async () => {
 	const { storage, settler, pass } = held();
 	const told: string[] = [];
 	storage.locked.add("a");
@@ -198,7 +198,7 @@ test("a node that stops gives up outcomes whose rows stay held, tells so once fo
 	expect(settler.budget.used).toBe(0);
 });
 
-test("of a delivery and of a lane that move several times in one commit the last word counts", async () => {
+test("the last change counts if a delivery or lane changes several times in one commit", async () => {
 	const settlements: Settlement[] = [];
 	const storage = {
 		settle: async (batch: readonly Settlement[]) => {
@@ -212,7 +212,7 @@ test("of a delivery and of a lane that move several times in one commit the last
 	const place = (seq: number) => ({ webhookId: "wh", seq });
 	const retry = (seq: number) => ({ ...place(seq), queue: "retry", replay: 0, attempt: 2, dueAt: 1 }) as const;
 	const progress = (position: number) => ({ webhookId: "wh", position, open: [] });
-	// What comes while the first one is committed goes together.
+	// Items added while the first one is committed share a batch.
 	settler.add({ ...nothing, lane: progress(1) });
 	settler.add({ ...nothing, schedule: retry(1), lane: progress(2) });
 	settler.add({ ...nothing, unschedule: place(1), lane: progress(3) });
@@ -222,8 +222,8 @@ test("of a delivery and of a lane that move several times in one commit the last
 	expect(settlements.slice(1)).toMatchObject([{ schedule: [retry(2)], unschedule: [place(1)], lanes: [progress(3)] }]);
 });
 
-test("outcomes that waited for storage are settled under the generation that their lease has by then", async () => {
-	// A failover gives a lease another generation; outcomes under the old one would be refused.
+test("outcomes that waited for storage are settled under their lease's current generation", async () => {
+	// A failover changes a lease's generation; outcomes under the old one would be rejected.
 	const clock = new VirtualClock();
 	const generations: number[] = [];
 	const lease = { projectId: "a", generation: 1 };
@@ -249,13 +249,13 @@ test("outcomes that waited for storage are settled under the generation that the
 	expect(generations).toEqual([1, 2]);
 });
 
-test("a row that is held and that no statement looks for holds up its own project alone", async () => {
+test("a locked row that no statement checks for delays only its own project", async () => {
 	const calls: string[] = [];
 	const storage = {
 		settle: async (settlements: readonly Settlement[]) => {
 			calls.push(settlements.map(({ projectId }) => projectId).join(" "));
 			if (settlements.some(({ projectId }) => projectId === "held") && calls.length < 10)
-				throw new StorageError("locked", "Somebody else holds a row.");
+				throw new StorageError("locked", "Another session locked a row.");
 			return settlements.map(() => "settled" as const);
 		},
 	};
@@ -265,4 +265,31 @@ test("a row that is held and that no statement looks for holds up its own projec
 	await settler.drain();
 	expect(calls.slice(0, 6)).toEqual(["first", "a held b c", "a held", "a", "held", "b c"]);
 	expect(settled).toEqual(["first", "a", "b", "c", "held"]);
+});
+
+test("once outcomes of a lease are refused, later ones under the same lease are not written", async () => {
+	// Otherwise their lanes' positions would skip events of the rejected ones, which would never be sent again.
+	const clock = new VirtualClock();
+	const verdicts: Verdict[] = ["stale", "settled"];
+	const written: number[] = [];
+	const storage = {
+		async settle(settlements: readonly Settlement[]): Promise<Verdict[]> {
+			written.push(settlements.length);
+			return settlements.map(() => verdicts.shift()!);
+		},
+	};
+	const settler = new Settler(storage, clock, systemClock, silentLogger);
+	const results: SettleResult[] = [];
+	const { lease } = outcomeOf("p");
+	const add = (): void => settler.add({ ...outcomeOf("p", (result) => results.push(result)), lease });
+	add();
+	await settler.drain();
+	add();
+	await settler.drain();
+	expect(results).toEqual(["stale", "stale"]);
+	expect(written).toEqual([1]);
+	// The project was taken again.
+	settler.add(outcomeOf("p", (result) => results.push(result)));
+	await settler.drain();
+	expect(results).toEqual(["stale", "stale", "settled"]);
 });

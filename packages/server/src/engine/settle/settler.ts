@@ -13,32 +13,34 @@ import {
 	type Verdict,
 } from "../../storage/port.ts";
 
-/** Under load a commit gathers for as long as this, milliseconds: what a crash makes come again stays small. */
+/** Maximum time to batch outcomes under load, milliseconds. Keeps small what a crash causes to be repeated. */
 const GATHER_MS = 20;
-/** When storage is lost, a batch is tried again after this long, doubling … */
+/** First delay before retrying a batch when storage is lost. It doubles … */
 const RETRY_MS = 100;
-/** … up to this long. */
+/** … up to this. */
 const RETRY_MAX_MS = 5_000;
 
-/** A node that stops waits this long for rows that somebody else holds, milliseconds. */
+/** How long a stopping node waits for rows locked by another session, milliseconds. */
 const STOP_PATIENCE_MS = 10_000;
 
-/** What became of something handed in to be settled. */
+/** The result of settling an item. */
 export type SettleResult =
 	| "settled"
-	/** The lease had passed to another node: nothing was written. */
+	/** Another node has the lease: nothing was written. */
 	| "stale"
-	/** Storage refuses this project's outcomes for a reason that trying again will not mend. Nothing was written. */
+	/** Storage rejects this project's outcomes for a reason that retrying won't fix. Nothing was written. */
 	| "refused";
 
-/** One change of a lane: an attempt with what follows from it, or just a position that moved. */
+/** One change of a lane: an attempt and its consequences, or only a new position. */
 export interface SettleItem {
-	/** The lease that it was made under: one object for an actor's life. Its generation changes with the database's epoch. */
+	/**
+	 * The lease that it was made under: one object for an actor's life. Its generation changes with the database's epoch.
+	 */
 	readonly lease: { readonly projectId: string; readonly generation: number };
 	readonly attempt: NewAttempt | null;
 	/** The delivery's next attempt. */
 	readonly schedule: Retry | null;
-	/** The delivery waits no longer. */
+	/** The delivery no longer waits. */
 	readonly unschedule: { readonly webhookId: string; readonly seq: number } | null;
 	readonly lane: LaneProgress | null;
 	/** Called once, after the commit. */
@@ -46,13 +48,13 @@ export interface SettleItem {
 }
 
 /**
- * Commits outcomes of all projects together, in turn by project. Outcomes are never given up because storage is away, or
- * because somebody else holds their project's rows: they are tried until they are committed or their lease is gone. At
- * its bound a project starts nothing more. One whose rows are held starts nothing at all, and does not count among what
- * bounds the others.
+ * Commits the outcomes of all projects together, in turn by project. Outcomes are never dropped because storage is
+ * unavailable or another session has locked their project's rows: they are retried until they are committed or their
+ * lease is gone. At its limit a project starts nothing more. A project whose rows are locked starts nothing at all, and
+ * doesn't count towards the limits of the others.
  */
 export class Settler {
-	/** Outcomes that wait for a commit or are in one, without those of locked projects. */
+	/** Outcomes that wait for or are in a commit, except those of locked projects. */
 	readonly budget = new Budget({
 		name: "settle_queue_outcomes",
 		limit: COMMITS.outcomesWaiting,
@@ -63,9 +65,14 @@ export class Settler {
 	readonly #clock: Clock;
 	readonly #logger: Logger;
 	readonly #commits: GroupCommit<SettleItem>;
-	/** Projects whose rows somebody else holds, with how many outcomes of theirs wait for that. */
+	/** Projects whose rows another session has locked, and their number of waiting outcomes. */
 	readonly #locked = new Map<string, number>();
 	readonly #roomWaiters = new Map<string, (() => void)[]>();
+	/**
+	 * Leases with rejected outcomes, each identified by the object of its actor. Later outcomes depend on the rejected
+	 * ones: a lane's position would skip events that are neither settled nor open.
+	 */
+	readonly #ended = new WeakSet<SettleItem["lease"]>();
 
 	constructor(storage: Pick<DeliveryStorage, "settle">, clock: Clock, disk: Clock, logger: Logger) {
 		this.#storage = storage;
@@ -90,7 +97,7 @@ export class Settler {
 		this.#commits.add(item);
 	}
 
-	/** Whether the project's lanes may start more. When not, {@link onRoom} tells once when they may again. */
+	/** Whether the project's lanes may start more. If not, {@link onRoom} calls back once when they may again. */
 	hasRoom(projectId: string): boolean {
 		return !this.#locked.has(projectId) && this.budget.refusal(projectId, 1) === null;
 	}
@@ -102,14 +109,14 @@ export class Settler {
 	}
 
 	/**
-	 * The node stops: outcomes whose rows somebody else still holds {@link STOP_PATIENCE_MS} from now are given up. Whoever
-	 * takes their projects next makes those attempts again.
+	 * Starts stopping: outcomes whose rows are still locked after {@link STOP_PATIENCE_MS} are given up. The next owner
+	 * of their projects repeats those attempts.
 	 */
 	stop(): void {
 		this.#commits.end(STOP_PATIENCE_MS);
 	}
 
-	/** Resolves when all that was added is settled. */
+	/** Resolves when everything added is settled. */
 	drain(): Promise<void> {
 		return this.#commits.drain();
 	}
@@ -127,19 +134,21 @@ export class Settler {
 
 	async #commit(batch: SettleItem[], apart: boolean): Promise<SettleItem[]> {
 		const groups = groupByLease(batch);
-		const results = await this.#settle(
-			groups.map((group) => group.settlement),
-			apart,
-		);
+		const tried = groups.filter(({ lease }) => !this.#ended.has(lease));
+		const settlements = tried.map((group) => group.settlement);
+		const verdicts = settlements.length === 0 ? [] : await this.#settle(settlements, apart);
+		const results = new Map(tried.map((group, i) => [group, verdicts[i]!]));
 		const locked: SettleItem[] = [];
-		for (const [i, { items, settlement }] of groups.entries()) {
-			const { projectId } = settlement;
-			const result = results[i]!;
+		for (const group of groups) {
+			const { lease, items } = group;
+			const { projectId } = lease;
+			const result = results.get(group) ?? "stale";
 			if (result === "locked") {
 				locked.push(...items);
 				this.#becameLocked(projectId);
 				continue;
 			}
+			if (result !== "settled") this.#ended.add(lease);
 			this.#becameFree(projectId);
 			this.budget.give(projectId, items.length);
 			for (const item of items) item.done(result);
@@ -187,7 +196,7 @@ export class Settler {
 		}
 	}
 
-	/** A row of one of them is held that no statement looks for: it is found by halves. */
+	/** A row that no statement checks for is locked: finds its settlement by bisection. */
 	async #findLocked(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
 		if (settlements.length === 1) return ["locked"];
 		const half = Math.ceil(settlements.length / 2);
@@ -195,7 +204,7 @@ export class Settler {
 		return [...first, ...(await this.#settle(settlements.slice(half), apart))];
 	}
 
-	/** One of them is refused: each is tried by itself, so that the others are not held up. */
+	/** One of them is rejected: tries each separately, so that the others aren't delayed. */
 	async #refused(settlements: Settlement[], apart: boolean, error: unknown): Promise<(Verdict | SettleResult)[]> {
 		const results: (Verdict | SettleResult)[] = [];
 		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one], apart)));
@@ -209,6 +218,7 @@ export class Settler {
 }
 
 interface Group {
+	readonly lease: SettleItem["lease"];
 	readonly settlement: Settlement;
 	readonly items: SettleItem[];
 }
@@ -220,10 +230,10 @@ function groupByLease(batch: readonly SettleItem[]): Group[] {
 		if (items) items.push(item);
 		else groups.set(item.lease, [item]);
 	}
-	return [...groups.values()].map((items) => ({ items, settlement: settlementOf(items) }));
+	return [...groups].map(([lease, items]) => ({ lease, items, settlement: settlementOf(items) }));
 }
 
-/** A delivery may move twice within a batch, and a lane many times: the last word counts. */
+/** A delivery may change twice within a batch, and a lane many times: the last change counts. */
 function settlementOf(items: readonly SettleItem[]): Settlement {
 	const attempts: NewAttempt[] = [];
 	const schedule = new Map<string, Retry>();
@@ -246,7 +256,7 @@ function settlementOf(items: readonly SettleItem[]): Settlement {
 	const { lease } = items[0]!;
 	return {
 		projectId: lease.projectId,
-		// As it is when the settlement is tried.
+		// Read when the settlement is tried.
 		get generation() {
 			return lease.generation;
 		},

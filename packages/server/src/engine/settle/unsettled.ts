@@ -1,12 +1,12 @@
 import type { SettleResult } from "./settler.ts";
 
-/** Outcomes of attempts that were made and are not committed: for the line in which a node that stops says so. */
+/** Counts uncommitted outcomes of attempts, for the log line of a stopping node. */
 export class Unsettled {
 	#waiting = 0;
 	#lost = 0;
 	#stopping = false;
 
-	/** Outcomes that wait for their commit; once the node stops, also those that it gave up. */
+	/** Outcomes that wait for their commit; once the node stops, includes those that it gave up. */
 	get count(): number {
 		return this.#waiting + this.#lost;
 	}

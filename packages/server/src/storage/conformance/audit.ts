@@ -33,12 +33,14 @@ export function describeAudit(harness: StorageHarness): void {
 			);
 			for (const entry of entries) await storage.appendAudit(entry);
 			const wanted = entries.filter(({ projectId }) => projectId === project).reverse();
-			const first = await storage.listAudit(project, { limit: 4 });
+			const first = await storage.listAudit({ projectId: project, limit: 4 });
 			expect(first).toEqual(wanted.slice(0, 4));
-			expect(await storage.listAudit(project, { limit: 4, after: first.at(-1)!.id })).toEqual(wanted.slice(4));
-			expect(await storage.listAudit(project, { limit: 4, after: wanted.at(-1)!.id })).toEqual([]);
-			expect(await storage.listAudit(other, { limit: 4 })).toEqual([entries[3]]);
-			expect(await storage.listAudit(world.id("project"), { limit: 4 })).toEqual([]);
+			expect(await storage.listAudit({ projectId: project, limit: 4, after: first.at(-1)!.id })).toEqual(
+				wanted.slice(4),
+			);
+			expect(await storage.listAudit({ projectId: project, limit: 4, after: wanted.at(-1)!.id })).toEqual([]);
+			expect(await storage.listAudit({ projectId: other, limit: 4 })).toEqual([entries[3]]);
+			expect(await storage.listAudit({ projectId: world.id("project"), limit: 4 })).toEqual([]);
 		});
 
 		test("what is too old is deleted, the oldest first and a few at a time, in every project", async () => {
@@ -54,16 +56,16 @@ export function describeAudit(harness: StorageHarness): void {
 				await storage.appendAudit({ id, projectId: i % 3 === 0 ? other : project, ...about });
 			}
 			const left = async () =>
-				(await Promise.all([project, other].map((each) => storage.listAudit(each, { limit: 20 }))))
+				(await Promise.all([project, other].map((each) => storage.listAudit({ projectId: each, limit: 20 }))))
 					.flatMap((entries) => entries.map(({ id }) => id))
 					.toSorted();
-			expect(await storage.sweepAudit(START - 1_000, 10)).toBe(0);
+			expect(await storage.sweepAudit({ cutoff: START - 1_000, limit: 10 })).toBe(0);
 			expect(await left()).toEqual(ids.toSorted());
-			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(4);
+			expect(await storage.sweepAudit({ cutoff: START - 1_000 + 7, limit: 4 })).toBe(4);
 			expect(await left()).toEqual(ids.slice(4).toSorted());
-			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(3);
+			expect(await storage.sweepAudit({ cutoff: START - 1_000 + 7, limit: 4 })).toBe(3);
 			expect(await left()).toEqual(ids.slice(7).toSorted());
-			expect(await storage.sweepAudit(START - 1_000 + 7, 4)).toBe(0);
+			expect(await storage.sweepAudit({ cutoff: START - 1_000 + 7, limit: 4 })).toBe(0);
 			await fresh.dispose();
 		});
 	});

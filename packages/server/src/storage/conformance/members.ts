@@ -22,8 +22,13 @@ export function describeMembers(harness: StorageHarness): void {
 
 		async function join(project: string, account: Account, role: Role, at = START) {
 			const invitation = invitationTo(project, role);
-			await world.storage.createInvitation(invitation, hashOf(invitation.id));
-			return world.storage.acceptInvitation(hashOf(invitation.id), account.id, at);
+			await world.storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+			return world.storage.acceptInvitation({
+				projectId: project,
+				tokenHash: hashOf(invitation.id),
+				accountId: account.id,
+				at,
+			});
 		}
 
 		test("an invitation is found, listed and accepted once and in its time, or taken back", async () => {
@@ -35,24 +40,52 @@ export function describeMembers(harness: StorageHarness): void {
 				invitationTo(project, "viewer", { email: "Guest@Example.com" }),
 				invitationTo(project, "viewer", { expiresAt: START + 5 }),
 			];
-			for (const each of [first, second, late]) await storage.createInvitation(each, hashOf(each.id));
-			expect(await storage.listInvitations(project, START)).toEqual([first, second, late]);
-			expect(await storage.listInvitations(project, START + 5)).toEqual([first, second]);
-			expect(await storage.listInvitations(other, START)).toEqual([]);
-			expect(await storage.findInvitation(hashOf(second.id), START)).toEqual(second);
-			expect(await storage.findInvitation(hashOf(late.id), START + 5)).toBeNull();
-			expect(await storage.acceptInvitation(hashOf(late.id), account.id, START + 5)).toBeNull();
-			expect(await storage.acceptInvitation(hashOf("unknown"), account.id, START)).toBeNull();
-			expect(await storage.getRole(project, account.id)).toBeNull();
+			for (const each of [first, second, late]) await storage.createInvitation({ ...each, tokenHash: hashOf(each.id) });
+			expect(await storage.listInvitations({ projectId: project, at: START })).toEqual([first, second, late]);
+			expect(await storage.listInvitations({ projectId: project, at: START + 5 })).toEqual([first, second]);
+			expect(await storage.listInvitations({ projectId: other, at: START })).toEqual([]);
+			expect(await storage.findInvitation({ tokenHash: hashOf(second.id), at: START })).toEqual(second);
+			expect(await storage.findInvitation({ tokenHash: hashOf(late.id), at: START + 5 })).toBeNull();
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(late.id),
+					accountId: account.id,
+					at: START + 5,
+				}),
+			).toBeNull();
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf("unknown"),
+					accountId: account.id,
+					at: START,
+				}),
+			).toBeNull();
+			expect(await storage.getRole({ projectId: project, accountId: account.id })).toBeNull();
 
 			const joined = { projectId: project, accountId: account.id, role: "developer", addedAt: START + 3 };
-			expect(await storage.acceptInvitation(hashOf(first.id), account.id, START + 3)).toEqual(joined);
-			expect(await storage.acceptInvitation(hashOf(first.id), account.id, START + 3)).toBeNull();
-			expect(await storage.findInvitation(hashOf(first.id), START)).toBeNull();
-			expect(await storage.deleteInvitation(other, second.id)).toBe(false);
-			expect(await storage.deleteInvitation(project, second.id)).toBe(true);
-			expect(await storage.deleteInvitation(project, second.id)).toBe(false);
-			expect(await storage.findInvitation(hashOf(second.id), START)).toBeNull();
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(first.id),
+					accountId: account.id,
+					at: START + 3,
+				}),
+			).toEqual(joined);
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(first.id),
+					accountId: account.id,
+					at: START + 3,
+				}),
+			).toBeNull();
+			expect(await storage.findInvitation({ tokenHash: hashOf(first.id), at: START })).toBeNull();
+			expect(await storage.deleteInvitation({ projectId: other, invitationId: second.id })).toBe(false);
+			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(true);
+			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(false);
+			expect(await storage.findInvitation({ tokenHash: hashOf(second.id), at: START })).toBeNull();
 		});
 
 		test("accepting raises a role and never lowers it; the time of joining stays", async () => {
@@ -67,7 +100,7 @@ export function describeMembers(harness: StorageHarness): void {
 			for (const [i, [invited, role]] of steps.entries()) {
 				const joined = { projectId: project, accountId: account.id, role, addedAt: START };
 				expect(await join(project, account, invited, START + i)).toEqual(joined);
-				expect(await world.storage.getRole(project, account.id)).toBe(role);
+				expect(await world.storage.getRole({ projectId: project, accountId: account.id })).toBe(role);
 			}
 		});
 
@@ -81,11 +114,11 @@ export function describeMembers(harness: StorageHarness): void {
 			await storage.setDeveloperApp(second, false);
 			await storage.renameProject(second, "Renamed");
 			const of = { accountId: account.id };
-			expect(await storage.listMemberships(account.id)).toEqual([
+			expect(await storage.listMemberships({ accountId: account.id })).toEqual([
 				{ ...of, projectId: first, role: "owner", addedAt: START + 1, projectName: "First", apps: ["developer"] },
 				{ ...of, projectId: second, role: "viewer", addedAt: START, projectName: "Renamed", apps: [] },
 			]);
-			expect(await storage.listMemberships(world.id("account"))).toEqual([]);
+			expect(await storage.listMemberships({ accountId: world.id("account") })).toEqual([]);
 			expect(await storage.renameProject(world.id("project"), "None")).toBeNull();
 		});
 
@@ -96,15 +129,15 @@ export function describeMembers(harness: StorageHarness): void {
 			for (const i of [0, 1, 2, 3, 4]) accounts.push(await makeAccount(world, `member${i}@example.com`));
 			for (const account of [...accounts].reverse()) await join(project, account, "viewer");
 			await join(other, accounts[0]!, "owner");
-			const page = await storage.listMembers(project, { limit: 3 });
+			const page = await storage.listMembers({ projectId: project, limit: 3 });
 			expect(page).toEqual(accounts.slice(0, 3).map((account) => ({ account, role: "viewer", addedAt: START })));
-			const rest = await storage.listMembers(project, { limit: 3, after: page.at(-1)!.account.id });
+			const rest = await storage.listMembers({ projectId: project, limit: 3, after: page.at(-1)!.account.id });
 			expect(rest.map(({ account }) => account)).toEqual(accounts.slice(3));
-			expect(await storage.listMembers(world.id("project"), { limit: 3 })).toEqual([]);
+			expect(await storage.listMembers({ projectId: world.id("project"), limit: 3 })).toEqual([]);
 			for (const member of [...page, ...rest])
-				expect(await storage.getMember(project, member.account.id)).toEqual(member);
-			expect(await storage.getMember(world.id("project"), page[0]!.account.id)).toBeNull();
-			expect(await storage.getMember(project, world.id("account"))).toBeNull();
+				expect(await storage.getMember({ projectId: project, accountId: member.account.id })).toEqual(member);
+			expect(await storage.getMember({ projectId: world.id("project"), accountId: page[0]!.account.id })).toBeNull();
+			expect(await storage.getMember({ projectId: project, accountId: world.id("account") })).toBeNull();
 		});
 
 		test("a project that has an owner keeps one", async () => {
@@ -112,24 +145,24 @@ export function describeMembers(harness: StorageHarness): void {
 			const project = await world.project();
 			const [ada, grace] = [await makeAccount(world, "ada@example.com"), await makeAccount(world, "grace@example.com")];
 			const stranger = world.id("account");
-			expect(await storage.setRole(project, stranger, "owner")).toBe("no_member");
-			expect(await storage.removeMember(project, stranger)).toBe("no_member");
+			expect(await storage.setRole({ projectId: project, accountId: stranger, role: "owner" })).toBe("no_member");
+			expect(await storage.removeMember({ projectId: project, accountId: stranger })).toBe("no_member");
 			// None has to be found where there was none.
 			await join(project, grace, "developer");
-			expect(await storage.setRole(project, grace.id, "viewer")).toBe("changed");
+			expect(await storage.setRole({ projectId: project, accountId: grace.id, role: "viewer" })).toBe("changed");
 			await join(project, ada, "owner");
-			expect(await storage.setRole(project, ada.id, "owner")).toBe("changed");
-			expect(await storage.setRole(project, ada.id, "viewer")).toBe("last_owner");
-			expect(await storage.removeMember(project, ada.id)).toBe("last_owner");
-			expect(await storage.getRole(project, ada.id)).toBe("owner");
-			expect(await storage.setRole(project, grace.id, "owner")).toBe("changed");
-			expect(await storage.setRole(project, ada.id, "developer")).toBe("changed");
-			expect(await storage.removeMember(project, grace.id)).toBe("last_owner");
-			expect(await storage.removeMember(project, ada.id)).toBe("removed");
-			expect(await storage.getRole(project, ada.id)).toBeNull();
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "owner" })).toBe("changed");
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "viewer" })).toBe("last_owner");
+			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("last_owner");
+			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBe("owner");
+			expect(await storage.setRole({ projectId: project, accountId: grace.id, role: "owner" })).toBe("changed");
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "developer" })).toBe("changed");
+			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
+			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("removed");
+			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBeNull();
 			// An owner elsewhere is no owner here.
 			await join(await world.project(), ada, "owner");
-			expect(await storage.removeMember(project, grace.id)).toBe("last_owner");
+			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
 		});
 	});
 }

@@ -71,27 +71,27 @@ export function describeRegistry(harness: StorageHarness): void {
 			const [project, other] = [await world.project(), await world.project()];
 			const key = { id: world.id("apiKey"), projectId: project, name: "CI", prefix: "phk_abc", createdAt: START };
 			const second = { ...key, id: world.id("apiKey"), name: "Backend" };
-			await world.storage.createApiKey(key, hashOf(key.id));
-			await world.storage.createApiKey(second, hashOf(second.id));
-			expect(await world.storage.findApiKey(hashOf(key.id))).toEqual({ ...key, lastUsedAt: null });
-			expect(await world.storage.findApiKey(hashOf("another"))).toBeNull();
-			await world.storage.touchApiKeys(new Map([[key.id, START + 9]]));
-			const list = await world.storage.listApiKeys(project, { limit: 10 });
+			await world.storage.createApiKey({ ...key, hash: hashOf(key.id) });
+			await world.storage.createApiKey({ ...second, hash: hashOf(second.id) });
+			expect(await world.storage.findApiKey({ hash: hashOf(key.id) })).toEqual({ ...key, lastUsedAt: null });
+			expect(await world.storage.findApiKey({ hash: hashOf("another") })).toBeNull();
+			await world.storage.touchApiKeys({ uses: new Map([[key.id, START + 9]]) });
+			const list = await world.storage.listApiKeys({ projectId: project, limit: 10 });
 			expect(list).toEqual([
 				{ ...key, lastUsedAt: START + 9 },
 				{ ...second, lastUsedAt: null },
 			]);
-			expect(await world.storage.listApiKeys(project, { limit: 10, after: key.id })).toEqual([list[1]]);
-			expect(await world.storage.listApiKeys(other, { limit: 10 })).toEqual([]);
-			expect(await world.storage.getApiKey(project, key.id)).toEqual(list[0]);
-			expect(await world.storage.getApiKey(other, key.id)).toBeNull();
-			expect(await world.storage.getApiKey(project, world.id("apiKey"))).toBeNull();
-			expect(await world.storage.deleteApiKey(other, key.id)).toBe(false);
-			expect(await world.storage.deleteApiKey(project, key.id)).toBe(true);
-			expect(await world.storage.deleteApiKey(project, key.id)).toBe(false);
-			expect(await world.storage.findApiKey(hashOf(key.id))).toBeNull();
-			expect(await world.storage.getApiKey(project, key.id)).toBeNull();
-			expect(await world.storage.getApiKey(project, second.id)).toEqual(list[1]);
+			expect(await world.storage.listApiKeys({ projectId: project, limit: 10, after: key.id })).toEqual([list[1]]);
+			expect(await world.storage.listApiKeys({ projectId: other, limit: 10 })).toEqual([]);
+			expect(await world.storage.getApiKey({ projectId: project, keyId: key.id })).toEqual(list[0]);
+			expect(await world.storage.getApiKey({ projectId: other, keyId: key.id })).toBeNull();
+			expect(await world.storage.getApiKey({ projectId: project, keyId: world.id("apiKey") })).toBeNull();
+			expect(await world.storage.deleteApiKey({ projectId: other, keyId: key.id })).toBe(false);
+			expect(await world.storage.deleteApiKey({ projectId: project, keyId: key.id })).toBe(true);
+			expect(await world.storage.deleteApiKey({ projectId: project, keyId: key.id })).toBe(false);
+			expect(await world.storage.findApiKey({ hash: hashOf(key.id) })).toBeNull();
+			expect(await world.storage.getApiKey({ projectId: project, keyId: key.id })).toBeNull();
+			expect(await world.storage.getApiKey({ projectId: project, keyId: second.id })).toEqual(list[1]);
 		});
 
 		test("webhooks are made, listed, changed and deleted within their project alone", async () => {
@@ -221,10 +221,10 @@ export function describeRegistry(harness: StorageHarness): void {
 		});
 
 		test("a setting stands as it was set first", async () => {
-			expect(await world.storage.getSetting("operator")).toBeNull();
-			expect(await world.storage.initSetting("operator", "one")).toBe("one");
-			expect(await world.storage.initSetting("operator", "two")).toBe("one");
-			expect(await world.storage.getSetting("operator")).toBe("one");
+			expect(await world.storage.getSetting({ name: "operator" })).toBeNull();
+			expect(await world.storage.initSetting({ name: "operator", value: "one" })).toBe("one");
+			expect(await world.storage.initSetting({ name: "operator", value: "two" })).toBe("one");
+			expect(await world.storage.getSetting({ name: "operator" })).toBe("one");
 		});
 
 		test("the storage answers a ping", async () => {

@@ -209,6 +209,23 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.storage.getDelivery(project, webhook, events[0]!.id)).toBeNull();
 		});
 
+		test("a retry that was under way when its webhook was deleted can be closed as the next attempt", async () => {
+			// It once stayed pending as the attempt that was just logged: closing it was refused for ever.
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const attempt = (number: number) => world.attempt(webhook, event!, { attempt: number, status: "retrying" });
+			const next = (number: number) => ({ ...retry(webhook, 1, START), attempt: number });
+			expect(await world.settle(lease, { attempts: [attempt(1)], schedule: [next(2)] })).toBe("settled");
+			await world.storage.deleteWebhook(project, webhook);
+			expect(await world.settle(lease, { attempts: [attempt(2)], schedule: [next(3)] })).toBe("settled");
+			expect(await world.queues(project, webhook)).toMatchObject([{ seq: 1, attempt: 3 }]);
+			const closing = { attempts: [attempt(3)], unschedule: [{ webhookId: webhook, seq: 1 }] };
+			expect(await world.settle(lease, closing)).toBe("settled");
+			expect(await world.queues(project, webhook)).toEqual([]);
+		});
+
 		test("a deleted webhook is loaded, without a secret or a type, until nothing is pending for it", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);

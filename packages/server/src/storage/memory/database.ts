@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { StorageError } from "../port.ts";
+import { type ColdCopy, ColdDatabase } from "./cold.ts";
 import { ProjectLocks } from "./locks.ts";
 import type { EpochRow, ProjectRow, WebhookRow } from "./rows.ts";
 import { Journal } from "./table.ts";
@@ -26,11 +27,13 @@ export class MemoryDatabase {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
 	readonly carryHint: (deliver: () => void) => void;
 	readonly tables: Tables;
+	/** What people set up. */
+	readonly cold = new ColdDatabase(() => this.tables.projects.values());
 	readonly locks: ProjectLocks;
 	/** Told of the projects that a node has changed. */
 	readonly hints = new Set<(projectIds: readonly string[]) => void>();
 	readonly #journal = new Journal();
-	readonly #snapshots = new Map<Snapshot, number>();
+	readonly #snapshots = new Map<Snapshot, { readonly end: number; readonly cold: ColdCopy }>();
 	/** Rises whenever the database goes on from another state than the one that its nodes know. */
 	#history = 1;
 	#lastNo = 0;
@@ -99,19 +102,24 @@ export class MemoryDatabase {
 		if (project !== undefined) this.locks.unlock(project.no);
 	}
 
-	/** The current state, to return to. Costs nothing now; while it is held, every change is remembered. */
+	/**
+	 * The current state, to return to. Costs nothing now, unless people have changed something since the last one; while it
+	 * is held, every change is remembered.
+	 */
 	snapshot(): Snapshot {
 		const snapshot: Snapshot = { release: () => this.#release(snapshot) };
-		this.#snapshots.set(snapshot, this.#journal.end);
+		this.#snapshots.set(snapshot, { end: this.#journal.end, cold: this.cold.copy() });
 		return snapshot;
 	}
 
 	/** Goes on from an earlier state, as a standby that lacks the last commits: all after it is lost. */
 	restore(snapshot: Snapshot): void {
-		const end = this.#snapshots.get(snapshot);
-		if (end === undefined) throw new Error("This snapshot was released, or lies in what was lost.");
-		this.#journal.undoTo(end);
-		for (const [other, place] of this.#snapshots) if (place > end) this.#snapshots.delete(other);
+		const state = this.#snapshots.get(snapshot);
+		if (state === undefined) throw new Error("This snapshot was released, or lies in what was lost.");
+		this.#journal.undoTo(state.end);
+		this.cold.restore(state.cold);
+		for (const [other, { end, cold }] of this.#snapshots)
+			if (end > state.end || cold.version > state.cold.version) this.#snapshots.delete(other);
 		this.failOver();
 	}
 
@@ -123,6 +131,6 @@ export class MemoryDatabase {
 
 	#release(snapshot: Snapshot): void {
 		this.#snapshots.delete(snapshot);
-		this.#journal.dropBefore(Math.min(this.#journal.end, ...this.#snapshots.values()));
+		this.#journal.dropBefore(Math.min(this.#journal.end, ...[...this.#snapshots.values()].map(({ end }) => end)));
 	}
 }

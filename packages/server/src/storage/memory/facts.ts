@@ -13,11 +13,13 @@ import type {
 } from "../port.ts";
 import { ring } from "./alarm.ts";
 import { addEvent } from "./append.ts";
-import { hex } from "./keys.ts";
 import type { MemoryNode } from "./node.ts";
 import type { ProjectRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 import { factKey, type OrderRow, type ToldRow } from "./tables-facts.ts";
+
+/** A hash as a key. */
+const hex = (hash: Uint8Array): string => Buffer.from(hash).toString("hex");
 
 type OfOrder = Recorded | { readonly kind: "no_order" };
 

@@ -10,9 +10,16 @@ const toProject = ({ id, name, developer, createdAt }: ProjectRow): Project => {
 	return { id, name, apps: developer ? ["developer"] : [], createdAt };
 };
 
-export function createProject({ database, tables }: MemoryNode, { id, name, apps, createdAt }: Project): void {
+/** Cold verbs read it from a copy. */
+function putProject({ database, tables }: MemoryNode, row: ProjectRow): void {
+	tables.projects.put(row);
+	database.cold.putProject(row);
+}
+
+export function createProject(node: MemoryNode, { id, name, apps, createdAt }: Project): void {
+	const { database, tables } = node;
 	const no = database.nextNo();
-	tables.projects.put({ no, id, name, developer: apps.includes("developer"), createdAt });
+	putProject(node, { no, id, name, developer: apps.includes("developer"), createdAt });
 	tables.logs.put({ projectNo: no, lastSeq: 0, lastTestSeq: 0, revision: 0 });
 	tables.leases.put({ projectNo: no, wakeAt: null, holder: null, generation: 0, until: null, acknowledged: null });
 }
@@ -30,14 +37,14 @@ export function listProjects({ tables }: MemoryNode, { after = "", limit }: Page
 
 export function renameProject(node: MemoryNode, projectId: string, name: string): Project | null {
 	const row = node.database.project(projectId);
-	if (row !== undefined) node.tables.projects.put({ ...row, name });
+	if (row !== undefined) putProject(node, { ...row, name });
 	return getProject(node, projectId);
 }
 
 export function setDeveloperApp(node: MemoryNode, projectId: string, installed: boolean): Project | null {
 	const project = node.database.project(projectId);
 	if (project === undefined) return null;
-	node.tables.projects.put({ ...project, developer: installed });
+	putProject(node, { ...project, developer: installed });
 	if (!installed)
 		for (const webhook of liveWebhooks(node, project.no)) node.tables.webhooks.put({ ...webhook, status: "paused" });
 	ringForChange(node, project);

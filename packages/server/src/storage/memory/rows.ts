@@ -2,7 +2,7 @@
  * What each table holds. Rows refer to projects and webhooks by numbers, which are given in the order in which they were
  * made. Times that other nodes wait for (`wakeAt`, `until`, `dueAt`, `openAt`) are by the database's clock.
  */
-import type { Account, AuditEntry, Invitation, NewAttempt, OneTimeLink, Role, Session, Webhook } from "../port.ts";
+import type { NewAttempt, Webhook } from "../port.ts";
 
 export interface ProjectRow {
 	readonly no: number;
@@ -114,53 +114,6 @@ export interface StatRow {
 	readonly status: number;
 	readonly responseClass: number;
 	readonly n: number;
-}
-
-export interface ApiKeyRow {
-	readonly id: string;
-	readonly projectNo: number;
-	readonly hash: string;
-	readonly name: string;
-	readonly prefix: string;
-	readonly createdAt: number;
-	readonly lastUsedAt: number | null;
-}
-
-/** Of tokens only hashes are kept, in hex. */
-export interface AccountRow {
-	readonly account: Account;
-	readonly normalEmail: string;
-	readonly passwordHash: string;
-}
-
-export interface SessionRow {
-	readonly session: Session;
-	readonly tokenHash: string;
-}
-
-export interface LinkRow {
-	readonly link: OneTimeLink;
-	readonly tokenHash: string;
-	readonly expiresAt: number;
-}
-
-export interface InvitationRow {
-	readonly invitation: Invitation;
-	readonly tokenHash: string;
-}
-
-export interface AuditRow {
-	readonly no: number;
-	readonly projectNo: number;
-	readonly id: string;
-	readonly entry: AuditEntry;
-}
-
-export interface MembershipRow {
-	readonly projectNo: number;
-	readonly accountId: string;
-	readonly role: Role;
-	readonly addedAt: number;
 }
 
 /** A stretch of the database's history that nothing was lost from. */

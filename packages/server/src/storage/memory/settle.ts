@@ -78,7 +78,7 @@ function repeatsItself(rows: readonly AttemptRow[]): boolean {
 
 type Draft = { -readonly [K in keyof LaneRow]: LaneRow[K] };
 
-/** Everything besides the log entries: queues, lanes, counters. A deleted webhook has no lane: nothing is scheduled for it. */
+/** Everything besides the log entries: queues, lanes, counters. A deleted webhook has no lane: only what was already pending moves on, to be closed. */
 function moveDeliveries(
 	node: MemoryNode,
 	project: ProjectRow,
@@ -107,8 +107,9 @@ function moveDeliveries(
 	for (const { webhookId, seq, queue, replay, attempt, dueAt: at } of schedule) {
 		const { no } = webhookOf(node, project, webhookId);
 		const lane = draftOf(no);
-		if (lane === null) continue;
-		if (tables.retries.get(deliveryKey(no, seq)) === undefined) lane.retriesWaiting += 1;
+		const isWaiting = tables.retries.get(deliveryKey(no, seq)) !== undefined;
+		if (lane === null && !isWaiting) continue;
+		if (lane !== null && !isWaiting) lane.retriesWaiting += 1;
 		const dueAt = node.offset.toDatabase(at);
 		tables.retries.put({
 			...{ webhookNo: no, projectNo: project.no, seq, queue: QUEUE_CODE[queue], dueAt, replay, attempt },

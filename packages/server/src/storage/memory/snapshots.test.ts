@@ -120,7 +120,7 @@ class Shop {
 			await storage.readStats(project, QUERY),
 			await storage.readHealth(project),
 			await storage.gauges(),
-			await storage.listAudit(project, { limit: 100 }),
+			await storage.listAudit({ projectId: project, limit: 100 }),
 			await storage.nextBasketDue(),
 			await storage.getOrder(project, "order 0"),
 		];

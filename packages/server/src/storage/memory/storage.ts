@@ -1,6 +1,7 @@
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Capabilities, type Storage, StorageError } from "../port.ts";
 import { appendEvents, lockedResult } from "./append.ts";
+import { coldCalls } from "./cold.ts";
 import { epochName } from "./epochs.ts";
 import { settleHandedOver } from "./handover.ts";
 import { acquireNamed, acquireRung, releaseLease, renewLeases } from "./leases.ts";
@@ -29,6 +30,7 @@ export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage
 		}
 	};
 	return {
+		...coldCalls(node),
 		...freeCalls(node),
 		...holdingCalls(node),
 		capabilities,

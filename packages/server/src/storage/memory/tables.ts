@@ -1,23 +1,16 @@
 import { compareText, OrderedSet } from "./ordered.ts";
 import { PartitionedSet } from "./partitions.ts";
 import type {
-	AccountRow,
-	ApiKeyRow,
 	AttemptRow,
-	AuditRow,
 	EpochRow,
 	EventRow,
 	ForkRow,
 	HandedOverRow,
-	InvitationRow,
 	LaneRow,
 	LeaseRow,
-	LinkRow,
 	LogRow,
-	MembershipRow,
 	ProjectRow,
 	RetryRow,
-	SessionRow,
 	StatRow,
 	WebhookRow,
 } from "./rows.ts";
@@ -26,7 +19,6 @@ import { basketTables, factTables } from "./tables-facts.ts";
 
 export const deliveryKey = (webhookNo: number, seq: number): string => `${webhookNo}/${seq}`;
 export const eventKey = (projectNo: number, id: string): string => `${projectNo}/${id}`;
-export const membershipKey = (projectNo: number, accountId: string): string => `${projectNo}/${accountId}`;
 
 type EventPlace = Pick<EventRow, "projectNo" | "seq">;
 type DeliveryPlace = Pick<AttemptRow, "projectNo" | "seq" | "webhookNo" | "replay" | "attempt">;
@@ -42,7 +34,6 @@ const inProject = (a: { readonly projectNo: number; readonly id: string }, b: ty
 /** All that a database holds. */
 export function makeTables(journal: Journal) {
 	return {
-		settings: new Table(journal, ({ name }: { readonly name: string; readonly value: string }) => name, {}),
 		projects: new Table(journal, ({ no }: ProjectRow) => no, {
 			id: new OrderedSet<ProjectRow, { readonly id: string }>(byId),
 		}),
@@ -128,33 +119,6 @@ export function makeTables(journal: Journal) {
 					a.status - b.status ||
 					a.responseClass - b.responseClass,
 			),
-		}),
-
-		apiKeys: new Table(journal, ({ id }: ApiKeyRow) => id, {
-			hash: new HashIndex(({ hash }: ApiKeyRow) => hash),
-			project: new OrderedSet<ApiKeyRow, Pick<ApiKeyRow, "projectNo" | "id">>(inProject),
-		}),
-		accounts: new Table(journal, ({ account }: AccountRow) => account.id, {
-			email: new HashIndex(({ normalEmail }: AccountRow) => normalEmail),
-		}),
-		sessions: new Table(journal, ({ session }: SessionRow) => session.id, {
-			token: new HashIndex(({ tokenHash }: SessionRow) => tokenHash),
-		}),
-		links: new Table(journal, ({ tokenHash }: LinkRow) => tokenHash, {}),
-		memberships: new Table(journal, ({ projectNo, accountId }: MembershipRow) => membershipKey(projectNo, accountId), {
-			project: new OrderedSet<MembershipRow, Pick<MembershipRow, "projectNo" | "accountId">>(
-				(a, b) => a.projectNo - b.projectNo || compareText(a.accountId, b.accountId),
-			),
-			account: new OrderedSet<MembershipRow, Pick<MembershipRow, "projectNo" | "accountId">>(
-				(a, b) => compareText(a.accountId, b.accountId) || a.projectNo - b.projectNo,
-			),
-		}),
-		invitations: new Table(journal, ({ invitation }: InvitationRow) => invitation.id, {
-			token: new HashIndex(({ tokenHash }: InvitationRow) => tokenHash),
-		}),
-		audit: new Table(journal, ({ no }: AuditRow) => no, {
-			no: new OrderedSet<AuditRow, { readonly no: number }>(byNo),
-			project: new OrderedSet<AuditRow, Pick<AuditRow, "projectNo" | "id">>(inProject),
 		}),
 		...factTables(journal),
 		...basketTables(journal),

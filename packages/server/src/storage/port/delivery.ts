@@ -201,7 +201,7 @@ export interface DeliveryStorage {
 	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
 	 * refused whole, and so is one with an attempt that is logged already, or with a lane beyond the log's end: whoever
 	 * made it works from what is no longer true. The first attempt of an event comes with where its lane stands then, so
-	 * that lanes tell what was attempted. Attempts of deleted webhooks are logged, but nothing is scheduled for them. Of a
+	 * that lanes tell what was attempted. Attempts of deleted webhooks are logged, but nothing new is scheduled for them. Of a
 	 * project whose rows somebody else holds nothing is written, and all of its settlements are `locked`.
 	 */
 	settle(settlements: readonly Settlement[], options?: LockOptions): Promise<Verdict[]>;

@@ -66,7 +66,7 @@ export interface Page {
 	readonly after?: string;
 }
 
-/** Projects, API keys and webhooks: what people set up. Rows come in the order of their ids, oldest first. */
+/** Projects and webhooks: what people set up. Rows come in the order of their ids, oldest first. */
 export interface RegistryStorage {
 	createProject(project: Project): Promise<void>;
 	getProject(projectId: string): Promise<Project | null>;
@@ -75,16 +75,6 @@ export interface RegistryStorage {
 	renameProject(projectId: string, name: string): Promise<Project | null>;
 	/** Installs the Developer app, or takes it off and pauses every webhook. Null when there is no such project. */
 	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null>;
-
-	createApiKey(key: Omit<ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void>;
-	listApiKeys(projectId: string, page: Page): Promise<ApiKey[]>;
-	/** Null when there is no such key in the project. */
-	getApiKey(projectId: string, keyId: string): Promise<ApiKey | null>;
-	/** False when there is no such key in the project. Other nodes get a hint that something of the project has changed. */
-	deleteApiKey(projectId: string, keyId: string): Promise<boolean>;
-	findApiKey(hash: Uint8Array): Promise<ApiKey | null>;
-	/** Records when keys were last used; skips those whose rows another session holds. */
-	touchApiKeys(uses: ReadonlyMap<string, number>): Promise<void>;
 
 	/**
 	 * Registers a webhook whose cursor stands at the end of the log. `limit` when the project already has `maxPerProject`
@@ -101,9 +91,4 @@ export interface RegistryStorage {
 	deleteWebhook(projectId: string, webhookId: string): Promise<boolean>;
 	/** The backlogs of these webhooks of one project. */
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, Backlog>>;
-
-	/** A value that the instance keeps about itself, such as the hash of its operator key. */
-	getSetting(name: string): Promise<string | null>;
-	/** Sets it if it is not set yet; answers with the value that stands. */
-	initSetting(name: string, value: string): Promise<string>;
 }

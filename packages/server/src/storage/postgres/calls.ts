@@ -19,22 +19,22 @@ export abstract class DatabaseCalls {
 	}
 
 	/** Reads, each statement by itself. */
-	protected read<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+	read<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
 		return this.database.run((connections) => connections.read(pool, work));
 	}
 
 	/** Reads several times from one state of the database. */
-	protected readTogether<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+	readTogether<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
 		return this.database.run((connections) => connections.snapshot(pool, work));
 	}
 
 	/** Changes, all or nothing. Work may run again from its beginning: it must do nothing but its statements. */
-	protected write<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+	write<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
 		return this.database.run((connections) => connections.transaction(pool, work));
 	}
 
 	/** The same for what belongs to one project, in turn: see project-writes.ts. */
-	protected writeTo<T>(projectId: string, work: (c: Session) => Promise<T>): Promise<T> {
+	writeTo<T>(projectId: string, work: (c: Session) => Promise<T>): Promise<T> {
 		return this.#projectWrites.run(projectId, (apart) =>
 			this.database.run((connections) =>
 				apart

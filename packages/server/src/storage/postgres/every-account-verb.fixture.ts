@@ -11,58 +11,66 @@ export async function runAccountVerbs(world: World, project: string): Promise<vo
 		const id = world.id("account");
 		return { id, email: `${id}@Example.com`, name: "", operator, createdAt: START };
 	};
+	const newAccount = (of: ReturnType<typeof account>) => {
+		return { account: of, normalEmail: of.email.toLowerCase(), passwordHash: "" };
+	};
 	const token = () => createHash("sha256").update(world.id("session")).digest();
 	const [operator, member, other] = [account(true), account(false), account(false)];
 	const setup = token();
 	await storage.hasOperator();
-	await storage.createLink({ kind: "setup", supersedes: START }, setup, LATER);
-	await storage.holdsSetupLink(setup, START);
-	await storage.createOperator(operator, operator.email.toLowerCase(), "", setup, START);
-	for (const one of [member, other]) await storage.createAccount(one, one.email.toLowerCase(), "");
-	await storage.getAccount(member.id);
-	await storage.findCredentials(member.email.toLowerCase());
-	await storage.getCredentials(member.id);
-	await storage.renameAccount(member.id, "B");
+	await storage.createLink({ kind: "setup", supersedes: START, tokenHash: setup, expiresAt: LATER });
+	await storage.holdsSetupLink({ tokenHash: setup, at: START });
+	await storage.createOperator({ ...newAccount(operator), tokenHash: setup, at: START });
+	for (const one of [member, other]) await storage.createAccount(newAccount(one));
+	await storage.getAccount({ accountId: member.id });
+	await storage.findCredentials({ normalEmail: member.email.toLowerCase() });
+	await storage.getCredentials({ accountId: member.id });
+	await storage.renameAccount({ accountId: member.id, name: "B" });
 
 	const session = { id: world.id("session"), accountId: member.id, createdAt: START, lastSeenAt: START };
 	const about = { expiresAt: LATER, byLink: false, userAgent: "", address: "" };
 	const cookie = token();
-	await storage.createSession({ ...session, ...about }, cookie);
-	await storage.findSession(cookie, START);
-	await storage.touchSession(session.id, START, LATER);
-	await storage.listSessions(member.id, START);
+	await storage.createSession({ ...session, ...about, tokenHash: cookie });
+	await storage.findSession({ tokenHash: cookie, at: START });
+	await storage.touchSession({ sessionId: session.id, lastSeenAt: START, expiresAt: LATER });
+	await storage.listSessions({ accountId: member.id, at: START });
 	const link = token();
-	await storage.createLink({ kind: "sign_in", accountId: member.id }, link, LATER);
-	await storage.useSignInLink(link, START);
+	await storage.createLink({ kind: "sign_in", accountId: member.id, tokenHash: link, expiresAt: LATER });
+	await storage.useSignInLink({ tokenHash: link, at: START });
 
 	const actor = { kind: "operator_key" as const, id: null, name: "" };
 	const invite = async () => {
 		const [id, hash] = [world.id("invitation"), token()];
 		const invitation = { id, projectId: project, role: "owner" as const, email: null, invitedBy: actor };
-		await storage.createInvitation({ ...invitation, createdAt: START, expiresAt: LATER }, hash);
+		await storage.createInvitation({ ...invitation, createdAt: START, expiresAt: LATER, tokenHash: hash });
 		return { id, hash };
 	};
 	const first = await invite();
-	await storage.findInvitation(first.hash, START);
-	await storage.listInvitations(project, START);
-	await storage.acceptInvitation(first.hash, member.id, START);
-	await storage.listMemberships(member.id);
-	await storage.getRole(project, member.id);
-	await storage.listMembers(project, { limit: 10 });
-	await storage.getMember(project, member.id);
-	await storage.setRole(project, member.id, "viewer");
-	await storage.acceptInvitation((await invite()).hash, other.id, START);
-	await storage.setRole(project, member.id, "viewer");
-	await storage.removeMember(project, member.id);
-	await storage.removeMember(project, NEVER);
-	await storage.deleteInvitation(project, (await invite()).id);
+	await storage.findInvitation({ tokenHash: first.hash, at: START });
+	await storage.listInvitations({ projectId: project, at: START });
+	await storage.acceptInvitation({ projectId: project, tokenHash: first.hash, accountId: member.id, at: START });
+	await storage.listMemberships({ accountId: member.id });
+	await storage.getRole({ projectId: project, accountId: member.id });
+	await storage.listMembers({ projectId: project, limit: 10 });
+	await storage.getMember({ projectId: project, accountId: member.id });
+	await storage.setRole({ projectId: project, accountId: member.id, role: "viewer" });
+	await storage.acceptInvitation({
+		projectId: project,
+		tokenHash: (await invite()).hash,
+		accountId: other.id,
+		at: START,
+	});
+	await storage.setRole({ projectId: project, accountId: member.id, role: "viewer" });
+	await storage.removeMember({ projectId: project, accountId: member.id });
+	await storage.removeMember({ projectId: project, accountId: NEVER });
+	await storage.deleteInvitation({ projectId: project, invitationId: (await invite()).id });
 	await invite();
 	const entry = { id: world.id("audit"), projectId: project, at: START, actor, action: "a", detail: {} };
 	await storage.appendAudit({ ...entry, id: world.id("audit"), at: START - 1, target: null });
-	await storage.sweepAudit(START, 10);
+	await storage.sweepAudit({ cutoff: START, limit: 10 });
 	await storage.appendAudit({ ...entry, target: null });
-	await storage.setPassword(member.id, "", session.id);
-	await storage.deleteSession(member.id, session.id);
-	await storage.deleteSessions(member.id);
-	await storage.sweepExpired(START);
+	await storage.setPassword({ accountId: member.id, passwordHash: "", keepSessionId: session.id });
+	await storage.deleteSession({ accountId: member.id, sessionId: session.id });
+	await storage.deleteSessions({ accountId: member.id });
+	await storage.sweepExpired({ at: START });
 }

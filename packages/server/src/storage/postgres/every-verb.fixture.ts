@@ -127,13 +127,13 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.getProject(project);
 	await storage.listProjects({ limit: 10 });
 	await storage.listProjects({ limit: 10, after: project });
-	await storage.listApiKeys(project, { limit: 10 });
-	await storage.listApiKeys(project, { limit: 10, after: "key_0" });
-	await storage.listMembers(project, { limit: 10 });
-	await storage.listMembers(project, { limit: 10, after: "acc_0" });
-	await storage.listAudit(project, { limit: 10 });
-	await storage.listAudit(project, { limit: 10, after: "aud_z" });
-	await storage.listInvitations(project, START);
+	await storage.listApiKeys({ projectId: project, limit: 10 });
+	await storage.listApiKeys({ projectId: project, limit: 10, after: "key_0" });
+	await storage.listMembers({ projectId: project, limit: 10 });
+	await storage.listMembers({ projectId: project, limit: 10, after: "acc_0" });
+	await storage.listAudit({ projectId: project, limit: 10 });
+	await storage.listAudit({ projectId: project, limit: 10, after: "aud_z" });
+	await storage.listInvitations({ projectId: project, at: START });
 }
 
 /** Changes of the registry, and the end. */
@@ -141,13 +141,13 @@ async function runChanges(world: World, project: string, webhook: string): Promi
 	const { storage } = world;
 	const hash = createHash("sha256").update(world.id("apiKey")).digest();
 	const key = { id: world.id("apiKey"), projectId: project, name: "", prefix: "", createdAt: START };
-	await storage.createApiKey(key, hash);
-	await storage.findApiKey(hash);
-	await storage.getApiKey(project, key.id);
-	await storage.touchApiKeys(new Map([[key.id, START]]));
-	await storage.deleteApiKey(project, key.id);
-	await storage.initSetting(project, "1");
-	await storage.getSetting(project);
+	await storage.createApiKey({ ...key, hash });
+	await storage.findApiKey({ hash });
+	await storage.getApiKey({ projectId: project, keyId: key.id });
+	await storage.touchApiKeys({ uses: new Map([[key.id, START]]) });
+	await storage.deleteApiKey({ projectId: project, keyId: key.id });
+	await storage.initSetting({ name: project, value: "1" });
+	await storage.getSetting({ name: project });
 	await storage.renameProject(project, "Store");
 	await storage.updateWebhook(project, webhook, { url: "https://receiver.example/other" });
 	await storage.updateWebhook(project, webhook, { events: ["a"], from: "now" });

@@ -42,7 +42,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		for (const call of [
 			world.storage.ping(),
 			world.storage.nextAlarm(),
-			world.storage.getSetting("x"),
+			world.storage.getSetting({ name: "x" }),
 			world.storage.settle([]).then(() => world.storage.gauges()),
 			world.publish(project, "a"),
 		])

@@ -1,14 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/observer.ts";
+import type { Storage } from "../port.ts";
 import { prepareDatabase } from "./connection.ts";
 import { Database } from "./database.ts";
 import { Hosts } from "./hosts.ts";
 import { daysAhead, makeDays } from "./partitions.ts";
 import { checkSessions } from "./sessions-check.ts";
 import { setSetting } from "./settings.ts";
-import { PostgresStorage } from "./storage.ts";
+import { NativeStorage } from "./storage.ts";
+import { coldVerbs } from "./verbs.ts";
 
-export type { PostgresStorage } from "./storage.ts";
+export type PostgresStorage = Storage & NativeStorage;
 
 /** What `posthorn.publish` goes by. */
 const MAX_EVENT_BYTES = "max_event_bytes";
@@ -51,10 +53,10 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 				if (maxEventBytes !== undefined) await setSetting(c, MAX_EVENT_BYTES, String(maxEventBytes));
 			}),
 		);
-		const storage = new PostgresStorage(database, { connection, clock, leaseTermMs, leasesByClock, observer });
+		const storage = new NativeStorage(database, { connection, clock, leaseTermMs, leasesByClock, observer });
 		// Compares the clocks, before anything is stored for a time to come.
 		await storage.nextAlarm();
-		return storage;
+		return Object.assign(storage, coldVerbs(storage));
 	} catch (error) {
 		await database.close();
 		throw error;

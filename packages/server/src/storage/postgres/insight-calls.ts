@@ -1,6 +1,6 @@
 import type * as port from "../port.ts";
-import { AccountCalls } from "./account-calls.ts";
 import { countAttempts, listAttemptSummaries, listAttempts } from "./attempt-list.ts";
+import { DatabaseCalls } from "./calls.ts";
 import { readHealth } from "./health.ts";
 import { getAttempt, getDelivery } from "./history.ts";
 import { countMatching, replayMatching } from "./replay-matching.ts";
@@ -8,7 +8,7 @@ import { readStats } from "./stats.ts";
 import { listWaitingRetries } from "./waiting.ts";
 
 /** The port's part for what people look at. */
-export abstract class InsightCalls extends AccountCalls implements port.HistoryStorage, port.InsightStorage {
+export abstract class InsightCalls extends DatabaseCalls implements port.HistoryStorage, port.InsightStorage {
 	listAttempts(
 		projectId: string,
 		filter: port.AttemptFilter,

@@ -112,6 +112,19 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			expect(log.at(-1)!.seq).toBe(heldEnd.appended === "locked" ? 2 : ROUNDS + 2);
 		});
 
+	// A role that may only publish could end the settling of all nodes at midnight, and keep nodes from starting.
+	test("advisory locks, which any role may hold, stop nothing", async () => {
+		await other.query("SELECT pg_advisory_lock(8102087430316384818 + n) FROM generate_series(-64, 64) n");
+		const next = await openNode(url, world.clock);
+		await next.close();
+		const mine = await project();
+		expect(await storage.settle([outcome(mine, (await world.log(mine.id))[0]!)])).toEqual(["settled"]);
+		const waiting = async () => (await other.query("SELECT FROM posthorn.attempt_counts")).rowCount;
+		expect(await waiting()).toBe(1);
+		await storage.sweepAttempts(0, 100, 0);
+		expect(await waiting()).toBe(0);
+	});
+
 	// Each waited for half a second, four at a time: a node that stopped did not come to its end in time.
 	test("of many leases released while their rows are held, few wait, and free ones are released", async () => {
 		const locked: Project[] = [];

@@ -18,21 +18,28 @@ test("of two owners who step down at the same time, at two nodes, one stays", as
 		const invitedBy = { kind: "account" as const, id: world.id("account"), name: "Alan" };
 		const about = { projectId: project, role: "owner" as const, email: null, invitedBy };
 		const invitation = { id: world.id("invitation"), ...about, createdAt: START, expiresAt: START + 1_000 };
-		await world.storage.createInvitation(invitation, hashOf(invitation.id));
-		await world.storage.acceptInvitation(hashOf(invitation.id), id, START);
+		await world.storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+		await world.storage.acceptInvitation({
+			projectId: project,
+			tokenHash: hashOf(invitation.id),
+			accountId: id,
+			at: START,
+		});
 	}
 	// Neither can write before both have read who the owners are, unless one waits for the other before that.
 	const other = new Client({ connectionString: url });
 	await other.connect();
 	await other.query("BEGIN");
 	await other.query("SELECT FROM posthorn.memberships FOR UPDATE");
-	const changes = [world.storage, node].map((storage, i) => storage.setRole(project, owners[i]!.id, "viewer"));
+	const changes = [world.storage, node].map((storage, i) =>
+		storage.setRole({ projectId: project, accountId: owners[i]!.id, role: "viewer" }),
+	);
 	const waiting = `
 		SELECT FROM pg_stat_activity WHERE wait_event IN ('transactionid', 'tuple') AND datname = current_database()`;
 	await until("both to wait for a row", async () => (await server.execute(waiting, url)).length === 2);
 	await other.query("COMMIT");
 	expect((await Promise.all(changes)).sort()).toEqual(["changed", "last_owner"]);
-	const roles = await Promise.all(owners.map(({ id }) => node.getRole(project, id)));
+	const roles = await Promise.all(owners.map(({ id }) => node.getRole({ projectId: project, accountId: id })));
 	expect(roles.sort()).toEqual(["owner", "viewer"]);
 	await other.end();
 	await node.close();

@@ -6,15 +6,13 @@
 import { lowestSuffixAt } from "../../base/ids.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
+import { LOCK_DAYS } from "./whole.ts";
 
 const DAY_MS = 86_400_000;
 /** Days that are made ahead, today's included. */
 const DAYS_AHEAD = 3;
 /** How many webhooks the planner takes a day's attempts to be of. */
 const WEBHOOKS_TOLD = 1_000;
-/** Whoever makes or drops a day holds this ("posthor2", as a number). */
-const LOCK = "SELECT pg_advisory_xact_lock(8102087430316384818)";
-
 /** A day as the number of days since the Unix epoch. */
 type Day = number;
 
@@ -101,7 +99,7 @@ export async function listDays(c: Session): Promise<{ readonly table: string; re
 
 /** Makes the tables of these days where they are missing. In a transaction of its own. */
 export async function makeDays(c: Session, days: readonly Day[]): Promise<void> {
-	await c.command(LOCK);
+	await c.run(LOCK_DAYS);
 	const there = new Set((await listDays(c)).map(({ table }) => table));
 	for (const day of days) {
 		const table = tableOf(day);
@@ -122,6 +120,6 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
  */
 export async function dropDay(c: Session, table: string): Promise<void> {
 	await c.command("SET LOCAL lock_timeout = 1000");
-	await c.command(LOCK);
+	await c.run(LOCK_DAYS);
 	await c.command(`DROP TABLE IF EXISTS posthorn.${table}`);
 }

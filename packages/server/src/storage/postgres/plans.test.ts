@@ -99,7 +99,7 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 		for (const { plan } of others) expect(plan["Node Type"]).toMatch(/^Index (Only )?Scan$/);
 		// Where there are few (operators), or a few of many.
 		expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
-			[undefined, "SELECT FROM posthorn.accounts WHERE operator LIMIT 1"],
+			[undefined, "SELECT 1 FROM posthorn.accounts WHERE operator LIMIT 1"],
 			[undefined, "SELECT project_no"],
 			[undefined, expect.stringMatching(/^SELECT count.* LIMIT 20000\) AS entry$/)],
 		]);

@@ -113,7 +113,8 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		const switching = await PostgresPool.start(url, { startup: "drop", mode: "session", order: "circle" });
 		pools.push(switching);
 		const storage = await open(switching.url);
-		const use = () => Promise.all([storage.ping(), storage.nextAlarm(), storage.getSetting("x"), storage.gauges()]);
+		const use = () =>
+			Promise.all([storage.ping(), storage.nextAlarm(), storage.getSetting({ name: "x" }), storage.gauges()]);
 		await use();
 		switching.share();
 		const useUp = until("a call to fail", async () => {

@@ -42,13 +42,17 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		const token = createHash("sha256").update(world.id("invitation")).digest();
 		const invitedBy = { kind: "operator_key" as const, id: null, name: "Operator" };
 		const about = { projectId, role: "viewer" as const, email: null, invitedBy, createdAt: START };
-		await storage.createInvitation({ id: world.id("invitation"), ...about, expiresAt: START + 1 }, token);
+		await storage.createInvitation({ id: world.id("invitation"), ...about, expiresAt: START + 1, tokenHash: token });
 		return token;
 	}
 
 	async function account(): Promise<string> {
 		const id = world.id("account");
-		await storage.createAccount({ id, email: id, name: "A", operator: false, createdAt: START }, id, "hash");
+		await storage.createAccount({
+			account: { id, email: id, name: "A", operator: false, createdAt: START },
+			normalEmail: id,
+			passwordHash: "hash",
+		});
 		return id;
 	}
 
@@ -85,7 +89,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 			"joined",
 			async (projectId) => {
 				const [token, person] = [await invite(projectId), await account()];
-				return () => storage.acceptInvitation(token, person, START);
+				return () => storage.acceptInvitation({ projectId, tokenHash: token, accountId: person, at: START });
 			},
 		],
 	])("of several projects hold up no other: %s", async (_, prepare) => {
@@ -123,20 +127,26 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		const project = await world.project();
 		const keys = [world.id("apiKey"), world.id("apiKey")];
 		for (const id of keys)
-			await storage.createApiKey(
-				{ id, projectId: project, name: "CI", prefix: "phk_abc", createdAt: START },
-				createHash("sha256").update(id).digest(),
-			);
+			await storage.createApiKey({
+				id,
+				projectId: project,
+				name: "CI",
+				prefix: "phk_abc",
+				createdAt: START,
+				hash: createHash("sha256").update(id).digest(),
+			});
 		const tokens = [await invite(project), await invite(project)];
 		await other.query("BEGIN");
 		await other.query("SELECT FROM posthorn.api_keys WHERE id = $1 FOR UPDATE", [keys[0]]);
 		await other.query("SELECT FROM posthorn.invitations WHERE token_hash = $1 FOR UPDATE", [tokens[0]]);
-		await storage.touchApiKeys(new Map(keys.map((id) => [id, START + 5])));
-		await storage.sweepExpired(START + 2);
+		await storage.touchApiKeys({ uses: new Map(keys.map((id) => [id, START + 5])) });
+		await storage.sweepExpired({ at: START + 2 });
 		await other.query("ROLLBACK");
-		const used = await Promise.all(keys.map(async (id) => (await storage.getApiKey(project, id))?.lastUsedAt));
+		const used = await Promise.all(
+			keys.map(async (id) => (await storage.getApiKey({ projectId: project, keyId: id }))?.lastUsedAt),
+		);
 		expect(used).toEqual([null, START + 5]);
-		const left = await Promise.all(tokens.map((token) => storage.findInvitation(token, START)));
+		const left = await Promise.all(tokens.map((token) => storage.findInvitation({ tokenHash: token, at: START })));
 		expect(left.map((invitation) => invitation !== null)).toEqual([true, false]);
 	});
 });

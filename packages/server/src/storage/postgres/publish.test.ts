@@ -38,6 +38,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 			ids,
 			maxEventBytes: MAX_EVENT_BYTES,
 			onAppended: () => undefined,
+			onUnanswered: () => undefined,
 		});
 	});
 	afterEach(() => database.close());

@@ -121,8 +121,8 @@ export interface Moves {
 }
 
 /**
- * Queues, lanes and counters. A deleted webhook has no lane any more: nothing is scheduled for it. What a lane has settled
- * stays so: the owner may have moved it on meanwhile.
+ * Queues, lanes and counters. A deleted webhook has no lane: only what was already pending for it moves on, to be closed.
+ * What a lane has settled stays so: the owner may have moved it on meanwhile.
  */
 const MOVE = sql(`
 	WITH dropped AS (
@@ -144,8 +144,14 @@ const MOVE = sql(`
 			$4::bigint[], $5::bigint[], $6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bigint[]
 		) AS g (project_no, webhook_no, seq, queue, replay, attempt, due_at)
 		CROSS JOIN LATERAL (
-			SELECT FROM posthorn.lanes l WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no LIMIT 1
-		) live
+			SELECT FROM posthorn.lanes l WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no
+			UNION ALL (
+				SELECT FROM posthorn.retries r
+				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
+				ORDER BY r.seq, r.webhook_no LIMIT 1
+			)
+			LIMIT 1
+		) live_or_waiting
 		ON CONFLICT (project_no, seq, webhook_no) DO UPDATE
 		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
 		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added

@@ -6,6 +6,7 @@
 import type { Database } from "./database.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
+import { TRY_LOCK_STATS } from "./whole.ts";
 
 /** Milliseconds; the grains in which attempts are counted. */
 export const MINUTE = 60_000;
@@ -23,9 +24,6 @@ const GATHERED_SETTLES = 1_000;
  * attempts in each, no more than a statement may take in its time.
  */
 const ROWS_AT_ONCE = 2_000;
-
-/** Whoever moves counts holds this ("posthor3", as a number): two at once would wait for each other's rows. */
-const TRY_LOCK = sql("SELECT pg_try_advisory_xact_lock(8102087430316384819) AS held");
 
 const MOVE = sql(`
 	WITH gone AS (
@@ -47,8 +45,7 @@ const MOVE = sql(`
 
 /** In a transaction. Another node may be at it: then nothing is to be done. */
 export async function moveCounts(c: Session): Promise<void> {
-	const lock = await c.row<{ held: boolean }>(TRY_LOCK);
-	if (lock!.held) await c.run(MOVE);
+	if ((await c.row(TRY_LOCK_STATS)) !== undefined) await c.run(MOVE);
 }
 
 /** Moves counts whenever this node has settled enough. */

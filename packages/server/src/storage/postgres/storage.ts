@@ -32,7 +32,7 @@ import { AttemptSweep } from "./retention-attempts.ts";
 import { sweepEvents } from "./retention-events.ts";
 import { RightOfWay } from "./right-of-way.ts";
 import type { Session } from "./session.ts";
-import { getSetting, initSetting, ping } from "./settings.ts";
+import { ping } from "./settings.ts";
 import { settle } from "./settle.ts";
 import { leave, share } from "./share.ts";
 import { StatsRollUp } from "./stats-roll-up.ts";
@@ -50,8 +50,8 @@ export interface PostgresStorageOptions {
 	readonly observer: DatabaseObserver;
 }
 
-/** The port in front of the database. */
-export class PostgresStorage extends FactCalls implements port.Storage {
+/** The verbs that are PostgreSQL's own, in front of the database. */
+export class NativeStorage extends FactCalls implements port.NativeStorage {
 	readonly capabilities: port.Capabilities = { manyNodes: true };
 	readonly neighbours: port.NeighbourStorage;
 	readonly #options: PostgresStorageOptions;
@@ -157,14 +157,6 @@ export class PostgresStorage extends FactCalls implements port.Storage {
 
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, port.Backlog>> {
 		return this.read((c) => readBacklogs(c, projectId, webhookIds));
-	}
-
-	getSetting(name: string): Promise<string | null> {
-		return this.read((c) => getSetting(c, name));
-	}
-
-	initSetting(name: string, value: string): Promise<string> {
-		return this.write((c) => initSetting(c, name, value));
 	}
 
 	async acquireLeases(

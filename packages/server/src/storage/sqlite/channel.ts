@@ -5,8 +5,11 @@ import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
 import { transferOf } from "./packed.ts";
 
-/** Beside this file, compiled as it is. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+/** The thread's program: beside this file, compiled as it is. */
+function programOf(role: WorkerSetup["role"]): URL {
+	const name = role === "checkpointer" ? "checkpointer-worker" : "worker";
+	return new URL(`./${name}.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+}
 
 /** A worker's space for young objects, MB. */
 const YOUNG_MB = 4;
@@ -40,7 +43,7 @@ export class Channel {
 	 * @param onDeath called once if an open worker ends before it was told to
 	 */
 	static open(setup: WorkerSetup, onDeath: (error: StorageError) => void): Promise<Channel> {
-		const worker = new Worker(WORKER, {
+		const worker = new Worker(programOf(setup.role), {
 			workerData: setup,
 			name: `sqlite-${setup.role}`,
 			// Flags of the main program (such as `--input-type`) do not fit a file of its own.

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Pages of the log that are worth moving (8 MB). */
-export const PAGES = 1_000;
+/** Pages of the log worth moving (28 MB): moving fewer at a time would write the same pages again and again. */
+export const PAGES = 3_500;
 /** How often that is looked at, milliseconds. */
 const EVERY_MS = 50;
 /** After an error, such as a full disk, it is tried again this much later, milliseconds. */

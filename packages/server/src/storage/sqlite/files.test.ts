@@ -84,7 +84,7 @@ test("a database of a newer version is refused, and says so", async () => {
 
 test("a damaged database fails as damaged, when what is damaged is read", async () => {
 	const storage = await open();
-	for (let i = 0; i < 50; i++) await storage.initSetting(`name ${i}`, "x".repeat(1000));
+	for (let i = 0; i < 50; i++) await storage.initSetting({ name: `name ${i}`, value: "x".repeat(1000) });
 	await storage.close();
 	const db = new DatabaseSync(path);
 	const { size } = db.prepare("SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size").get()!;

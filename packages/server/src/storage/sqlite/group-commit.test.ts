@@ -6,7 +6,7 @@ import { Connection, openWriter } from "./connection.ts";
 import { storageError } from "./errors.ts";
 import { commitTogether } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { READS, WRITES } from "./operations.ts";
+import { COLD } from "./verbs.ts";
 
 let directory: string;
 let path: string;
@@ -26,10 +26,10 @@ afterEach(async () => {
 const set =
 	(name: string, value = "1") =>
 	() =>
-		WRITES.initSetting(connection, name, value);
-const get = (name: string) => READS.getSetting(connection, name);
+		COLD.initSetting(connection, { name, value });
+const get = (name: string) => COLD.getSetting(connection, { name });
 const fail = () => {
-	WRITES.initSetting(connection, "half", "done");
+	COLD.initSetting(connection, { name: "half", value: "done" });
 	throw new Error("A mistake.");
 };
 

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./channel.ts";
-import { SqliteStorage } from "./storage.ts";
+import { NativeStorage } from "./storage.ts";
+import { coldVerbs } from "./verbs.ts";
 
 export { backupSqlite } from "./backup.ts";
 export { readSqliteSetting } from "./examine.ts";
@@ -35,7 +36,8 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 		const reader = await Channel.open({ path, role: "reader" }, died);
 		opened.push(reader);
 		const checkpointer = await Channel.open({ path, role: "checkpointer" }, died);
-		return new SqliteStorage({ writer, reader, checkpointer }, clock, leaseTermMs);
+		const storage = new NativeStorage({ writer, reader, checkpointer }, clock, leaseTermMs);
+		return Object.assign(storage, coldVerbs(writer, reader));
 	} catch (error) {
 		for (const channel of opened.toReversed()) await channel.close();
 		throw error;

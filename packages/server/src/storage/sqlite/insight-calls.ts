@@ -1,8 +1,8 @@
 import type * as port from "../port.ts";
-import { AccountCalls } from "./account-calls.ts";
+import { WorkerCalls } from "./calls.ts";
 
 /** The port's part for what people look at. */
-export abstract class InsightCalls extends AccountCalls implements port.InsightStorage {
+export abstract class InsightCalls extends WorkerCalls implements port.InsightStorage {
 	listAttemptSummaries(
 		projectId: string,
 		filter: port.AttemptFilter,

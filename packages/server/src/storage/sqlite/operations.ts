@@ -1,16 +1,5 @@
-import {
-	createAccount,
-	createOperator,
-	findCredentials,
-	getAccount,
-	getCredentials,
-	hasOperator,
-	renameAccount,
-	setPassword,
-} from "./accounts.ts";
 import { appendEvents } from "./append.ts";
 import { countAttempts, listAttemptSummaries } from "./attempt-list.ts";
-import { appendAudit, listAudit, sweepAudit } from "./audit.ts";
 import { readBacklogs } from "./backlog.ts";
 import type { Connection } from "./connection.ts";
 import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts-baskets.ts";
@@ -21,29 +10,10 @@ import { readGauges } from "./gauges.ts";
 import { forgetHandedOver, settleHandedOver } from "./handover.ts";
 import { readHealth } from "./health.ts";
 import { getAttempt, getDelivery, listAttempts } from "./history.ts";
-import {
-	acceptInvitation,
-	createInvitation,
-	deleteInvitation,
-	findInvitation,
-	listInvitations,
-} from "./invitations.ts";
-import {
-	createApiKey,
-	deleteApiKey,
-	findApiKey,
-	getApiKey,
-	getSetting,
-	initSetting,
-	listApiKeys,
-	touchApiKeys,
-} from "./keys.ts";
 import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
 import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
-import { createLink, holdsSetupLink, sweepExpired, useSignInLink } from "./links.ts";
 import { findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
 import { type AppendAnswer, type AppendBatch, packResults, unpackAppends } from "./log-wire.ts";
-import { getMember, getRole, listMembers, listMemberships, removeMember, setRole } from "./members.ts";
 import {
 	createProject,
 	createWebhook,
@@ -60,7 +30,6 @@ import {
 import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
 import { countMatching, replayMatching } from "./replay-matching.ts";
 import { sweepAttempts, sweepEvents } from "./retention.ts";
-import { createSession, deleteSession, deleteSessions, findSession, listSessions, touchSession } from "./sessions.ts";
 import { settle } from "./settle.ts";
 import { readStats } from "./stats.ts";
 import { listWaitingRetries } from "./waiting.ts";
@@ -68,28 +37,15 @@ import { listWaitingRetries } from "./waiting.ts";
 /** What the writing worker does, by name. Each is synchronous and runs within a transaction. */
 export const WRITES = {
 	abandonBaskets,
-	acceptInvitation,
 	acquireLeases,
-	appendAudit,
 	appendEvents: (c: Connection, batch: AppendBatch): AppendAnswer => packResults(appendEvents(c, unpackAppends(batch))),
 	appendTestEvent,
 	cancelSubscription,
-	createAccount,
-	createApiKey,
-	createOperator,
-	createInvitation,
-	createLink,
 	createProject,
-	createSession,
 	createWebhook,
-	deleteApiKey,
-	deleteInvitation,
-	deleteSession,
-	deleteSessions,
 	deleteWebhook,
 	endDeletion,
 	forgetHandedOver,
-	initSetting,
 	pingWriter,
 	recordChargeback,
 	recordDeliverable,
@@ -98,8 +54,6 @@ export const WRITES = {
 	recordSubscription,
 	releaseLease,
 	removeBasket,
-	removeMember,
-	renameAccount,
 	renameProject,
 	renewLeases,
 	replayDelivery,
@@ -107,54 +61,29 @@ export const WRITES = {
 	replayMatching,
 	rotateSecret,
 	setDeveloperApp,
-	setPassword,
-	setRole,
 	settle,
 	settleHandedOver,
 	sweepAttempts,
-	sweepAudit,
 	sweepEvents,
-	sweepExpired,
 	takeDueBaskets,
-	touchApiKeys,
 	touchBasket,
-	touchSession,
 	updateWebhook,
-	useSignInLink,
 };
 
 /** What the reading worker does, by name. Each sees one state of the database, the newest committed one. */
 export const READS = {
 	countAttempts,
 	countMatching,
-	findApiKey,
-	findCredentials,
 	findEvent,
-	findInvitation,
-	findSession,
-	getAccount,
-	getApiKey,
 	getAttempt,
-	getCredentials,
 	getDelivery,
-	getMember,
 	getOrder,
 	getProject,
-	getRole,
-	getSetting,
 	getSubscription,
 	getWebhook,
-	hasOperator,
-	holdsSetupLink,
-	listApiKeys,
 	listAttemptSummaries,
 	listAttempts,
-	listAudit,
-	listInvitations,
-	listMembers,
-	listMemberships,
 	listProjects,
-	listSessions,
 	listWaitingRetries,
 	listWebhooks,
 	loadLanes,

@@ -24,6 +24,14 @@ export function putRetry(c: Connection, projectNo: number, webhookNo: number, re
 	return 1;
 }
 
+/** Whether an attempt of this delivery waits. */
+export function hasRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
+	const found = c
+		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, seq, webhookNo);
+	return found !== undefined;
+}
+
 /** Answers how many fewer wait now: 1 or 0. */
 export function dropRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): number {
 	const dropped = c

@@ -3,7 +3,7 @@ import { STATUS_CODE, toStoredId } from "../shared/attempt-codes.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { decodeOpen, encodeOpen } from "./open-events.ts";
-import { addToCounters, dropRetry, putRetry } from "./retries.ts";
+import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
 import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
 import { countGathered } from "./stats-roll-up.ts";
 
@@ -86,8 +86,9 @@ function moveDeliveries(
 	}
 	for (const retry of schedule) {
 		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
-		// A deleted webhook has no lane any more.
-		if (c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) === undefined) continue;
+		// A deleted webhook has no lane: only what was already pending moves on, to be closed.
+		const isLive = c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) !== undefined;
+		if (!isLive && !hasRetry(c, projectNo, webhookNo, retry.seq)) continue;
 		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
 	}
 	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
@@ -96,6 +97,10 @@ function moveDeliveries(
 
 /** What was settled stays so: the owner may have moved the lane on meanwhile, or this may have been settled before. */
 function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProgress): void {
+	if (open.length === 0) {
+		const move = c.sql("UPDATE lanes SET position = max(position, ?) WHERE webhook_no = ? AND open IS NULL");
+		if (move.run(position, webhookNo).changes > 0) return;
+	}
 	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return;
 	const reached = lane.position as number;

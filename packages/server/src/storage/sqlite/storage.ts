@@ -11,7 +11,7 @@ import { packSettlements } from "./settle-wire.ts";
  * everything that was answered, never waits for a commit, and no read takes long (pages are bounded, gauges come in
  * slices), so the engine's reads need no worker of their own.
  */
-export class SqliteStorage extends FactCalls implements port.Storage {
+export class NativeStorage extends FactCalls implements port.NativeStorage {
 	readonly capabilities: port.Capabilities = { manyNodes: false };
 	readonly neighbours = null;
 	/** The only one. */
@@ -100,30 +100,6 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 		return this.write("setDeveloperApp", projectId, installed);
 	}
 
-	createApiKey(key: Omit<port.ApiKey, "lastUsedAt">, hash: Uint8Array): Promise<void> {
-		return this.write("createApiKey", key, Uint8Array.from(hash));
-	}
-
-	listApiKeys(projectId: string, page: port.Page): Promise<port.ApiKey[]> {
-		return this.read("listApiKeys", projectId, page);
-	}
-
-	getApiKey(projectId: string, keyId: string): Promise<port.ApiKey | null> {
-		return this.read("getApiKey", projectId, keyId);
-	}
-
-	deleteApiKey(projectId: string, keyId: string): Promise<boolean> {
-		return this.write("deleteApiKey", projectId, keyId);
-	}
-
-	findApiKey(hash: Uint8Array): Promise<port.ApiKey | null> {
-		return this.read("findApiKey", Uint8Array.from(hash));
-	}
-
-	touchApiKeys(uses: ReadonlyMap<string, number>): Promise<void> {
-		return this.write("touchApiKeys", uses);
-	}
-
 	createWebhook(webhook: port.NewWebhook, maxPerProject: number): Promise<"created" | "limit" | "no_project"> {
 		return this.write(
 			"createWebhook",
@@ -154,14 +130,6 @@ export class SqliteStorage extends FactCalls implements port.Storage {
 
 	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, port.Backlog>> {
 		return this.read("readBacklogs", projectId, webhookIds);
-	}
-
-	getSetting(name: string): Promise<string | null> {
-		return this.read("getSetting", name);
-	}
-
-	initSetting(name: string, value: string): Promise<string> {
-		return this.write("initSetting", name, value);
 	}
 
 	acquireLeases(holder: string, limit: number, projectIds?: readonly string[]): Promise<port.Lease[]> {

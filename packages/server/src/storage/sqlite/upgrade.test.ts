@@ -106,11 +106,11 @@ test("a backup carries accounts and counts", async () => {
 	makeFirstVersion(9);
 	const storage = await open();
 	const account = { id: "acc_x", email: "ada@example.com", name: "Ada", operator: true, createdAt: NOW };
-	await storage.createAccount(account, "ada@example.com", "hash");
+	await storage.createAccount({ account, normalEmail: "ada@example.com", passwordHash: "hash" });
 	const copy = join(directory, "copy.db");
 	await backupSqlite(path, copy);
 	const restored = await open(copy);
-	expect(await restored.getAccount("acc_x")).toEqual(account);
+	expect(await restored.getAccount({ accountId: "acc_x" })).toEqual(account);
 	const day = { since: NOW - DAY, until: NOW + DAY, stepMs: DAY };
 	expect(await restored.readStats("proj_x", day)).toEqual(await storage.readStats("proj_x", day));
 	expect((await restored.readStats("proj_x", day)).total.failed).toBe(3);

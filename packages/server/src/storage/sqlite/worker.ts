@@ -2,12 +2,11 @@
  * A thread with one connection. The *writer* has the only one that writes, and the lock on the database: everything
  * that waits in its port is run in one transaction and answered after the commit, so calls that arrive while a commit
  * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
- * answered by the writer is in it. The *checkpointer* serves no calls.
+ * answered by the writer is in it.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../base/budgets.ts";
-import { checkpointBeside } from "./checkpointer.ts";
-import { Connection, openCheckpointer, openReader, openWriter } from "./connection.ts";
+import { Connection, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { commitTogether, type Outcome } from "./group-commit.ts";
 import { freeAllLeases } from "./leases.ts";
@@ -17,6 +16,7 @@ import { migrate } from "./migrate.ts";
 import { READS, WRITES } from "./operations.ts";
 import { memoryOf, transferOf } from "./packed.ts";
 import { makeFile, makeFolder } from "./private-file.ts";
+import { COLD } from "./verbs.ts";
 
 /** Calls in one commit at most. */
 const MAX_BATCH_CALLS = 256;
@@ -25,21 +25,17 @@ type Operation = (c: Connection, ...args: unknown[]) => unknown;
 
 const { path, role } = workerData as WorkerSetup;
 const port = parentPort!;
-const operations = (role === "writer" ? WRITES : READS) as Readonly<Record<string, Operation>>;
+const operations = { ...(role === "writer" ? WRITES : READS), ...COLD } as unknown as Readonly<
+	Record<string, Operation>
+>;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
 interface Opened {
 	readonly connection: Connection;
 	readonly lock: ExclusiveLock | null;
-	/** Stops its timer. */
-	readonly end?: () => void;
 }
 
 function open(): Opened {
-	if (role === "checkpointer") {
-		const db = openCheckpointer(path);
-		return { connection: new Connection(db), lock: null, end: checkpointBeside(db) };
-	}
 	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null };
 	makeFolder(path);
 	const lock = new ExclusiveLock(path);
@@ -56,7 +52,7 @@ function open(): Opened {
 	}
 }
 
-function serve({ connection, lock, end }: Opened): void {
+function serve({ connection, lock }: Opened): void {
 	port.on("message", (first: Request) => {
 		const requests = gather(first);
 		const last = requests.at(-1)!;
@@ -69,7 +65,6 @@ function serve({ connection, lock, end }: Opened): void {
 		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
 		if (endsHere(last)) {
-			end?.();
 			connection.close();
 			lock?.release();
 			answer([last], [{ ok: true, value: null }]);

@@ -6,6 +6,7 @@ import * as links from "./0005-links.ts";
 import * as openEvents from "./0006-open-events.ts";
 import * as closing from "./0007-closing-webhooks.ts";
 import * as handedOver from "./0008-handed-over.ts";
+import * as auditByAge from "./0009-audit-by-age.ts";
 
 /** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly string[] = [
 	openEvents.sql,
 	closing.sql,
 	handedOver.sql,
+	auditByAge.sql,
 ];

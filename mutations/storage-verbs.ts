@@ -1,0 +1,111 @@
+import { of } from "./mutation.ts";
+import { inAccounts, inApi, inPostgres, SQLITE } from "./tests.ts";
+
+/** Cold verbs: written once, so caught once, on SQLite. */
+export const STORAGE_VERBS = [
+	...of("server/src/storage/port/roles.ts", inApi("roles"), [
+		{
+			name: "roles-above-itself",
+			find: "ROLES.indexOf(role) >= ROLES.indexOf(needed)",
+			replace: "ROLES.indexOf(role) > ROLES.indexOf(needed)",
+			why: "Owners may not do what takes an owner.",
+		},
+	]),
+	...of("server/src/storage/verbs/members.ts", SQLITE, [
+		{
+			name: "verbs-last-owner-steps-down",
+			find: 'if (member.isLastOwner && p.role !== "owner") return "last_owner";',
+			replace: "",
+			only: "members and invitations",
+			why: "A project is left without anybody who may manage it.",
+		},
+		{
+			name: "verbs-last-owner-leaves",
+			find: 'if (member.isLastOwner) return "last_owner";',
+			replace: "",
+			only: "members and invitations",
+			why: "The last owner of a project is removed.",
+		},
+		{
+			name: "verbs-invitation-lowers-role",
+			find: "mayAs(member.role, role)",
+			replace: "mayAs(role, member.role)",
+			only: "members and invitations",
+			why: "An owner who accepts an invitation as a viewer becomes one.",
+		},
+		{
+			name: "verbs-owners-step-down-together",
+			find: `WHERE no = \${project}\${forUpdate}`,
+			replace: `WHERE no = \${project}`,
+			tests: inPostgres("members"),
+			why: "Two owners who step down at the same time leave a project without one.",
+			review: "members.ts in PostgreSQL: no row lock",
+		},
+	]),
+	...of("server/src/storage/verbs/invitations.ts", SQLITE, [
+		{
+			name: "verbs-invitation-expired",
+			find: `AND project_no = \${project} AND expires_at > \${at} RETURNING`,
+			replace: `AND project_no = \${project} AND expires_at > \${at} - 86400000000 RETURNING`,
+			only: "members and invitations",
+			why: "An old invitation still lets somebody in.",
+		},
+	]),
+	...of("server/src/storage/verbs/sessions.ts", SQLITE, [
+		{
+			name: "verbs-session-at-its-end",
+			find: `s.expires_at > \${p.at}\`);\n\tif (found === undefined)`,
+			replace: `s.expires_at >= \${p.at}\`);\n\tif (found === undefined)`,
+			only: "accounts and sessions",
+			why: "A session is good for a moment longer than it says.",
+		},
+		{
+			name: "verbs-session-of-others",
+			find: `AND account_id = \${p.accountId} RETURNING id`,
+			replace: `AND account_id <> \${p.accountId} RETURNING id`,
+			only: "accounts and sessions",
+			why: "People end each other's sessions, and not their own.",
+		},
+	]),
+	...of("server/src/storage/verbs/accounts.ts", SQLITE, [
+		{
+			name: "verbs-setup-token-unchecked",
+			find: 'if (!(yield* holdsSetupLink(p))) return "wrong_token";',
+			replace: "",
+			only: "accounts and sessions",
+			why: "Anyone who finds the service before its operator does takes it over.",
+		},
+		{
+			name: "verbs-two-operators",
+			find: "\tyield* lockAccounts();\n",
+			replace: "",
+			tests: inPostgres("operator"),
+			why: "Two people who open set-up links at the same time both become the operator.",
+		},
+	]),
+	...of("server/src/storage/verbs/keys.ts", SQLITE, [
+		{
+			name: "verbs-key-of-others",
+			find: `WHERE id = \${keyId} AND project_no = \${project} RETURNING id`,
+			replace: `WHERE id = \${keyId} AND \${project} > 0 RETURNING id`,
+			only: "registry",
+			why: "A project's owner deletes the API keys of other projects.",
+		},
+		{
+			name: "verbs-key-deleted-silently",
+			find: "\tyield* tellPeers(project);\n",
+			replace: "",
+			tests: inAccounts("nodes"),
+			why: "A deleted API key works for seconds longer on other nodes.",
+		},
+	]),
+	...of("server/src/storage/verbs/audit.ts", SQLITE, [
+		{
+			name: "verbs-audit-sweep-unbounded",
+			find: `at < \${cutoff} ORDER BY at LIMIT \${limit}\${endUnlocked}`,
+			replace: `at < \${cutoff} ORDER BY at LIMIT \${limit * 1000}\${endUnlocked}`,
+			only: "audit",
+			why: "The sweep deletes a year of entries in one long transaction.",
+		},
+	]),
+];

@@ -1,0 +1,201 @@
+/** An actor's loop: the parts that work on the project's lanes, and which of them handles each message. */
+import type { LogEvent } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { AppliedLanes } from "./applied-lanes.ts";
+import { Finisher } from "./finisher.ts";
+import { LaneSet } from "./lane-set.ts";
+import { LogCheck } from "./log-check.ts";
+import type { Message } from "./messages.ts";
+import type { LossReason, ProjectWork } from "./project-work.ts";
+import { Retirement } from "./retirement.ts";
+import { Starter } from "./starter.ts";
+
+export interface LoopOptions {
+	/** Whether the actor has ended, so that nothing may change. */
+	readonly isOver: () => boolean;
+	/** Whether a change of webhooks is being stored. */
+	readonly isHeld: () => boolean;
+	/** Ends the actor. */
+	readonly lose: (why: LossReason) => void;
+}
+
+export class Loop {
+	readonly lanes: LaneSet;
+	readonly applied: AppliedLanes;
+	readonly retirement: Retirement;
+	readonly finisher: Finisher;
+	/** When an event or an outcome last came in, milliseconds since the epoch. */
+	lastActive: number;
+	readonly #work: ProjectWork;
+	readonly #options: LoopOptions;
+	readonly #starter: Starter;
+	readonly #check: LogCheck;
+
+	constructor(work: ProjectWork, options: LoopOptions) {
+		this.#work = work;
+		this.#options = options;
+		this.lastActive = work.context.clock.now();
+		this.lanes = new LaneSet(work.projectId, work.context);
+		this.applied = new AppliedLanes(work, this.lanes, (lane) => this.#drop(lane));
+		this.finisher = new Finisher(work);
+		this.retirement = new Retirement(work, this.finisher);
+		this.#check = new LogCheck(work);
+		this.#starter = new Starter(
+			work,
+			(lane) => this.finisher.commitPosition(lane),
+			(lane) => {
+				this.#drop(lane);
+				this.finisher.endDeletion(lane);
+			},
+		);
+	}
+
+	/** Handles these messages, then starts whatever the marked lanes may start. A bug in our code ends the actor. */
+	run(messages: readonly Message[]): void {
+		const { context, projectId } = this.#work;
+		let at = 0;
+		try {
+			while (at < messages.length) this.#receive(messages[at++]!);
+			if (this.#options.isOver()) return;
+			this.lanes.lookAtMarked((lane) => this.#starter.pump(lane));
+			this.#starter.queued.readBodies();
+		} catch (error) {
+			context.logger.error({ err: error, projectId }, "a project's actor failed");
+			this.#options.lose("fault");
+			for (const message of messages.slice(at)) this.#giveBack(message);
+		}
+	}
+
+	/** Frees lanes, timers and slots. */
+	end(): void {
+		for (const lane of this.lanes) this.#starter.forget(lane);
+		this.lanes.clear();
+		this.#starter.end();
+		this.applied.end();
+	}
+
+	#receive(message: Message): void {
+		const { lanes, finisher, applied, retirement } = this;
+		const { reader, open } = this.#work;
+		if (this.#options.isOver()) {
+			this.#giveBack(message);
+			return;
+		}
+		switch (message.kind) {
+			case "loaded":
+				message.done();
+				// Once attempts are handed over, the lanes stay as they are: nothing may be written.
+				if (retirement.handover === null) applied.apply(message);
+				break;
+			case "appended":
+				this.#appended(message.events);
+				break;
+			case "recheck":
+				this.#check.readEnd();
+				break;
+			case "rewound":
+				this.#options.lose("rewound");
+				break;
+			case "reaches":
+				this.#isActive();
+				reader.reaches(message.lastSeq);
+				lanes.mark(null);
+				break;
+			case "window":
+				lanes.windowRead(message.key, message.chunk);
+				break;
+			case "open":
+				this.#starter.openRead(message);
+				lanes.mark(message.lane);
+				break;
+			case "queue":
+				lanes.queueRead(message);
+				break;
+			case "bodies":
+				this.#starter.queued.bodiesRead(message.wanted, message.events);
+				for (const { lane } of message.wanted) lanes.mark(lane);
+				break;
+			case "ended":
+				this.#ended(message);
+				break;
+			case "committed":
+				open.end();
+				if (message.result === "settled") {
+					finisher.committed(message);
+					this.#starter.committed(message.flight);
+					if (message.flight.retry || message.consequence.schedule) lanes.mark(message.flight.lane);
+				} else this.#options.lose(message.result);
+				break;
+			case "position_committed":
+				open.end();
+				if (message.result !== "settled") this.#options.lose(message.result);
+				break;
+			case "deletion_ended":
+				open.end();
+				break;
+			case "queues_changed":
+				lanes.invalidateRetries(message.webhookId);
+				break;
+			case "look":
+				lanes.mark(message.lane);
+				break;
+			case "released":
+				if (!this.#options.isHeld()) for (const lane of this.#starter.takeHalted()) lanes.mark(lane);
+				break;
+			case "hand_over":
+				retirement.handOver();
+				break;
+			case "watch_elsewhere":
+				applied.watchElsewhere();
+				break;
+			case "freed":
+				this.#starter.freed(message.slots, message.slot);
+				break;
+			case "rested":
+				this.#starter.rested();
+				lanes.mark(null);
+				break;
+			case "sweep":
+				lanes.sweep();
+				break;
+			case "fault":
+				throw message.error;
+		}
+	}
+
+	#appended(events: readonly LogEvent[]): void {
+		this.#isActive();
+		const doubtful = this.#work.reader.appended(events, this.lanes.foremost);
+		if (doubtful) this.#check.check(doubtful);
+		this.lanes.mark(null);
+	}
+
+	#ended(message: Extract<Message, { kind: "ended" }>): void {
+		const { flight, outcome } = message;
+		if (!this.finisher.ended(flight, outcome)) {
+			this.#giveBack(message);
+			return;
+		}
+		this.#isActive();
+		if (outcome.kind === "deferred") this.#starter.rest(flight.lane, outcome.shortage);
+		this.lanes.mark(flight.lane);
+	}
+
+	/** A message that arrives after the actor has ended only releases what it holds. */
+	#giveBack(message: Message): void {
+		if (message.kind === "ended") {
+			if (!this.retirement.ended(message.flight, message.outcome)) message.flight.slot?.release();
+		} else if (message.kind === "loaded") message.done();
+		else if (message.kind === "freed") message.slot?.release();
+		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
+	}
+
+	#drop(lane: Lane): void {
+		this.#starter.forget(lane);
+		this.lanes.drop(lane);
+	}
+
+	#isActive(): void {
+		this.lastActive = this.#work.context.clock.now();
+	}
+}

@@ -1,0 +1,8 @@
+/** What a person may do in a project; each role may do all that the ones before it may. */
+export const ROLES = ["viewer", "developer", "owner"] as const;
+
+export type Role = (typeof ROLES)[number];
+
+export function mayAs(role: Role, needed: Role): boolean {
+	return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}

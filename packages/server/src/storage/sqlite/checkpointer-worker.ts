@@ -1,0 +1,28 @@
+/**
+ * The checkpointer's thread: a connection that serves no calls but the one to close. A program of its own, as loading
+ * what the other threads serve would take longer than all else that it does to start.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { checkpointBeside } from "./checkpointer.ts";
+import { openCheckpointer } from "./connection.ts";
+import { storageError, toNote } from "./errors.ts";
+import type { FromWorker, Request, WorkerSetup } from "./messages.ts";
+
+const { path } = workerData as WorkerSetup;
+const port = parentPort!;
+const send = (message: FromWorker) => port.postMessage(message);
+
+try {
+	const db = openCheckpointer(path);
+	const end = checkpointBeside(db);
+	port.once("message", ([id]: Request) => {
+		end();
+		db.close();
+		send(["replies", [[id, true, null]]]);
+		port.close();
+	});
+	send(["opened"]);
+} catch (error) {
+	send(["not_opened", toNote(storageError(error, path))]);
+	port.close();
+}

@@ -1,0 +1,73 @@
+/** The cold verbs: the name of each, how it runs, and the function that is all of it. */
+import * as accounts from "./accounts.ts";
+import * as audit from "./audit.ts";
+import * as invitations from "./invitations.ts";
+import * as keys from "./keys.ts";
+import * as links from "./links.ts";
+import * as members from "./members.ts";
+import * as sessions from "./sessions.ts";
+import * as settings from "./settings.ts";
+import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
+
+/** People, how they sign in, what they may do, and what they did. */
+const PEOPLE = {
+	hasOperator: read(accounts.hasOperator),
+	createAccount: write(accounts.createAccount),
+	createOperator: write(accounts.createOperator),
+	getAccount: read(accounts.getAccount),
+	findCredentials: read(accounts.findCredentials),
+	getCredentials: read(accounts.getCredentials),
+	renameAccount: write(accounts.renameAccount),
+	setPassword: write(accounts.setPassword),
+
+	createSession: write(sessions.createSession),
+	findSession: read(sessions.findSession),
+	touchSession: write(sessions.touchSession),
+	listSessions: read(sessions.listSessions),
+	deleteSession: write(sessions.deleteSession),
+	deleteSessions: write(sessions.deleteSessions),
+	sweepExpired: write(sessions.sweepExpired),
+
+	createLink: write(links.createLink),
+	holdsSetupLink: read(links.holdsSetupLink),
+	useSignInLink: write(links.useSignInLink),
+
+	listMemberships: read(members.listMemberships),
+	getRole: read(members.getRole),
+	listMembers: read(members.listMembers),
+	getMember: read(members.getMember),
+	setRole: writeInProject(members.setRole),
+	removeMember: writeInProject(members.removeMember),
+
+	createInvitation: writeInProject(invitations.createInvitation),
+	findInvitation: read(invitations.findInvitation),
+	listInvitations: read(invitations.listInvitations),
+	deleteInvitation: writeInProject(invitations.deleteInvitation),
+	acceptInvitation: writeInProject(invitations.acceptInvitation),
+
+	appendAudit: writeInProject(audit.appendAudit),
+	listAudit: read(audit.listAudit),
+	sweepAudit: write(audit.sweepAudit),
+} satisfies Readonly<Record<string, Verb>>;
+
+/** API keys. */
+const KEYS = {
+	createApiKey: writeInProject(keys.createApiKey),
+	listApiKeys: read(keys.listApiKeys),
+	getApiKey: read(keys.getApiKey),
+	deleteApiKey: writeInProject(keys.deleteApiKey),
+	findApiKey: read(keys.findApiKey),
+	touchApiKeys: write(keys.touchApiKeys),
+} satisfies Readonly<Record<string, Verb>>;
+
+const SETTINGS = {
+	getSetting: read(settings.getSetting),
+	initSetting: write(settings.initSetting),
+} satisfies Readonly<Record<string, Verb>>;
+
+export const VERBS = { ...PEOPLE, ...KEYS, ...SETTINGS };
+
+export type AccountStorage = Methods<typeof PEOPLE>;
+export type KeyStorage = Methods<typeof KEYS>;
+export type SettingStorage = Methods<typeof SETTINGS>;
+export type ColdStorage = Methods<typeof VERBS>;

@@ -1,0 +1,83 @@
+/**
+ * Statements of cold verbs, written once for both engines.
+ *
+ *     sql`SELECT role FROM posthorn.memberships WHERE account_id = ${accountId}`
+ *
+ * Values become parameters: `$1` … on PostgreSQL, `?` on SQLite, where there is no schema and `posthorn.` is dropped. The
+ * text is made once per template and engine, so both engines find the statement that they have prepared.
+ */
+
+export type Engine = "postgres" | "sqlite";
+
+export type Value = string | number | boolean | null | Uint8Array;
+
+/** A row as both engines return it: integers as numbers, booleans as such, bytes as Uint8Array, JSON parsed. */
+export type Row = Record<string, unknown>;
+
+/** A constant part of statements, such as a list of columns; its text may differ by engine. */
+export class Fragment {
+	readonly texts: Readonly<Record<Engine, string>>;
+
+	constructor(texts: Readonly<Record<Engine, string>>) {
+		this.texts = texts;
+	}
+}
+
+/** The same text on both engines. */
+export const fragment = (text: string): Fragment => new Fragment({ postgres: text, sqlite: text });
+
+/** A template with its fragments: what an engine prepares. */
+export class Template {
+	readonly #strings: readonly string[];
+	readonly #parts: readonly (Fragment | Value)[];
+	readonly #texts: Partial<Record<Engine, string>> = {};
+
+	constructor(strings: readonly string[], parts: readonly (Fragment | Value)[]) {
+		this.#strings = strings;
+		// Values differ from call to call and are not kept.
+		this.#parts = parts.map((part) => (part instanceof Fragment ? part : null));
+	}
+
+	text(engine: Engine): string {
+		this.#texts[engine] ??= this.#textFor(engine);
+		return this.#texts[engine];
+	}
+
+	/** Fragments are part of the text, which is made once: the same template can't be used with others. */
+	mustFit(parts: readonly (Fragment | Value)[]): void {
+		for (const [i, part] of this.#parts.entries())
+			if (part !== (parts[i] instanceof Fragment ? parts[i] : null))
+				throw new Error(`The fragments of a statement must be constants: ${this.text("postgres")}`);
+	}
+
+	#textFor(engine: Engine): string {
+		let parameters = 0;
+		const parameter = () => (engine === "postgres" ? `$${++parameters}` : "?");
+		const text = this.#strings.reduce((before, string, i) => {
+			const part = this.#parts[i - 1]!;
+			return `${before}${part === null ? parameter() : (part as Fragment).texts[engine]}${string}`;
+		});
+		const named = engine === "postgres" ? text : text.replaceAll("posthorn.", "");
+		return named.replaceAll(/\s+/g, " ").trim();
+	}
+}
+
+/** A statement with its values. `R` is the shape of its rows, taken on trust. */
+export interface Query<R = Row> {
+	readonly template: Template;
+	readonly values: readonly Value[];
+	/** Never set; carries the type. */
+	readonly row?: R;
+}
+
+/** By their strings, which are the same array each time a template is evaluated. */
+const templates = new WeakMap<TemplateStringsArray, Template>();
+
+export function sql<R = Row>(strings: TemplateStringsArray, ...parts: readonly (Fragment | Value)[]): Query<R> {
+	let template = templates.get(strings);
+	if (template === undefined) {
+		template = new Template(strings, parts);
+		templates.set(strings, template);
+	} else template.mustFit(parts);
+	return { template, values: parts.filter((part): part is Value => !(part instanceof Fragment)) };
+}

@@ -1,0 +1,26 @@
+/**
+ * `npm run house`: how large the service's code is, how it is laid out, and how many files an event passes.
+ *
+ *     npm run house                      this checkout
+ *     npm run house -- --against DIR     this checkout next to another
+ *     npm run house -- --json            the same as JSON
+ */
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { measure } from "./measure.ts";
+import { tableOf } from "./table.ts";
+import { readWalks, SERVER } from "./walks.ts";
+
+const ROOT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
+const { values } = parseArgs({ options: { against: { type: "string" }, json: { type: "boolean" } } });
+const roots = [ROOT, ...(values.against === undefined ? [] : [resolve(values.against)])];
+for (const root of roots)
+	if (!existsSync(join(root, SERVER))) {
+		console.error(`${root} is not a checkout of Posthorn: it has no ${SERVER}.`);
+		process.exit(2);
+	}
+const walks = readWalks(ROOT) ?? [];
+const houses = roots.map((root) => ({ name: root === ROOT ? "here" : basename(root), house: measure(root, walks) }));
+console.log(values.json ? JSON.stringify(houses, null, "\t") : tableOf(houses));

@@ -1,0 +1,16 @@
+/** Worlds in which a promise was once broken: as plans, since what a seed becomes changes with every new kind of step. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Plan } from "../plan.ts";
+
+export interface Regression {
+	/** What broke. */
+	readonly name: string;
+	readonly plan: Plan;
+}
+
+/** Each is a file of JSON here. */
+export const REGRESSIONS: readonly Regression[] = readdirSync(import.meta.dirname)
+	.filter((file) => file.endsWith(".json"))
+	.sort()
+	.map((file) => JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")) as Regression);
