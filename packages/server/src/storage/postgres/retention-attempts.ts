@@ -161,9 +161,13 @@ async function deleteEntries(
 	all: readonly Entry[],
 	locked: Set<number>,
 ): Promise<{ readonly found: number; readonly deleted: number }> {
-	const places = all.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));
 	const projects = new Set(all.map((row) => row.project_no));
-	const [held, occupied] = await Promise.all([lockDeliveries(c, [...projects]), holdLanes(c, places)]);
+	const held = await lockDeliveries(c, [...projects]);
+	// Only of projects that are held: two nodes that took what the other one needs would both leave the project for later.
+	const places = all
+		.filter(({ project_no }) => held.has(project_no))
+		.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));
+	const occupied = await holdLanes(c, places);
 	const rows = all.filter(({ project_no }) => held.has(project_no) && !occupied.has(project_no));
 	for (const projectNo of projects) if (!held.has(projectNo) || occupied.has(projectNo)) locked.add(projectNo);
 	if (rows.length === 0) return { found: all.length, deleted: 0 };
