@@ -30,6 +30,8 @@ export class Loop {
 	readonly #options: LoopOptions;
 	readonly #starter: Starter;
 	readonly #check: LogCheck;
+	/** The end of the log when all lanes were last looked at for it. */
+	#lookedTo: number;
 
 	constructor(work: ProjectWork, options: LoopOptions) {
 		this.#work = work;
@@ -40,6 +42,7 @@ export class Loop {
 		this.finisher = new Finisher(work);
 		this.retirement = new Retirement(work, this.finisher);
 		this.#check = new LogCheck(work);
+		this.#lookedTo = work.reader.lastSeq;
 		this.#starter = new Starter(
 			work,
 			(lane) => this.finisher.commitPosition(lane),
@@ -99,10 +102,12 @@ export class Loop {
 			case "reaches":
 				this.#isActive();
 				reader.reaches(message.lastSeq);
-				lanes.mark(null);
+				this.#lookAtAll();
 				break;
 			case "window":
 				lanes.windowRead(message.key, message.chunk);
+				// The read may have found another node's events before their announcement, which then tells nothing new.
+				if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();
 				break;
 			case "open":
 				this.#starter.openRead(message);
@@ -167,6 +172,11 @@ export class Loop {
 		this.#isActive();
 		const doubtful = this.#work.reader.appended(events, this.lanes.foremost);
 		if (doubtful) this.#check.check(doubtful);
+		this.#lookAtAll();
+	}
+
+	#lookAtAll(): void {
+		this.#lookedTo = this.#work.reader.lastSeq;
 		this.lanes.mark(null);
 	}
 
