@@ -105,7 +105,7 @@ export const ENGINE_ACTOR = [
 			tests: inEngine("actor/lane-set"),
 		},
 	]),
-	...of("server/src/engine/actor/starter.ts", ENGINE, [
+	...of("server/src/engine/actor/dispatcher.ts", ENGINE, [
 		{
 			name: "starter-expires-by-creation",
 			find: "if (event.publishedAt <= clock.now() - retentionMs)",
@@ -178,7 +178,7 @@ export const ENGINE_ACTOR = [
 			why: "Retries are not read from storage: after a restart none is made.",
 		},
 	]),
-	...of("server/src/engine/actor/queue-starter.ts", ENGINE, [
+	...of("server/src/engine/actor/queue-dispatcher.ts", ENGINE, [
 		{
 			name: "queue-starter-tests-never-expire",
 			find: 'if (retry.dueAt <= clock.now() - retentionMs) return "expired";',
@@ -216,7 +216,7 @@ export const ENGINE_ACTOR = [
 			only: "event cannot be read",
 		},
 	]),
-	...of("server/src/engine/actor/finisher.ts", ENGINE, [
+	...of("server/src/engine/actor/attempt.ts", ENGINE, [
 		{
 			name: "finisher-retries-for-deleted",
 			find: "lane.gone || lane.deleted ? [] : context.retryDelaysMs",
@@ -260,7 +260,7 @@ export const ENGINE_ACTOR = [
 			only: "passes over events",
 		},
 	]),
-	...of("server/src/engine/actor/flight.ts", inEngine("actor/flight"), [
+	...of("server/src/engine/actor/attempt.ts", inEngine("actor/attempt"), [
 		{
 			name: "flight-delay-from-start",
 			find: "outcome.endedAt + next.delayMs",
@@ -299,7 +299,7 @@ export const ENGINE_ACTOR = [
 			why: "After a failover, events with numbers that were used before are not sent.",
 		},
 	]),
-	...of("server/src/engine/actor/lane-loader.ts", inEngine("actor/lane-loader"), [
+	...of("server/src/engine/actor/applied-lanes.ts", inEngine("actor/applied-lanes"), [
 		{
 			name: "lane-loader-one-of-several",
 			find: "if (loaded.seen.revision !== since + 1) return false;",
@@ -315,7 +315,7 @@ export const ENGINE_ACTOR = [
 			why: "A read of all lanes is dropped as older than that of one, though it tells more.",
 		},
 	]),
-	...of("server/src/engine/actor/room.ts", inEngine("actor/room"), [
+	...of("server/src/engine/actor/backpressure.ts", inEngine("actor/backpressure"), [
 		{
 			name: "room-small-waits-with-large",
 			find: "if (this.#waiting && (this.#small || !isSmall)) return;",

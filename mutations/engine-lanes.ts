@@ -219,7 +219,7 @@ export const ENGINE_LANES = [
 		},
 	]),
 	...of(
-		"server/src/engine/lanes/chunk.ts",
+		"server/src/engine/lanes/log-reader.ts",
 		[...inEngine("lanes/lane"), ...inEngine("lanes/log-reader")],
 		[
 			{
@@ -236,7 +236,7 @@ export const ENGINE_LANES = [
 			},
 		],
 	),
-	...of("server/src/engine/lanes/window-budget.ts", inEngine("lanes/log-reader"), [
+	...of("server/src/engine/lanes/log-reader.ts", inEngine("lanes/log-reader"), [
 		{
 			name: "window-budget-keeps-events",
 			find: "\t\tchunk.empty();\n",

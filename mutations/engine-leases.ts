@@ -3,7 +3,7 @@ import { ENGINE, inEngine, NODES } from "./tests.ts";
 
 /** How nodes take, keep, hand over and give back projects. */
 export const ENGINE_LEASES = [
-	...of("server/src/engine/actor/held-lease.ts", inEngine("actor/held-lease"), [
+	...of("server/src/engine/cluster/lease.ts", inEngine("cluster/lease"), [
 		{
 			name: "held-lease-trusted-while-suspended",
 			find: "return !this.isSuspended && isTrusted(",
@@ -40,22 +40,22 @@ export const ENGINE_LEASES = [
 			find: "leaseTermMs * TRUSTED_PART",
 			replace: "leaseTermMs",
 			why: "A node sends up to the moment at which another may begin: clocks that drift have both send.",
-			tests: inEngine("actor/held-lease"),
+			tests: inEngine("cluster/lease"),
 		},
 	]),
-	...of("server/src/engine/actor/lease-keeper.ts", ENGINE, [
+	...of("server/src/engine/cluster/lease-keeper.ts", ENGINE, [
 		{
 			name: "keeper-trusts-late-renewal",
 			find: "this.#apply(leases, renewal, since);",
 			replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 			why: "A renewal that took long is trusted beyond its term.",
-			tests: inEngine("actor/lease-keeper"),
+			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
 			name: "keeper-renews-side-by-side",
 			find: "const renewal = this.#renewing.catch(() => undefined).then(() => this.#renewNow());",
 			replace: "const renewal = this.#renewNow();",
-			tests: inEngine("actor/lease-keeper"),
+			tests: inEngine("cluster/lease-keeper"),
 			why: "An older renewal that is written last ends the term that this node trusts.",
 		},
 		{
@@ -70,7 +70,7 @@ export const ENGINE_LEASES = [
 			find: "a.since - b.since;",
 			replace: "b.since - a.since;",
 			why: "The project that was active last gives its place up first.",
-			tests: inEngine("actor/lease-keeper"),
+			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
 			name: "keeper-no-quantum",
@@ -90,11 +90,11 @@ export const ENGINE_LEASES = [
 			name: "keeper-keeps-lost-lease",
 			find: "\t\t\tthis.#roster.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
-			tests: inEngine("actor/lease-keeper"),
+			tests: inEngine("cluster/lease-keeper"),
 			why: "An actor whose lease is gone stays, and keeps the project from being taken up anew.",
 		},
 	]),
-	...of("server/src/engine/actor/lease-taker.ts", inEngine("actor/lease-taker"), [
+	...of("server/src/engine/cluster/lease-taker.ts", inEngine("cluster/lease-taker"), [
 		{
 			name: "taker-trusts-from-answer",
 			find: "for (const lease of leases) onTaken(lease, since);",
@@ -161,7 +161,7 @@ export const ENGINE_LEASES = [
 			why: "A node that stops takes up projects again, and their leases run out.",
 		},
 	]),
-	...of("server/src/engine/actor/directory.ts", ENGINE, [
+	...of("server/src/engine/cluster/directory.ts", ENGINE, [
 		{
 			name: "directory-born-free",
 			find: "for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();",
@@ -206,7 +206,7 @@ export const ENGINE_LEASES = [
 			why: "After a failover a project stands still for a term.",
 		},
 	]),
-	...of("server/src/engine/actor/setbacks.ts", inEngine("actor/setbacks"), [
+	...of("server/src/engine/cluster/setbacks.ts", inEngine("cluster/setbacks"), [
 		{
 			name: "setbacks-same-rest",
 			find: "this.#firstRestMs * 2 ** (count - 1)",
@@ -247,7 +247,7 @@ export const ENGINE_LEASES = [
 			why: "A lane stands still until its attempt's time is over, although it was settled.",
 		},
 	]),
-	...of("server/src/engine/actor/elsewhere.ts", NODES, [
+	...of("server/src/engine/actor/applied-lanes.ts", NODES, [
 		{
 			name: "elsewhere-waits-forever",
 			find: "await storage.forgetHandedOver(projectId);",
@@ -255,7 +255,7 @@ export const ENGINE_LEASES = [
 			why: "Attempts of a node that died are never made again: their lanes stand still.",
 		},
 	]),
-	...of("server/src/engine/actor/neighbours.ts", NODES, [
+	...of("server/src/engine/cluster/peers.ts", NODES, [
 		{
 			name: "neighbours-ignore-changes",
 			find: "if (stored.revision > known.revision) await this.#options.reload(actor);",

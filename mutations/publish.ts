@@ -51,7 +51,7 @@ export const PUBLISH = [
 			why: "A publisher whose clock is exactly as far ahead as is allowed is refused.",
 		},
 	]),
-	...of("server/src/engine/publish/lexical.ts", inEngine("publish/check"), [
+	...of("server/src/engine/publish/check.ts", inEngine("publish/check"), [
 		{
 			name: "lexical-large-integers",
 			find: "if (!Number.isSafeInteger(Number(literal)))",

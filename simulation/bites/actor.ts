@@ -4,7 +4,7 @@ import type { Bite } from "./bite.ts";
 export const ACTOR: readonly Bite[] = [
 	{
 		name: "retries first",
-		file: "packages/server/src/engine/actor/starter.ts",
+		file: "packages/server/src/engine/actor/dispatcher.ts",
 		find: "for (let idle = 0; idle < CLASSES.length; ) {",
 		replace: 'lane.turn = CLASSES.indexOf("retry");\n\t\tfor (let idle = 0; idle < CLASSES.length; ) {',
 		breaks: "A webhook with many retries gets no new events while slots are scarce.",
@@ -14,7 +14,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "no turns among projects",
-		file: "packages/server/src/engine/actor/lease-keeper.ts",
+		file: "packages/server/src/engine/cluster/lease-keeper.ts",
 		find: "for (const { actor } of order.slice(0, count)) this.#giveBack(actor);",
 		replace: "",
 		breaks: "Beyond the projects that a node works at once, the others starve.",
@@ -34,7 +34,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "alarm lost",
-		file: "packages/server/src/engine/actor/lease-keeper.ts",
+		file: "packages/server/src/engine/cluster/lease-keeper.ts",
 		find: "await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);",
 		replace: "await storage.releaseLease(actor.lease, null, seen, handover?.attempts);",
 		breaks: "Retries of a project that was given back are not made until something is published.",
@@ -44,7 +44,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "lost wake-up",
-		file: "packages/server/src/engine/actor/directory.ts",
+		file: "packages/server/src/engine/cluster/directory.ts",
 		find: "if (actor) actor.appended(events);\n\t\telse this.poke(projectId);",
 		replace: "actor?.appended(events);",
 		breaks: "An event of an idle project waits for the next look at the alarms.",
@@ -54,7 +54,7 @@ export const ACTOR: readonly Bite[] = [
 	},
 	{
 		name: "replays lost in a crash",
-		file: "packages/server/src/engine/actor/starter.ts",
+		file: "packages/server/src/engine/actor/dispatcher.ts",
 		find: "this.#takeTurns(lane);\n\t\t\t\tthis.queued.load(lane);",
 		replace: "this.#takeTurns(lane);",
 		breaks: "Retries and replays are not read from storage: what waited before a crash is never sent.",
@@ -65,7 +65,7 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "other nodes' events",
 		file: "packages/server/src/engine/actor/loop.ts",
-		find: "reader.reaches(message.lastSeq);\n\t\t\t\tlanes.mark(null);",
+		find: "reader.reaches(message.lastSeq);\n\t\t\t\tthis.#lookAtAll();",
 		replace: "",
 		breaks: "What other nodes publish waits until this one gives the project back.",
 		style: "shared",

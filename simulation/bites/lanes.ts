@@ -64,7 +64,7 @@ export const LANES: readonly Bite[] = [
 	},
 	{
 		name: "window of another place",
-		file: "packages/server/src/engine/lanes/chunk.ts",
+		file: "packages/server/src/engine/lanes/log-reader.ts",
 		find: "return this.after <= position && position",
 		replace: "return position",
 		breaks: "A lane behind a window in memory jumps to it: what lies between is skipped.",

@@ -44,7 +44,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "handover waits for a hanging receiver",
-		file: "packages/server/src/engine/actor/retirement.ts",
+		file: "packages/server/src/engine/actor/handover.ts",
 		find: 'const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), HANDOVER_WAIT_MS);',
 		replace: 'const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), 1_000 * HANDOVER_WAIT_MS);',
 		breaks: "A project that changes nodes waits for a receiver that hangs.",
@@ -54,7 +54,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "handed-over attempts never forgotten",
-		file: "packages/server/src/engine/actor/elsewhere.ts",
+		file: "packages/server/src/engine/actor/applied-lanes.ts",
 		find: "await storage.forgetHandedOver(projectId);",
 		replace: "",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
@@ -74,7 +74,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "change answered before others apply it",
-		file: "packages/server/src/engine/actor/directory.ts",
+		file: "packages/server/src/engine/cluster/directory.ts",
 		find: 'if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);',
 		replace: "",
 		breaks: "A pause is answered while another node goes on sending.",
@@ -84,7 +84,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "changes of other nodes",
-		file: "packages/server/src/engine/actor/neighbours.ts",
+		file: "packages/server/src/engine/cluster/peers.ts",
 		find: "if (stored.revision > known.revision) await this.#options.reload(actor);",
 		replace: "",
 		breaks: "What another node changes of a webhook is not in force here.",
@@ -94,7 +94,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "renewal trusted from the answer",
-		file: "packages/server/src/engine/actor/lease-keeper.ts",
+		file: "packages/server/src/engine/cluster/lease-keeper.ts",
 		find: "this.#apply(leases, renewal, since);",
 		replace: "this.#apply(leases, renewal, momentOf(this.#context.clock));",
 		breaks: "A lease whose renewal took long to be answered is trusted beyond its term.",

@@ -4,7 +4,7 @@ import type { Bite } from "./bite.ts";
 export const SETTLE: readonly Bite[] = [
 	{
 		name: "delay from the wrong end",
-		file: "packages/server/src/engine/actor/flight.ts",
+		file: "packages/server/src/engine/actor/attempt.ts",
 		find: "outcome.endedAt + next.delayMs",
 		replace: "outcome.startedAt + next.delayMs",
 		breaks: "The delay counts from the attempt's start.",
@@ -24,7 +24,7 @@ export const SETTLE: readonly Bite[] = [
 	},
 	{
 		name: "retry stays after success",
-		file: "packages/server/src/engine/actor/finisher.ts",
+		file: "packages/server/src/engine/actor/attempt.ts",
 		find: "unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,",
 		replace: "unschedule: null,",
 		breaks: "A retry that succeeded stays in storage, and is made again.",

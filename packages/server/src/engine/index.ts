@@ -6,19 +6,18 @@ import type { Logger } from "../base/logger.ts";
 import type { Seal } from "../base/seal.ts";
 import type { LogEvent, NewAttempt, Storage } from "../storage/port.ts";
 import type { ProjectLoss } from "./actor/context.ts";
-import { Directory, type NodeState } from "./actor/directory.ts";
+import { Directory, type NodeState } from "./cluster/directory.ts";
 import type { Engine } from "./engine.ts";
-import { WindowBudget } from "./lanes/window-budget.ts";
+import { WindowBudget } from "./lanes/log-reader.ts";
 import { Publisher } from "./publish/publisher.ts";
 import { RetentionSweeper } from "./retention.ts";
 import type { Sender } from "./send/sender.ts";
 import { Shortages } from "./send/shortages.ts";
 import { createSlots, type Slots } from "./send/slots.ts";
-import { Settler } from "./settle/settler.ts";
-import { Unsettled } from "./settle/unsettled.ts";
+import { Settler, Unsettled } from "./settle/settler.ts";
 
 export type { ProjectLoss } from "./actor/context.ts";
-export type { NodeState } from "./actor/directory.ts";
+export type { NodeState } from "./cluster/directory.ts";
 export type * from "./engine.ts";
 
 export interface EngineOptions {

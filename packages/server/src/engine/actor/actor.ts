@@ -20,15 +20,13 @@ import { Bag } from "../../base/bag.ts";
 import type { Moment } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/neighbours.ts";
 import type { AlarmMark, Lease, LogEvent } from "../../storage/port.ts";
+import { HeldLease } from "../cluster/lease.ts";
 import { LogReader } from "../lanes/log-reader.ts";
-import type { ActorContext } from "./context.ts";
+import type { LaneChange } from "./applied-lanes.ts";
+import { type ActorContext, type LossReason, OpenWork, type ProjectWork } from "./context.ts";
 import type { Handover } from "./handover.ts";
-import { HeldLease } from "./held-lease.ts";
-import { Inbox } from "./inbox.ts";
-import type { LaneChange } from "./lane-loader.ts";
-import { Loop } from "./loop.ts";
+import { Inbox, Loop } from "./loop.ts";
 import type { Message } from "./messages.ts";
-import { type LossReason, OpenWork, type ProjectWork } from "./project-work.ts";
 
 /** Delay before a failed read is retried. */
 const READ_RETRY_MS = 500;

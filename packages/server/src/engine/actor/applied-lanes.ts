@@ -1,12 +1,12 @@
 /** Loads the lanes from storage and tracks which revision of the project they apply. */
+
+import type { Timer } from "../../base/clock.ts";
 import type { Claim } from "../../storage/port/neighbours.ts";
-import type { AlarmMark, HandedOver, Lease } from "../../storage/port.ts";
+import type { AlarmMark, HandedOver, Lease, LoadedLanes } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
-import { Elsewhere } from "./elsewhere.ts";
-import { type LaneChange, LaneLoader } from "./lane-loader.ts";
+import type { ProjectWork } from "./context.ts";
 import type { LaneSet } from "./lane-set.ts";
 import type { Message } from "./messages.ts";
-import type { ProjectWork } from "./project-work.ts";
 
 export class AppliedLanes {
 	readonly #work: ProjectWork;
@@ -82,5 +82,124 @@ export class AppliedLanes {
 
 	end(): void {
 		this.#elsewhere.end();
+	}
+}
+
+/** A stored change of one webhook, and the project's revision before it. */
+export interface LaneChange {
+	readonly webhookId: string;
+	readonly since: number;
+}
+
+/** Reads a project's lanes from storage for its actor: all of them, or only the one that changed. */
+export class LaneLoader {
+	readonly #work: Pick<ProjectWork, "context" | "projectId" | "post">;
+	readonly #revision: () => number | null;
+	#reading: Promise<unknown> | null = null;
+	#next: Promise<void> | null = null;
+	/** Number of requested reads of all lanes that aren't applied yet. */
+	#full = 0;
+
+	/** @param revision what the actor applies; null until it has loaded */
+	constructor(work: Pick<ProjectWork, "context" | "projectId" | "post">, revision: () => number | null) {
+		this.#work = work;
+		this.#revision = revision;
+	}
+
+	/** Resolves when the actor applies what is stored. Rejects if the read fails. */
+	async load(change: LaneChange | null): Promise<void> {
+		if (change && (await this.#loadOne(change))) return;
+		this.#full += 1;
+		try {
+			await this.#loadAll();
+		} finally {
+			this.#full -= 1;
+		}
+	}
+
+	/**
+	 * Each change raises the revision, and this change was made after `since` was read. So if the revision has risen by
+	 * one and the actor still applies `since`, only this webhook has changed. It doesn't do this while all lanes are
+	 * being read: that read would then be older and be dropped, although it contains more than lanes.
+	 */
+	async #loadOne({ webhookId, since }: LaneChange): Promise<boolean> {
+		if (this.#full > 0 || this.#revision() !== since) return false;
+		const { context, projectId } = this.#work;
+		const loaded = await context.storage.loadLanes(projectId, webhookId);
+		if (loaded.seen.revision !== since + 1) return false;
+		await this.#apply(loaded, webhookId);
+		return true;
+	}
+
+	/** Calls made during a read share the next one, which starts after the changes that they need were stored. */
+	#loadAll(): Promise<void> {
+		this.#next ??= this.#readNext();
+		return this.#next;
+	}
+
+	async #readNext(): Promise<void> {
+		await this.#reading?.catch(() => undefined);
+		this.#next = null;
+		const { context, projectId } = this.#work;
+		const reading = context.storage.loadLanes(projectId);
+		this.#reading = reading;
+		await this.#apply(await reading, null);
+	}
+
+	#apply(loaded: LoadedLanes, only: string | null): Promise<void> {
+		return new Promise((done) => this.#work.post({ kind: "loaded", loaded, only, done }));
+	}
+}
+
+/** The minimum interval between checks of attempts in flight elsewhere. */
+const ELSEWHERE_MS = 250;
+
+/** Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late. */
+export class Elsewhere {
+	readonly #work: ProjectWork;
+	readonly #load: () => Promise<void>;
+	#attempts: readonly HandedOver[] = [];
+	#timer: Timer | null = null;
+
+	/** @param load reads the lanes, and the attempts in flight elsewhere, from storage */
+	constructor(work: ProjectWork, load: () => Promise<void>) {
+		this.#work = work;
+		this.#load = load;
+	}
+
+	/** The attempts that storage listed when the lanes were last loaded. */
+	get attempts(): readonly HandedOver[] {
+		return this.#attempts;
+	}
+
+	loaded(attempts: readonly HandedOver[]): void {
+		this.#attempts = attempts;
+		this.watch();
+	}
+
+	/** Forgets attempts that aren't settled in time, so that they are repeated. */
+	watch(): void {
+		this.end();
+		if (this.#attempts.length === 0) return;
+		const { projectId, context, post, readFailed } = this.#work;
+		const { clock, storage } = context;
+		const until = Math.min(...this.#attempts.map((attempt) => attempt.until));
+		this.#timer = clock.setTimeout(
+			async () => {
+				try {
+					await storage.forgetHandedOver(projectId);
+					await this.#load();
+					post({ kind: "watch_elsewhere" });
+				} catch (error) {
+					readFailed(error, () => post({ kind: "watch_elsewhere" }));
+				}
+			},
+			Math.max(ELSEWHERE_MS, until - clock.now()),
+		);
+	}
+
+	end(): void {
+		this.#timer?.cancel();
+		this.#timer = null;
 	}
 }

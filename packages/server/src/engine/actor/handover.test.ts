@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
+import type { Flight } from "./attempt.ts";
 import type { ActorContext } from "./context.ts";
-import type { Flight } from "./flight.ts";
 import { Handover } from "./handover.ts";
 
 test("an attempt that waited before its request was written stays handed over until its deadline", () => {

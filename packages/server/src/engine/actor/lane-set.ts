@@ -1,8 +1,8 @@
 /** The lanes of one project, and which of them need attention. Only the actor's loop changes them. */
 import { type SigningKey, signingKey } from "@posthorn/protocol";
 import type { LaneState } from "../../storage/port.ts";
-import type { Chunk } from "../lanes/chunk.ts";
 import { Lane } from "../lanes/lane.ts";
+import type { Chunk } from "../lanes/log-reader.ts";
 import type { ActorContext } from "./context.ts";
 import type { Message } from "./messages.ts";
 

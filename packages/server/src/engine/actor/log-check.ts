@@ -1,5 +1,5 @@
 import type { LogEvent } from "../../storage/port.ts";
-import type { ProjectWork } from "./project-work.ts";
+import type { ProjectWork } from "./context.ts";
 
 /** Compares what an actor knows of its project's log with what is stored. */
 export class LogCheck {

@@ -2,13 +2,13 @@
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
-import { Finisher } from "./finisher.ts";
+import { Finisher } from "./attempt.ts";
+import type { LossReason, ProjectWork } from "./context.ts";
+import { Starter } from "./dispatcher.ts";
+import { Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
 import { LogCheck } from "./log-check.ts";
 import type { Message } from "./messages.ts";
-import type { LossReason, ProjectWork } from "./project-work.ts";
-import { Retirement } from "./retirement.ts";
-import { Starter } from "./starter.ts";
 
 export interface LoopOptions {
 	/** Whether the actor has ended, so that nothing may change. */
@@ -207,5 +207,46 @@ export class Loop {
 
 	#isActive(): void {
 		this.lastActive = this.#work.context.clock.now();
+	}
+}
+
+/**
+ * An actor's messages, in order. A microtask handles everything posted before it runs, so a message posted during a
+ * call is never handled in the middle of that call.
+ */
+export class Inbox<T> {
+	readonly #work: (messages: readonly T[]) => void;
+	/**
+	 * Two arrays used alternately and emptied by popping. V8 pretenures arrays at allocation sites whose arrays mostly
+	 * survive, so a fresh array each time would retain its contents until the next full collection.
+	 */
+	#messages: T[] = [];
+	#spare: T[] = [];
+	#scheduled = false;
+	readonly #run = (): void => {
+		this.#scheduled = false;
+		const messages = this.#messages;
+		this.#messages = this.#spare;
+		this.#spare = messages;
+		try {
+			this.#work(messages);
+		} finally {
+			while (messages.length > 0) messages.pop();
+		}
+	};
+
+	constructor(work: (messages: readonly T[]) => void) {
+		this.#work = work;
+	}
+
+	get isEmpty(): boolean {
+		return this.#messages.length === 0;
+	}
+
+	post(message: T): void {
+		this.#messages.push(message);
+		if (this.#scheduled) return;
+		this.#scheduled = true;
+		queueMicrotask(this.#run);
 	}
 }

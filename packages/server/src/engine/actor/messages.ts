@@ -1,11 +1,11 @@
 import type { LoadedLanes, LogEvent, RetryQueue as QueueName, Retry } from "../../storage/port.ts";
-import type { Chunk } from "../lanes/chunk.ts";
 import type { Lane } from "../lanes/lane.ts";
+import type { Chunk } from "../lanes/log-reader.ts";
 import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
-import type { Consequence, Flight } from "./flight.ts";
-import type { SlotKind } from "./room.ts";
+import type { Consequence, Flight } from "./attempt.ts";
+import type { SlotKind } from "./backpressure.ts";
 
 /** Every message that an actor receives. */
 export type Message =

@@ -2,9 +2,8 @@ import { signingKey } from "@posthorn/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { LaneProgress, LaneState, LogEvent, Retry } from "../../storage/port.ts";
-import { Chunk } from "./chunk.ts";
 import { Lane } from "./lane.ts";
-import { ANY_READ } from "./log-reader.ts";
+import { ANY_READ, Chunk } from "./log-reader.ts";
 
 const TYPES = ["a", "b"];
 

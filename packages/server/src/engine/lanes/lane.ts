@@ -1,3 +1,4 @@
+/** All queues. User requests come first. */
 import type { SigningKey } from "@posthorn/protocol";
 import { SENDS } from "../../base/budgets.ts";
 import type { Timer } from "../../base/clock.ts";
@@ -10,12 +11,9 @@ import type {
 	Retry,
 } from "../../storage/port.ts";
 import type { Target } from "../send/sender.ts";
-import type { Chunk } from "./chunk.ts";
-import { ANY_READ } from "./log-reader.ts";
+import { ANY_READ, type Chunk } from "./log-reader.ts";
 import { OpenEvents } from "./open-events.ts";
 import { RetryQueue } from "./retry-queue.ts";
-
-/** All queues. User requests come first. */
 export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies readonly QueueName[];
 
 /**

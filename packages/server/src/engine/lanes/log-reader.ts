@@ -1,7 +1,5 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent, LogStorage } from "../../storage/port.ts";
-import { Chunk } from "./chunk.ts";
-import type { WindowBudget } from "./window-budget.ts";
 
 /** Lanes this close to the end of the log are fed from memory as events are published. */
 const NEAR_END = 256;
@@ -167,5 +165,144 @@ export class LogReader {
 			const at = this.#chunks.indexOf(chunk);
 			if (at >= 0) this.#chunks.splice(at, 1);
 		});
+	}
+}
+
+/**
+ * A section of a project's log in memory: every event with `after < seq ≤ through` of the types that it was read for
+ * (all types if `types` is null). Lanes share chunks instead of copying them. An evicted chunk is emptied, and no
+ * longer serves any lane.
+ */
+export class Chunk {
+	readonly after: number;
+	readonly types: string | null;
+	readonly events: LogEvent[];
+	#through: number;
+	#bytes = 0;
+	#isEmptied = false;
+
+	/** A chunk of events read by sequence number. It says nothing about the events in between. */
+	static ofOpen(events: readonly LogEvent[]): Chunk {
+		return new Chunk(-1, -1, [...events], "");
+	}
+
+	constructor(after: number, through: number, events: LogEvent[], types: string | null) {
+		this.after = after;
+		this.#through = through;
+		this.events = events;
+		this.types = types;
+		for (const event of events) this.#bytes += event.body.length;
+	}
+
+	get through(): number {
+		return this.#through;
+	}
+
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	get isEmptied(): boolean {
+		return this.#isEmptied;
+	}
+
+	/** Drops its events. */
+	empty(): void {
+		this.#isEmptied = true;
+		this.events.length = 0;
+		this.#bytes = 0;
+		this.#through = this.after;
+	}
+
+	/** Whether it holds what follows `position` for a lane with subscriptions `types`. */
+	serves(position: number, types: string | null): boolean {
+		return this.after <= position && position < this.#through && (this.types === null || this.types === types);
+	}
+
+	/** Appends the next event, if there is room. */
+	extend(event: LogEvent): boolean {
+		if (this.#isEmptied || this.types !== null || event.seq !== this.#through + 1) return false;
+		if (this.events.length >= WINDOWS.freshEvents || this.#bytes + event.body.length > WINDOWS.freshBytes) return false;
+		this.events.push(event);
+		this.#through = event.seq;
+		this.#bytes += event.body.length;
+		return true;
+	}
+
+	/** The index of the first event after `position`. */
+	indexAfter(position: number): number {
+		let low = 0;
+		let high = this.events.length;
+		while (low < high) {
+			const middle = (low + high) >>> 1;
+			if (this.events[middle]!.seq <= position) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+}
+
+/**
+ * Limits how much of their logs all lanes of the node hold in memory, whatever the backlog: the least recently used
+ * chunk is evicted first. It is emptied, so that a lane that hasn't finished it holds nothing either, and reads again
+ * when it may send more. Windows shrink as the number of lanes grows.
+ */
+export class WindowBudget {
+	readonly name = "window_bytes";
+	readonly limit: number;
+	readonly refusals = 0;
+	readonly #held = new Map<Chunk, () => void>();
+	#bytes = 0;
+	#lanes = 0;
+
+	constructor(limit: number = WINDOWS.bytes) {
+		this.limit = limit;
+	}
+
+	/** Bytes held now. */
+	get used(): number {
+		return this.#bytes;
+	}
+
+	/** The largest window to read now. */
+	get windowBytes(): number {
+		const part = Math.floor(this.limit / Math.max(1, this.#lanes));
+		return Math.min(WINDOWS.largestBytes, Math.max(WINDOWS.smallestBytes, part));
+	}
+
+	/** Lanes were added or removed. */
+	countLanes(change: number): void {
+		this.#lanes += change;
+	}
+
+	/** Adds a chunk; `evict` is called when it is evicted. */
+	take(chunk: Chunk, evict: () => void): void {
+		this.#held.set(chunk, evict);
+		this.#bytes += chunk.bytes;
+		this.#shrink();
+	}
+
+	/** A chunk grew by this many bytes, so lanes are near it. */
+	grow(chunk: Chunk, bytes: number): void {
+		const evict = this.#held.get(chunk);
+		if (!evict) return;
+		this.#held.delete(chunk);
+		this.#held.set(chunk, evict);
+		this.#bytes += bytes;
+		this.#shrink();
+	}
+
+	/** Removes a chunk and empties it, since an uncounted chunk must hold nothing. */
+	give(chunk: Chunk): void {
+		if (this.#held.delete(chunk)) this.#bytes -= chunk.bytes;
+		chunk.empty();
+	}
+
+	#shrink(): void {
+		for (const [chunk, evict] of this.#held) {
+			if (this.#bytes <= this.limit) return;
+			this.give(chunk);
+			evict();
+		}
 	}
 }

@@ -1,6 +1,6 @@
 import { WINDOWS } from "../../base/budgets.ts";
 import type { LaneState, LogEvent } from "../../storage/port.ts";
-import type { Chunk } from "./chunk.ts";
+import type { Chunk } from "./log-reader.ts";
 
 /**
  * The open events of one lane: up to its position, and not settled. Each is in flight, or waits to be sent (again).

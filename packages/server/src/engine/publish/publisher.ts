@@ -5,10 +5,9 @@ import type { Clock } from "../../base/clock.ts";
 import { GroupCommit } from "../../base/group-commit.ts";
 import type { IdSource } from "../../base/ids.ts";
 import { neverPause, runInSlices } from "../../base/turns.ts";
-import type { AppendRequest, AppendResult, LogEvent, LogStorage } from "../../storage/port.ts";
+import type { AppendedEvent, AppendRequest, AppendResult, LogEvent, LogStorage, NewEvent } from "../../storage/port.ts";
 import type { EventDraft, EventDrafts, EventFault, PublishOptions, PublishResult } from "../engine.ts";
 import { faultsOf } from "./check.ts";
-import { EncodedEvent } from "./encoded-event.ts";
 
 /** Maximum time to batch events under load, milliseconds: less than a publisher notices. */
 const GATHER_MS = 5;
@@ -237,4 +236,31 @@ function bytesOf(drafts: EventDrafts): number {
 function answerOf(events: readonly EncodedEvent[], result: AppendResult): PublishResult {
 	if (result.kind === "locked") return { kind: "locked" };
 	return result.kind === "appended" ? { kind: "published", events } : result;
+}
+
+/** An event from encoding until it is sent: a single object, because very many exist at once. */
+export class EncodedEvent implements NewEvent, LogEvent {
+	readonly id: string;
+	readonly type: string;
+	createdAt: number;
+	readonly createdAtGiven: boolean;
+	readonly body: Uint8Array;
+	readonly publishedAt: number;
+	/** 0 until it is appended. */
+	seq = 0;
+
+	constructor({ id, type, createdAt, createdAtGiven, body }: NewEvent, publishedAt: number) {
+		this.id = id;
+		this.type = type;
+		this.createdAt = createdAt;
+		this.createdAtGiven = createdAtGiven;
+		this.body = body;
+		this.publishedAt = publishedAt;
+	}
+
+	/** Records its position in the log, and its stored time, which for a repeated event is that of the first. */
+	appendedAs({ seq, createdAt }: AppendedEvent): void {
+		this.seq = seq;
+		this.createdAt = createdAt;
+	}
 }

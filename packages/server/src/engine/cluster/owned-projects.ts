@@ -1,5 +1,5 @@
 import { PROJECTS } from "../../base/budgets.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "../actor/actor.ts";
 
 /** The projects that this node owns, with an actor for each, and those whose lease is being released. */
 export class Roster {

@@ -3,10 +3,10 @@ import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/por
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
-import type { Launcher } from "./launcher.ts";
+import type { Launcher } from "./attempt.ts";
+import type { Room, StartResult } from "./backpressure.ts";
+import type { ProjectWork } from "./context.ts";
 import type { Wanted } from "./messages.ts";
-import type { ProjectWork } from "./project-work.ts";
-import type { Room, StartResult } from "./room.ts";
 
 /** Later than any due time. */
 const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;

@@ -5,9 +5,9 @@
  */
 import type { Claim, EpochKeeper } from "../../storage/port/neighbours.ts";
 import type { Lease } from "../../storage/port.ts";
-import type { Actor } from "./actor.ts";
-import type { ActorContext } from "./context.ts";
-import type { Roster } from "./roster.ts";
+import type { Actor } from "../actor/actor.ts";
+import type { ActorContext } from "../actor/context.ts";
+import type { Roster } from "./owned-projects.ts";
 
 export interface EpochChangeOptions {
 	readonly holder: string;

@@ -8,16 +8,15 @@
  */
 import type { Moment } from "../../base/clock.ts";
 import type { Lease, LogEvent } from "../../storage/port.ts";
+import { Actor } from "../actor/actor.ts";
+import type { LaneChange } from "../actor/applied-lanes.ts";
+import type { ActorContext, LossReason } from "../actor/context.ts";
 import type { ChangeScope } from "../engine.ts";
-import { Actor } from "./actor.ts";
-import type { ActorContext } from "./context.ts";
 import { EpochChange } from "./epoch-change.ts";
-import type { LaneChange } from "./lane-loader.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
-import { Neighbours } from "./neighbours.ts";
-import type { LossReason } from "./project-work.ts";
-import { Roster } from "./roster.ts";
+import { Roster } from "./owned-projects.ts";
+import { Neighbours } from "./peers.ts";
 import { Setbacks } from "./setbacks.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */

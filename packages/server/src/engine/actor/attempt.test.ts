@@ -1,7 +1,7 @@
 import { signingKey } from "@posthorn/protocol";
 import { expect, test } from "vitest";
 import { Lane } from "../lanes/lane.ts";
-import { consequenceOf, type Flight, NO_BYTES } from "./flight.ts";
+import { consequenceOf, type Flight, NO_BYTES } from "./attempt.ts";
 
 const DELAY_MS = 5_000;
 

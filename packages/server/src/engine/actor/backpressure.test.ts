@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { createSlots, type Slot } from "../send/slots.ts";
+import { Room } from "./backpressure.ts";
+import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
-import type { ProjectWork } from "./project-work.ts";
-import { Room } from "./room.ts";
 
 const LIMIT = 100_000;
 

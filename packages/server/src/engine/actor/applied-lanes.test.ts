@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LoadedLanes, Storage } from "../../storage/port.ts";
-import { LaneLoader } from "./lane-loader.ts";
+import { LaneLoader } from "./applied-lanes.ts";
 import type { Message } from "./messages.ts";
 
 /** Reads of lanes that return when the test says so. */

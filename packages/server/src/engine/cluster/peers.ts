@@ -9,8 +9,8 @@
  */
 import type { Timer } from "../../base/clock.ts";
 import { type AlarmMark, type NeighbourStorage, StorageError } from "../../storage/port.ts";
-import type { Actor } from "./actor.ts";
-import type { ActorContext } from "./context.ts";
+import type { Actor } from "../actor/actor.ts";
+import type { ActorContext } from "../actor/context.ts";
 
 /** Hints are batched for this long, so that a busy peer costs only a few reads per second. */
 const GATHER_MS = 50;

@@ -5,9 +5,9 @@
 import { PROJECTS } from "../../base/budgets.ts";
 import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease, Renewal } from "../../storage/port.ts";
-import type { Actor } from "./actor.ts";
-import { type ActorContext, isTrusted } from "./context.ts";
-import type { Roster } from "./roster.ts";
+import type { Actor } from "../actor/actor.ts";
+import { type ActorContext, isTrusted } from "../actor/context.ts";
+import type { Roster } from "./owned-projects.ts";
 
 /** An actor is released if it has been idle for this long and has nothing due for as long. */
 const IDLE_MS = 60_000;

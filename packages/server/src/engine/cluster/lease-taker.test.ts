@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "../actor/actor.ts";
 import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
-import { Roster } from "./roster.ts";
+import { Roster } from "./owned-projects.ts";
 
 // The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
 test("a node at its share recalculates it before it leaves due projects to others", async () => {

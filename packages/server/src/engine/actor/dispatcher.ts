@@ -5,12 +5,12 @@ import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { Shortage } from "../send/shortages.ts";
 import type { Slot } from "../send/slots.ts";
-import type { Flight } from "./flight.ts";
-import { Launcher } from "./launcher.ts";
+import type { Flight } from "./attempt.ts";
+import { Launcher } from "./attempt.ts";
+import { Room, type SlotKind, type StartResult } from "./backpressure.ts";
+import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
-import type { ProjectWork } from "./project-work.ts";
-import { QueueStarter } from "./queue-starter.ts";
-import { Room, type SlotKind, type StartResult } from "./room.ts";
+import { QueueStarter } from "./queue-dispatcher.ts";
 
 /** The position of a lane that only skips events is committed once it is this far ahead of storage. */
 const MAX_LAG = 2_000;

@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { type Clock, momentOf } from "../../base/clock.ts";
-import { HeldLease } from "./held-lease.ts";
+import { HeldLease } from "./lease.ts";
 
 const LEASE = { projectId: "proj_1", generation: 1, expiresAt: 0 };
 const TERM_MS = 10_000;

@@ -3,9 +3,9 @@ import { expect, test, vi } from "vitest";
 import type { Moment } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
-import type { Actor } from "./actor.ts";
+import type { Actor } from "../actor/actor.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
-import { Roster } from "./roster.ts";
+import { Roster } from "./owned-projects.ts";
 
 const TERM_MS = 10_000;
 

@@ -11,8 +11,8 @@
  */
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
-import { type ActorContext, isTrusted } from "./context.ts";
-import type { Roster } from "./roster.ts";
+import { type ActorContext, isTrusted } from "../actor/context.ts";
+import type { Roster } from "./owned-projects.ts";
 
 /** Maximum number of leases taken in one step. */
 const ACQUIRE_AT_ONCE = 200;

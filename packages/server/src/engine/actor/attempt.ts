@@ -1,0 +1,233 @@
+import type { Baggable } from "../../base/bag.ts";
+import type { Claim } from "../../storage/port/neighbours.ts";
+import type { LogEvent, NewAttempt, Retry } from "../../storage/port.ts";
+import type { Lane } from "../lanes/lane.ts";
+import { type ClosingReason, type Deferred, explain, type Outcome, type Withheld } from "../send/outcome.ts";
+import type { Slot } from "../send/slots.ts";
+import { afterAttempt, verdictOf } from "../settle/lifecycle.ts";
+import type { ProjectWork } from "./context.ts";
+import type { Message } from "./messages.ts";
+
+export const NO_BYTES = new Uint8Array(0);
+
+/** An attempt, from when its lane starts it until its outcome is committed. */
+export interface Flight extends Baggable {
+	readonly lane: Lane;
+	/** Its body is dropped once the attempt has ended. */
+	event: LogEvent;
+	/** The id of its entry in the delivery log; encodes the attempt's start time. */
+	readonly attemptId: string;
+	readonly attempt: number;
+	readonly replay: number;
+	/** The queued attempt that this is, or null for a first attempt. */
+	readonly retry: Retry | null;
+	/** Null when nothing is sent. */
+	readonly slot: Slot | null;
+	/** Monotonic time in milliseconds at which the request was last written. From then on the receiver may have it. */
+	writtenAt: number | null;
+}
+
+/** What an outcome changes: the entry in the delivery log, and the next attempt if there is one. */
+export interface Consequence {
+	readonly attempt: NewAttempt;
+	readonly schedule: Retry | null;
+}
+
+/** Applies the lifecycle table to an outcome. */
+export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
+	const { lane, event, attempt, replay } = flight;
+	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);
+	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
+	const reason = explain(outcome);
+	const waitedMs = outcome.kind === "not_sent" ? 0 : outcome.waitedMs;
+	const sent = outcome.kind === "not_sent" ? null : outcome.request;
+	return {
+		attempt: {
+			id: flight.attemptId,
+			webhookId: lane.webhookId,
+			seq: event.seq,
+			eventType: event.type,
+			attempt,
+			replay,
+			status: next.status,
+			statusCode: outcome.kind === "answered" ? outcome.status : null,
+			errorCode: reason?.code ?? null,
+			error: reason?.text ?? null,
+			startedAt: outcome.startedAt + waitedMs,
+			responseMs: outcome.endedAt - outcome.startedAt - waitedMs,
+			responseBody: outcome.kind === "answered" ? outcome.body : NO_BYTES,
+			responseTruncated: outcome.kind === "answered" && outcome.truncated,
+			nextRetryAt: dueAt,
+			url: outcome.kind === "unanswered" ? outcome.url : (sent?.url ?? lane.target.url),
+			sent,
+		},
+		schedule:
+			dueAt === null
+				? null
+				: { webhookId: lane.webhookId, seq: event.seq, queue: "retry", replay, attempt: attempt + 1, dueAt },
+	};
+}
+
+/** Starts attempts, and closes deliveries without one. Both end with a message to the actor. */
+export class Launcher {
+	readonly #work: ProjectWork;
+
+	constructor(work: ProjectWork) {
+		this.#work = work;
+	}
+
+	/** Sends an event to its webhook. @param retry null for a first attempt */
+	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
+		const flight = this.#flight(lane, event, retry, slot);
+		const { context, mayLeave, open, post } = this.#work;
+		const { id: eventId, type: eventType, body } = event;
+		open.begin();
+		const onWritten = (): void => {
+			flight.writtenAt = context.clock.elapsed();
+		};
+		// Meanwhile the owner may have unsubscribed from the type, or resumed from now.
+		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
+			(outcome) => post({ kind: "ended", flight, outcome }),
+			(error) => {
+				slot.release();
+				post({ kind: "fault", error });
+			},
+		);
+	}
+
+	/** Ends a delivery without sending a request. */
+	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
+		const flight = this.#flight(lane, event, retry, slot);
+		const { context, open, post } = this.#work;
+		const now = context.clock.now();
+		open.begin();
+		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
+	}
+
+	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
+		const flight: Flight = {
+			lane,
+			event,
+			attemptId: this.#work.context.ids.next("attempt"),
+			attempt: retry?.attempt ?? 1,
+			replay: retry?.replay ?? 0,
+			retry,
+			slot,
+			writtenAt: null,
+			place: -1,
+		};
+		this.#work.flights.add(flight);
+		return flight;
+	}
+}
+
+/** Drops the body of an event whose outcome awaits its commit. */
+function withoutBody({ seq, id, type, createdAt, publishedAt }: LogEvent): LogEvent {
+	return { seq, id, type, createdAt, publishedAt, body: NO_BYTES };
+}
+
+/** Takes attempts from their outcome to the commit. */
+export class Finisher {
+	readonly #work: ProjectWork;
+	#lastCommitted: Claim["attempt"] = null;
+
+	constructor(work: ProjectWork) {
+		this.#work = work;
+	}
+
+	/** The last attempt whose commit was confirmed. */
+	get lastCommitted(): Claim["attempt"] {
+		return this.#lastCommitted;
+	}
+
+	/**
+	 * An attempt has ended, or wasn't made after all. Its lane moves on.
+	 *
+	 * @returns false if the attempt is no longer among those in flight: nothing was done
+	 */
+	ended(flight: Flight, outcome: Outcome | Withheld | Deferred): boolean {
+		if (!this.#work.flights.delete(flight)) return false;
+		flight.slot?.release();
+		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.putBack(flight);
+		else this.#settle(flight, outcome);
+		return true;
+	}
+
+	#settle(flight: Flight, outcome: Outcome): void {
+		const { lane, retry } = flight;
+		const { context, lease, post } = this.#work;
+		// A deleted webhook gets no next attempt.
+		const consequence = consequenceOf(flight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
+		if (retry) lane.queuedEnded(retry);
+		else lane.firstEnded(flight.event.seq);
+		const { webhookId, progress } = lane;
+		flight.event = withoutBody(flight.event);
+		context.unsettled.begin();
+		context.settler.add({
+			lease,
+			attempt: consequence.attempt,
+			schedule: consequence.schedule,
+			unschedule: retry && !consequence.schedule ? { webhookId, seq: retry.seq } : null,
+			lane: retry ? null : progress,
+			done: (result) => {
+				context.unsettled.end(result);
+				post({ kind: "committed", flight, consequence, position: progress.position, result });
+			},
+		});
+	}
+
+	/** Puts the attempt back into its queue, as if it had never begun. */
+	putBack({ lane, retry, event }: Flight): void {
+		this.#work.open.end();
+		if (retry) {
+			lane.queuedEnded(retry);
+			lane.queuedCommitted(retry);
+			lane.queue(retry.queue).add(retry);
+		} else {
+			lane.putBack(event.seq);
+		}
+	}
+
+	/** The attempt's outcome is committed. Only now is the next attempt queued. */
+	committed({ flight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
+		const { lane, retry, event } = flight;
+		if (retry) {
+			lane.queuedCommitted(retry);
+			lane.queue(retry.queue).forget(retry);
+		} else {
+			lane.committed(position);
+		}
+		const { attempt, schedule } = consequence;
+		this.#lastCommitted = attempt;
+		// A read that finished before this response arrived may already have started it.
+		if (schedule && !lane.isUnderWay(schedule)) lane.queue("retry").add(schedule);
+		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
+	}
+
+	/** Commits the position of a lane that only skipped events. */
+	commitPosition(lane: Lane): void {
+		const { context, lease, open, post } = this.#work;
+		const { progress } = lane;
+		open.begin();
+		lane.committed(progress.position);
+		context.settler.add({
+			lease,
+			attempt: null,
+			schedule: null,
+			unschedule: null,
+			lane: progress,
+			done: (result) => post({ kind: "position_committed", result }),
+		});
+	}
+
+	/** A deleted webhook has nothing pending now. If storing that fails, the next load of the lanes does it. */
+	endDeletion({ webhookId }: Lane): void {
+		const { context, open, post, projectId } = this.#work;
+		open.begin();
+		context.storage
+			.endDeletion(projectId, webhookId)
+			.catch((error) => context.logger.warn({ err: error, webhookId }, "ending a webhook's deletion failed"))
+			.then(() => post({ kind: "deletion_ended" }));
+	}
+}
