@@ -57,6 +57,14 @@ export const ENGINE_ACTOR = [
 			why: "What other nodes publish waits until this one gives the project back.",
 		},
 		{
+			name: "loop-looks-at-one-lane",
+			find: "if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();",
+			replace: "",
+			tests: NODES,
+			only: "even if one webhook's read finds them",
+			why: "An event of another node that one webhook's read finds before the announcement waits for the others' next event.",
+		},
+		{
 			name: "loop-loses-fault",
 			find: 'this.#options.lose("fault");',
 			replace: "",

@@ -72,4 +72,14 @@ export const ACTOR: readonly Bite[] = [
 		firstSeed: 1,
 		worlds: 6,
 	},
+	{
+		name: "events read before their announcement",
+		file: "packages/server/src/engine/actor/loop.ts",
+		find: "if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();",
+		replace: "",
+		breaks: "Another node's event that one lane's read finds before it is announced waits for the others' next event.",
+		style: "churn",
+		firstSeed: 131,
+		worlds: 6,
+	},
 ];

@@ -170,6 +170,38 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(other.sender.sent).toEqual([]);
 		});
 
+		test("another node's events reach all webhooks, even if one webhook's read finds them before the announcement", async () => {
+			// The other webhooks once stayed asleep: the announcement told nothing new any more.
+			const database = await createDatabase();
+			const storage = new FaultyStorage();
+			await using rig = await EngineRig.start(database, storage.wrap);
+			const [success, failed] = ["delivery.success", "delivery.failed"];
+			const asleep = await rig.webhook("asleep", { events: [success] });
+			const reading = await rig.webhook("reading", { events: [failed] });
+			await rig.publish(1, success);
+			await rig.settledCount(1);
+			const { other, pass } = await startNeighbour(rig, database, storage);
+			await using _other = other;
+			const publish = async (...types: readonly string[]): Promise<void> => {
+				const drafts = types.map((type) => ({ type, data: "{}" }));
+				expect(await other.engine.publish(rig.projectId, drafts)).toMatchObject({ kind: "published" });
+			};
+			using first = storage.holdCall("readLog");
+			using second = storage.holdCall("readLog");
+			first.release();
+			await publish(success);
+			await pass(() => rig.settled.length === 2);
+			await second.reached;
+			// As long as the clock stands still, nothing is announced.
+			await publish(success, failed);
+			second.release();
+			await rig.settledCount(3);
+			expect(rig.sender.to(reading.url)).toHaveLength(1);
+			const announcedBy = rig.clock.now() + LEASE_TERM_MS / 2;
+			await pass(() => rig.clock.now() >= announcedBy, 250);
+			expect(rig.sender.to(asleep.url)).toHaveLength(3);
+		});
+
 		test("a project changes nodes while a receiver hangs: its other webhooks continue, and the hanging attempt is logged once", async () => {
 			// The whole project once waited until the attempt had ended.
 			const database = await createDatabase();
