@@ -3,7 +3,7 @@ import { inPostgres, POSTGRES } from "./tests.ts";
 
 /** The storage rules in PostgreSQL. */
 export const STORAGE_POSTGRES = [
-	...of("server/src/storage/postgres/append-repeated.ts", inPostgres("append-repeated"), [
+	...of("server/src/storage/postgres/log/append-repeated.ts", inPostgres("log/append-repeated"), [
 		{
 			name: "postgres-append-all-repeated",
 			find: "repeated: !(maybeOurs && isOurs(found.there, row))",
@@ -18,7 +18,7 @@ export const STORAGE_POSTGRES = [
 			why: "A publisher who repeats an event is told that it is new.",
 		},
 	]),
-	...of("server/src/storage/postgres/settle.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/settle.ts", POSTGRES, [
 		{
 			name: "postgres-settle-any-generation",
 			find: 'if (hold.generation !== c.storedGeneration(one.settlement.generation)) return "stale";',
@@ -55,7 +55,7 @@ export const STORAGE_POSTGRES = [
 			why: "An attempt that is logged already takes the whole commit with it, or is logged twice.",
 		},
 	]),
-	...of("server/src/storage/postgres/settle-rows.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/settle-rows.ts", POSTGRES, [
 		{
 			name: "postgres-lane-goes-back",
 			find: "position = greatest(l.position, g.position),",
@@ -85,7 +85,7 @@ export const STORAGE_POSTGRES = [
 			why: "The gauge of waiting retries grows with each failure.",
 		},
 	]),
-	...of("server/src/storage/postgres/leases.ts", POSTGRES, [
+	...of("server/src/storage/postgres/leases/leases.ts", POSTGRES, [
 		{
 			name: "postgres-lease-same-generation",
 			find: "generation = l.generation + 1, acknowledged",
@@ -123,7 +123,7 @@ export const STORAGE_POSTGRES = [
 			why: "Where places come one by one, only projects with news get them; retries wait.",
 		},
 	]),
-	...of("server/src/storage/postgres/replay.ts", POSTGRES, [
+	...of("server/src/storage/postgres/replay/replay.ts", POSTGRES, [
 		{
 			name: "postgres-replay-twice",
 			find: "newest.id = f.id AND waiting.seq IS NULL AS over",
@@ -139,7 +139,7 @@ export const STORAGE_POSTGRES = [
 			why: "Dead letters that are replayed stay counted.",
 		},
 	]),
-	...of("server/src/storage/postgres/replay-matching.ts", POSTGRES, [
+	...of("server/src/storage/postgres/replay/replay-matching.ts", POSTGRES, [
 		{
 			name: "postgres-replay-matching-deleted",
 			find: "AND lane.webhook_no IS NOT NULL AS chosen",
@@ -148,7 +148,7 @@ export const STORAGE_POSTGRES = [
 			why: "A replay by filter stores attempts for deleted webhooks.",
 		},
 	]),
-	...of("server/src/storage/postgres/handover.ts", POSTGRES, [
+	...of("server/src/storage/postgres/leases/handover.ts", POSTGRES, [
 		{
 			name: "postgres-handed-over-any-generation",
 			find: "AND replay = $4 AND generation = $5`",
@@ -164,7 +164,7 @@ export const STORAGE_POSTGRES = [
 			why: "Attempts of a node that died are made again later than said.",
 		},
 	]),
-	...of("server/src/storage/postgres/neighbours.ts", inPostgres("nodes"), [
+	...of("server/src/storage/postgres/leases/neighbours.ts", inPostgres("nodes"), [
 		{
 			name: "postgres-in-force-too-soon",
 			find: "coalesce(acknowledged, -1) < $3",
@@ -173,7 +173,7 @@ export const STORAGE_POSTGRES = [
 			why: "A pause is answered while the node that works the project has not read it.",
 		},
 	]),
-	...of("server/src/storage/postgres/lock.ts", POSTGRES, [
+	...of("server/src/storage/postgres/lanes/lock.ts", POSTGRES, [
 		{
 			name: "postgres-ring-held",
 			find: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL",
@@ -182,7 +182,7 @@ export const STORAGE_POSTGRES = [
 			why: "A project at work counts as one that nobody works, and is taken from its node.",
 		},
 	]),
-	...of("server/src/storage/postgres/retention-attempts.ts", POSTGRES, [
+	...of("server/src/storage/postgres/retention/attempts.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-wrong-counter",
 			find: "FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no",
@@ -199,7 +199,7 @@ export const STORAGE_POSTGRES = [
 			why: "A dead letter that is being replayed is counted off twice.",
 		},
 	]),
-	...of("server/src/storage/postgres/retention-events.ts", POSTGRES, [
+	...of("server/src/storage/postgres/retention/events.ts", POSTGRES, [
 		{
 			name: "postgres-sweep-open-events",
 			find: "(seq > position || open.includes(seq))",
@@ -215,7 +215,7 @@ export const STORAGE_POSTGRES = [
 			why: "An event goes while its retry waits: the retry finds nothing to send.",
 		},
 	]),
-	...of("server/src/storage/postgres/webhooks.ts", POSTGRES, [
+	...of("server/src/storage/postgres/registry/webhooks.ts", POSTGRES, [
 		{
 			name: "postgres-one-webhook-more",
 			find: "if (there!.count >= maxPerProject)",
@@ -224,7 +224,7 @@ export const STORAGE_POSTGRES = [
 			why: "A project has one more webhook than is allowed.",
 		},
 	]),
-	...of("server/src/storage/postgres/right-of-way.ts", inPostgres("right-of-way"), [
+	...of("server/src/storage/postgres/lanes/right-of-way.ts", inPostgres("lanes/right-of-way"), [
 		{
 			name: "postgres-settle-cuts-in",
 			find: "if (this.#renewal) await this.#ended([this.#renewal]);",

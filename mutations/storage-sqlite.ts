@@ -3,7 +3,7 @@ import { SQLITE } from "./tests.ts";
 
 /** The storage rules in SQLite, whose statements run in threads of their own. */
 export const STORAGE_SQLITE = [
-	...of("server/src/storage/sqlite/settle.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/settle.ts", SQLITE, [
 		{
 			name: "sqlite-settle-any-generation",
 			find: "WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL",
@@ -89,7 +89,7 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of dead letters counts retries instead.",
 		},
 	]),
-	...of("server/src/storage/sqlite/leases.ts", SQLITE, [
+	...of("server/src/storage/sqlite/leases/leases.ts", SQLITE, [
 		{
 			name: "sqlite-lease-same-generation",
 			find: ".run(holder, generation + 1, term.until, no);",
@@ -154,7 +154,7 @@ export const STORAGE_SQLITE = [
 			why: "A lease is taken from a node that still works by it.",
 		},
 	]),
-	...of("server/src/storage/sqlite/append.ts", SQLITE, [
+	...of("server/src/storage/sqlite/log/append.ts", SQLITE, [
 		{
 			name: "sqlite-append-half-a-conflict",
 			find: 'c.sql("DELETE FROM events WHERE project_no = ? AND seq > ?").run(tail.no, before);',
@@ -191,7 +191,7 @@ export const STORAGE_SQLITE = [
 			why: "Two calls of one project in one commit are numbered alike.",
 		},
 	]),
-	...of("server/src/storage/sqlite/alarm.ts", SQLITE, [
+	...of("server/src/storage/sqlite/leases/alarm.ts", SQLITE, [
 		{
 			name: "sqlite-ring-held",
 			find: "wake_at = CASE WHEN lease_until IS NULL THEN 0 END",
@@ -207,7 +207,7 @@ export const STORAGE_SQLITE = [
 			why: "A change of a webhook is not noticed by the node that works the project.",
 		},
 	]),
-	...of("server/src/storage/sqlite/replay.ts", SQLITE, [
+	...of("server/src/storage/sqlite/replay/replay.ts", SQLITE, [
 		{
 			name: "sqlite-replay-same-series",
 			find: 'beginSeries(c, project, webhook, "requested", event.seq, standing.replay + 1, at);',
@@ -237,7 +237,7 @@ export const STORAGE_SQLITE = [
 			why: "A webhook gets a test event of a type that it did not ask for.",
 		},
 	]),
-	...of("server/src/storage/sqlite/replay-matching.ts", SQLITE, [
+	...of("server/src/storage/sqlite/replay/replay-matching.ts", SQLITE, [
 		{
 			name: "sqlite-replay-matching-deleted",
 			find: " || !hasLane(c, webhook)) continue;",
@@ -260,7 +260,7 @@ export const STORAGE_SQLITE = [
 			why: "A replay of many steps replays what it has itself sent.",
 		},
 	]),
-	...of("server/src/storage/sqlite/retention.ts", SQLITE, [
+	...of("server/src/storage/sqlite/retention/retention.ts", SQLITE, [
 		{
 			name: "sqlite-sweep-ends-early",
 			find: "rows.every((row) => (row.started_at as number) >= cutoff + DISORDER_MS)",
@@ -312,7 +312,7 @@ export const STORAGE_SQLITE = [
 			why: "Attempts that go before they were counted are missing from the charts.",
 		},
 	]),
-	...of("server/src/storage/sqlite/attempt-list.ts", SQLITE, [
+	...of("server/src/storage/sqlite/history/attempt-list.ts", SQLITE, [
 		{
 			name: "sqlite-page-beyond-until",
 			find: "to: before < to ? before : to",
@@ -329,7 +329,7 @@ export const STORAGE_SQLITE = [
 			why: "A count that is exact is shown as “at least”.",
 		},
 	]),
-	...of("server/src/storage/sqlite/retries.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/retries.ts", SQLITE, [
 		{
 			name: "sqlite-retry-counted-again",
 			find: "if (replaced.changes === 1) return 0;",
@@ -338,7 +338,7 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of waiting retries grows with each failure.",
 		},
 	]),
-	...of("server/src/storage/sqlite/registry.ts", SQLITE, [
+	...of("server/src/storage/sqlite/registry/registry.ts", SQLITE, [
 		{
 			name: "sqlite-one-webhook-more",
 			find: "if ((there.count as number) >= maxPerProject)",
@@ -378,7 +378,7 @@ export const STORAGE_SQLITE = [
 			name: "sqlite-delete-keeps-secret",
 			find: "SET deleted_at = ?2, sealed_digest = x'',",
 			replace: "SET deleted_at = ?2,",
-			tests: ["server/src/storage/sqlite/deleted-secret.test.ts"],
+			tests: ["server/src/storage/sqlite/registry/deleted-secret.test.ts"],
 			why: "The secret of a deleted webhook stays in the database.",
 		},
 		{
@@ -389,7 +389,7 @@ export const STORAGE_SQLITE = [
 			why: "Without the Developer app webhooks go on; installing it pauses them.",
 		},
 	]),
-	...of("server/src/storage/sqlite/handover.ts", SQLITE, [
+	...of("server/src/storage/sqlite/leases/handover.ts", SQLITE, [
 		{
 			name: "sqlite-handed-over-any-generation",
 			find: "AND seq = ? AND replay = ? AND generation = ?",
@@ -419,7 +419,7 @@ export const STORAGE_SQLITE = [
 			why: "What follows from an attempt that was handed over waits for the next event.",
 		},
 	]),
-	...of("server/src/storage/sqlite/backlog.ts", SQLITE, [
+	...of("server/src/storage/sqlite/lanes/backlog.ts", SQLITE, [
 		{
 			name: "sqlite-backlog-before-subscription",
 			find: "if (from === undefined || seq <= from) continue;",
@@ -435,7 +435,7 @@ export const STORAGE_SQLITE = [
 			why: "A webhook for which one event waits is shown as up to date.",
 		},
 	]),
-	...of("server/src/storage/sqlite/stats-roll-up.ts", SQLITE, [
+	...of("server/src/storage/sqlite/history/stats-roll-up.ts", SQLITE, [
 		{
 			name: "sqlite-stats-counted-twice",
 			find: "WHERE no > ? AND no <= ? GROUP BY",
@@ -451,7 +451,7 @@ export const STORAGE_SQLITE = [
 			why: "After the newest entries went, as many new attempts are missing from the charts.",
 		},
 	]),
-	...of("server/src/storage/sqlite/facts-orders.ts", SQLITE, [
+	...of("server/src/storage/sqlite/facts/orders.ts", SQLITE, [
 		{
 			name: "sqlite-customer-after-purchase",
 			find: "isFirst ? [order.customerCreated, order.purchaseCompleted]",
@@ -467,7 +467,7 @@ export const STORAGE_SQLITE = [
 			why: "A basket that was bought is reported as abandoned.",
 		},
 	]),
-	...of("server/src/storage/sqlite/facts-of-orders.ts", SQLITE, [
+	...of("server/src/storage/sqlite/facts/order-facts.ts", SQLITE, [
 		{
 			name: "sqlite-second-refund-is-partial",
 			find: "[amountCents === leftCents ? refund.whole : refund.partial]",
@@ -483,7 +483,7 @@ export const STORAGE_SQLITE = [
 			why: "An order is refunded twice.",
 		},
 	]),
-	...of("server/src/storage/sqlite/facts-record.ts", SQLITE, [
+	...of("server/src/storage/sqlite/facts/record.ts", SQLITE, [
 		{
 			name: "sqlite-fact-other-content",
 			find: 'if (Buffer.compare(row.digest as Uint8Array, digest) !== 0) return { kind: "conflict" };',
@@ -492,7 +492,7 @@ export const STORAGE_SQLITE = [
 			why: "Another order under a number used before is answered as recorded.",
 		},
 	]),
-	...of("server/src/storage/sqlite/facts-baskets.ts", SQLITE, [
+	...of("server/src/storage/sqlite/facts/baskets.ts", SQLITE, [
 		{
 			name: "sqlite-touch-of-bought-basket",
 			find: 'if (order !== undefined) return "bought";',

@@ -1,5 +1,5 @@
 import { of } from "./mutation.ts";
-import { inAccounts, inApi, inPostgres, SQLITE } from "./tests.ts";
+import { inAccounts, inApi, inVerbs, SQLITE } from "./tests.ts";
 
 /** Cold verbs: written once, so caught once, on SQLite. */
 export const STORAGE_VERBS = [
@@ -37,7 +37,7 @@ export const STORAGE_VERBS = [
 			name: "verbs-owners-step-down-together",
 			find: `WHERE no = \${project}\${forUpdate}`,
 			replace: `WHERE no = \${project}`,
-			tests: inPostgres("members"),
+			tests: inVerbs("members"),
 			why: "Two owners who step down at the same time leave a project without one.",
 			review: "members.ts in PostgreSQL: no row lock",
 		},
@@ -79,7 +79,7 @@ export const STORAGE_VERBS = [
 			name: "verbs-two-operators",
 			find: "\tyield* lockAccounts();\n",
 			replace: "",
-			tests: inPostgres("operator"),
+			tests: inVerbs("operator"),
 			why: "Two people who open set-up links at the same time both become the operator.",
 		},
 	]),

@@ -4,7 +4,7 @@ import type { Bite } from "./bite.ts";
 export const LEASES: readonly Bite[] = [
 	{
 		name: "generation unchecked",
-		file: "packages/server/src/storage/memory/settle.ts",
+		file: "packages/server/test/storage/memory/settle.ts",
 		find: 'if (until === null || generation !== node.storedGeneration(settlement.generation)) return "stale";',
 		replace: 'if (until === null && generation < 0) return "stale";',
 		breaks: "A node that lost the project still settles.",
@@ -34,7 +34,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "lease given twice",
-		file: "packages/server/src/storage/memory/leases.ts",
+		file: "packages/server/test/storage/memory/leases.ts",
 		find: "if (lease.until !== null && lease.until > now && !isOwn) continue;",
 		replace: "",
 		breaks: "A node takes a project that another one works.",
@@ -104,7 +104,7 @@ export const LEASES: readonly Bite[] = [
 	},
 	{
 		name: "sequence number reused after a failover",
-		file: "packages/server/src/storage/memory/node.ts",
+		file: "packages/server/test/storage/memory/node.ts",
 		find: "if (this.epoch.history !== this.database.history) return this.#meetEpoch();",
 		replace: "",
 		breaks: "After a failover actors continue from what the database has lost, under numbers that are used again.",

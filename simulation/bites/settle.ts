@@ -34,7 +34,7 @@ export const SETTLE: readonly Bite[] = [
 	},
 	{
 		name: "settled twice",
-		file: "packages/server/src/storage/memory/settle.ts",
+		file: "packages/server/test/storage/memory/settle.ts",
 		find: 'if (rows.length > 0 && logged.every((row, i) => row?.id === rows[i]!.id)) return "settled";\n',
 		replace:
 			'if (rows.length > 0 && logged.every((row, i) => row?.id === rows[i]!.id)) {\n\t\tfor (const row of rows) countAttempt(node, row);\n\t\tmoveDeliveries(node, project, settlement, rows);\n\t\treturn "settled";\n\t}\n',

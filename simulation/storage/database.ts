@@ -5,9 +5,9 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { MemoryDatabase, openMemoryStorage } from "../../packages/server/src/storage/memory/index.ts";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import { openSqliteStorage } from "../../packages/server/src/storage/sqlite/index.ts";
+import { MemoryDatabase, openMemoryStorage } from "../../packages/server/test/storage/memory/index.ts";
 import type { NodeClock, Timeline } from "../time.ts";
 
 export const STORAGES = ["memory", "sqlite", "postgres"] as const;

@@ -1,6 +1,6 @@
-import { MemoryDatabase, openMemoryStorage } from "../src/storage/memory/index.ts";
 import { LEASE_TERM_MS, type RigDatabase } from "./engine-rig.ts";
 import { describeEngine } from "./engine-suite.ts";
+import { MemoryDatabase, openMemoryStorage } from "./storage/memory/index.ts";
 
 for (const manyNodes of [true, false])
 	describeEngine(manyNodes ? "shared memory" : "memory", async (): Promise<RigDatabase> => {

@@ -1,9 +1,9 @@
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll } from "vitest";
-import { giveDatabaseBack, takeDatabase } from "../src/storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeEngine } from "./engine-suite.ts";
+import { giveDatabaseBack, takeDatabase } from "./storage/postgres/databases.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../src/base/clock.ts";
 import { IdSource } from "../src/base/ids.ts";
-import { MemoryDatabase, openMemoryStorage, type Snapshot } from "../src/storage/memory/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeFailover } from "./failover-suite.ts";
+import { MemoryDatabase, openMemoryStorage, type Snapshot } from "./storage/memory/index.ts";
 
 describeFailover("storage in memory", async () => {
 	let database: MemoryDatabase;

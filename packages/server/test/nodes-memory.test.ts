@@ -1,6 +1,6 @@
-import { MemoryDatabase, openMemoryStorage } from "../src/storage/memory/index.ts";
 import { LEASE_TERM_MS } from "./engine-rig.ts";
 import { describeNodes } from "./nodes-suite.ts";
+import { MemoryDatabase, openMemoryStorage } from "./storage/memory/index.ts";
 
 describeNodes("storage in memory", async () => {
 	let database: MemoryDatabase | null = null;

@@ -1,10 +1,10 @@
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { giveDatabaseBack, takeDatabase } from "../src/storage/postgres/databases.fixture.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { EngineRig, LEASE_TERM_MS, type RigDatabase } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 import { describeNodes } from "./nodes-suite.ts";
+import { giveDatabaseBack, takeDatabase } from "./storage/postgres/databases.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/databases.ts";
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
-import { giveDatabaseBack, takeDatabase } from "../storage/postgres/databases.fixture.ts";
 import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
 import { ApiKeys } from "./api-keys.ts";
 import { keyHash } from "./key.ts";

@@ -2,7 +2,7 @@ import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../seal-check.ts";
 import { adviceAtStart } from "../start-advice.ts";
-import { type DatabaseFacts, examinePostgres } from "../storage/postgres/examine.ts";
+import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
 import type { Finding } from "./finding.ts";
 import { examineSeal } from "./seal.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The storage port: verbs of the domain, and nothing of SQL, tables or transactions. Each engine (a folder beside this
- * file) implements {@link Storage} and passes the one suite in `conformance/`; differences are declared in
+ * file) implements {@link Storage} and passes the suite in `test/storage/conformance/`; differences are declared in
  * {@link Capabilities}, never guessed from an engine's name.
  *
  * Who writes what: *publish* calls `appendEvents`; *settle* calls `settle`; *actor* alone moves leases. People's

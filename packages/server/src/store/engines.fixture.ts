@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe } from "vitest";
-import { giveDatabaseBack, takeDatabase } from "../storage/postgres/databases.fixture.ts";
+import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/databases.ts";
 import { openPostgresStorage } from "../storage/postgres/index.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 import { type TestDatabase, TestStore, type TestStoreOptions } from "./store.fixture.ts";

@@ -1,10 +1,10 @@
 import { PROJECT_WRITES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { PoolName } from "./connections.ts";
-import type { Database } from "./database.ts";
-import { ProjectWrites } from "./project-writes.ts";
-import type { Session } from "./session.ts";
-import { internTypes } from "./types.ts";
+import type { PoolName } from "./connection/connections.ts";
+import type { Database } from "./connection/database.ts";
+import { ProjectWrites } from "./connection/project-writes.ts";
+import type { Session } from "./connection/session.ts";
+import { internTypes } from "./connection/types.ts";
 
 /** What the parts of the port share. */
 export abstract class DatabaseCalls {

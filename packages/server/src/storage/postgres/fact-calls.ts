@@ -1,8 +1,8 @@
 import type * as port from "../port.ts";
-import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts-baskets.ts";
-import { recordChargeback, recordDeliverable, recordRefund } from "./facts-of-orders.ts";
-import { getOrder, recordOrders } from "./facts-orders.ts";
-import { cancelSubscription, getSubscription, recordSubscription } from "./facts-subscriptions.ts";
+import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts/baskets.ts";
+import { recordChargeback, recordDeliverable, recordRefund } from "./facts/order-facts.ts";
+import { getOrder, recordOrders } from "./facts/orders.ts";
+import { cancelSubscription, getSubscription, recordSubscription } from "./facts/subscriptions.ts";
 import { RegistryCalls } from "./registry-calls.ts";
 
 /** The port's part for what the store platform reports. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
-import type { World } from "../conformance/world.ts";
+import type { World } from "../../../test/storage/conformance/world.ts";
+import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
-import { LEASE_TERM_MS, openNode, worldOf } from "./world.fixture.ts";
 
 /** Everything here pulls plugs, so the server is one of its own, whose commits reach the disk. */
 describe("a database that goes away", { timeout: 60_000 }, () => {

@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/observer.ts";
 import type { Storage } from "../port.ts";
-import { prepareDatabase } from "./connection.ts";
-import { Database } from "./database.ts";
-import { Hosts } from "./hosts.ts";
-import { daysAhead, makeDays } from "./partitions.ts";
-import { checkSessions } from "./sessions-check.ts";
-import { setSetting } from "./settings.ts";
+import { prepareDatabase } from "./connection/connection.ts";
+import { Database } from "./connection/database.ts";
+import { Hosts } from "./connection/hosts.ts";
+import { checkSessions } from "./connection/sessions-check.ts";
+import { setSetting } from "./connection/settings.ts";
+import { daysAhead, makeDays } from "./retention/partitions.ts";
 import { NativeStorage } from "./storage.ts";
 import { coldVerbs } from "./verbs.ts";
 

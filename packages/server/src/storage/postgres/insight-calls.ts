@@ -1,11 +1,11 @@
 import type * as port from "../port.ts";
-import { countAttempts, listAttemptSummaries, listAttempts } from "./attempt-list.ts";
 import { DatabaseCalls } from "./calls.ts";
-import { readHealth } from "./health.ts";
-import { getAttempt, getDelivery } from "./history.ts";
-import { countMatching, replayMatching } from "./replay-matching.ts";
-import { readStats } from "./stats.ts";
-import { listWaitingRetries } from "./waiting.ts";
+import { countAttempts, listAttemptSummaries, listAttempts } from "./history/attempt-list.ts";
+import { readHealth } from "./history/health.ts";
+import { getAttempt, getDelivery } from "./history/history.ts";
+import { readStats } from "./history/stats.ts";
+import { listWaitingRetries } from "./lanes/waiting.ts";
+import { countMatching, replayMatching } from "./replay/replay-matching.ts";
 
 /** The port's part for what people look at. */
 export abstract class InsightCalls extends DatabaseCalls implements port.HistoryStorage, port.InsightStorage {

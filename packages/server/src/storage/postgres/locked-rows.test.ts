@@ -2,11 +2,11 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
-import type { World } from "../conformance/world.ts";
+import type { World } from "../../../test/storage/conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "../../../test/storage/postgres/databases.ts";
+import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import type { AppendRequest, Lease, LogEvent } from "../port.ts";
-import { giveDatabaseBack, takeDatabase } from "./databases.fixture.ts";
 import type { PostgresStorage } from "./index.ts";
-import { openNode, worldOf } from "./world.fixture.ts";
 
 const NODE = "node_a";
 /** How often the others do everything while the rows stay held. */

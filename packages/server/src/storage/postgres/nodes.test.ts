@@ -2,13 +2,13 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
 import { until } from "../../../../testkit/src/until.ts";
+import { START, type World } from "../../../test/storage/conformance/world.ts";
+import { worldOf } from "../../../test/storage/postgres/world.ts";
 import { lowestSuffixAt } from "../../base/ids.ts";
-import { START, type World } from "../conformance/world.ts";
 import type { Storage } from "../port.ts";
+import { MIGRATION_LOCK } from "./connection/migrate.ts";
 import { migratePostgres, openPostgresStorage } from "./index.ts";
-import { MIGRATION_LOCK } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
-import { worldOf } from "./world.fixture.ts";
 
 const LEASE_TERM_MS = 60_000;
 const HOUR = 3_600_000;

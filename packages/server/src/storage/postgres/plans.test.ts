@@ -1,13 +1,13 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
-import { START } from "../conformance/world.ts";
-import { connectionConfig } from "./connection.ts";
-import { readAll, runEveryVerb } from "./every-verb.fixture.ts";
+import { START } from "../../../test/storage/conformance/world.ts";
+import { readAll, runEveryVerb } from "../../../test/storage/postgres/every-verb.ts";
+import { BIG_PROJECT, BIG_WEBHOOK, FILL, MANY } from "../../../test/storage/postgres/fill.ts";
+import { boundColumns, boundPrefix, type Plan, readsMany, tableOf, walk } from "../../../test/storage/postgres/plan.ts";
+import { connectionConfig } from "./connection/connection.ts";
 import { FactCalls } from "./fact-calls.ts";
-import { BIG_PROJECT, BIG_WEBHOOK, FILL, MANY } from "./fill.fixture.ts";
 import { openPostgresStorage } from "./index.ts";
-import { boundColumns, boundPrefix, type Plan, readsMany, tableOf, walk } from "./plan.fixture.ts";
 
 const DAY = 86_400_000;
 /** The tables that grow with what is published, delivered and waiting … */

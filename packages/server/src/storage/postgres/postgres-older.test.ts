@@ -1,6 +1,6 @@
 import { test } from "vitest";
 import { systemBinaries } from "../../../../testkit/src/postgres.ts";
-import { describePostgres } from "./harness.fixture.ts";
+import { describePostgres } from "../../../test/storage/postgres/harness.ts";
 
 /** From the oldest version that is supported to the last one before that which npm brings. */
 const [OLDEST, LAST] = [14, 17];

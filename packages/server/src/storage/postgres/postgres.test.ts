@@ -1,4 +1,4 @@
-import { describePostgres } from "./harness.fixture.ts";
+import { describePostgres } from "../../../test/storage/postgres/harness.ts";
 
 /** The version that npm brings, or the server that POSTHORN_TEST_POSTGRES_URL names. */
 await describePostgres();

@@ -1,9 +1,9 @@
 import type * as port from "../port.ts";
 import { InsightCalls } from "./insight-calls.ts";
-import { listProjects, renameProject } from "./project-list.ts";
-import { getProject } from "./projects.ts";
-import { listWebhooks } from "./webhook-list.ts";
-import { getWebhook } from "./webhook-rows.ts";
+import { listProjects, renameProject } from "./registry/project-list.ts";
+import { getProject } from "./registry/projects.ts";
+import { listWebhooks } from "./registry/webhook-list.ts";
+import { getWebhook } from "./registry/webhook-rows.ts";
 
 /** The port's part for what people set up. */
 export abstract class RegistryCalls extends InsightCalls {

@@ -3,16 +3,21 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver, PoolState } from "../port/observer.ts";
 import type * as port from "../port.ts";
-import { appendEvents } from "./append.ts";
-import { readBacklogs } from "./backlog.ts";
-import { measureOffset } from "./clock-offset.ts";
-import type { PoolName } from "./connections.ts";
-import type { Database } from "./database.ts";
-import { isLocked } from "./errors.ts";
+import type { PoolName } from "./connection/connections.ts";
+import type { Database } from "./connection/database.ts";
+import { isLocked } from "./connection/errors.ts";
+import type { Session } from "./connection/session.ts";
+import { ping } from "./connection/settings.ts";
 import { FactCalls } from "./fact-calls.ts";
-import { readGauges } from "./gauges.ts";
-import { forgetHandedOver, settleHandedOver } from "./handover.ts";
-import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
+import { StatsRollUp } from "./history/stats-roll-up.ts";
+import { readBacklogs } from "./lanes/backlog.ts";
+import { readGauges } from "./lanes/gauges.ts";
+import { endDeletion, loadLanes, readRetries } from "./lanes/lanes.ts";
+import { holdingOne, type WaitingRoom } from "./lanes/lock.ts";
+import { RightOfWay } from "./lanes/right-of-way.ts";
+import { settle } from "./lanes/settle.ts";
+import { measureOffset } from "./leases/clock-offset.ts";
+import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import {
 	type Acquired,
 	acquireNamed,
@@ -22,22 +27,17 @@ import {
 	nextAlarm,
 	releaseLease,
 	renewLeases,
-} from "./leases.ts";
-import { holdingOne, type WaitingRoom } from "./lock.ts";
-import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
-import { acknowledge, isInForce, readMarks } from "./neighbours.ts";
-import { createProject, setDeveloperApp } from "./projects.ts";
-import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
-import { AttemptSweep } from "./retention-attempts.ts";
-import { sweepEvents } from "./retention-events.ts";
-import { RightOfWay } from "./right-of-way.ts";
-import type { Session } from "./session.ts";
-import { ping } from "./settings.ts";
-import { settle } from "./settle.ts";
-import { leave, share } from "./share.ts";
-import { StatsRollUp } from "./stats-roll-up.ts";
-import { Wakes } from "./wake.ts";
-import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./webhooks.ts";
+} from "./leases/leases.ts";
+import { acknowledge, isInForce, readMarks } from "./leases/neighbours.ts";
+import { leave, share } from "./leases/share.ts";
+import { Wakes } from "./leases/wake.ts";
+import { appendEvents } from "./log/append.ts";
+import { epochName, findEvent, readEvents, readLog, readLogEnd } from "./log/log.ts";
+import { createProject, setDeveloperApp } from "./registry/projects.ts";
+import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./registry/webhooks.ts";
+import { appendTestEvent, replayDelivery, replayFailed } from "./replay/replay.ts";
+import { AttemptSweep } from "./retention/attempts.ts";
+import { sweepEvents } from "./retention/events.ts";
 
 export interface PostgresStorageOptions {
 	/** How to connect now. */

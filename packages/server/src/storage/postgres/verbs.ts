@@ -3,10 +3,10 @@ import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Template } from "../verbs/sql.ts";
 import { bind, type NativeCall, runAsync, type Step } from "../verbs/verb.ts";
 import type { DatabaseCalls } from "./calls.ts";
-import { findProject } from "./find.ts";
-import type { Session } from "./session.ts";
-import { type Statement, sql } from "./sql.ts";
-import { LOCK_ACCOUNTS } from "./whole.ts";
+import { findProject } from "./connection/find.ts";
+import type { Session } from "./connection/session.ts";
+import { type Statement, sql } from "./connection/sql.ts";
+import { LOCK_ACCOUNTS } from "./connection/whole.ts";
 
 const statements = new WeakMap<Template, Statement>();
 

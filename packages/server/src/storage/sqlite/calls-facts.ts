@@ -1,5 +1,5 @@
 import type * as port from "../port.ts";
-import type { FactReply } from "./facts-record.ts";
+import type { FactReply } from "./facts/record.ts";
 import { InsightCalls } from "./insight-calls.ts";
 
 /** The port's part for what the store platform reports. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Channel } from "./channel.ts";
+import type { Channel } from "./connection/channel.ts";
 import type { Reads, Writes } from "./operations.ts";
 
 /** What an operation takes besides its connection. */

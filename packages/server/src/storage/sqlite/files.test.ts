@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { StorageError } from "../port.ts";
-import { backupSqlite } from "./backup.ts";
+import { backupSqlite } from "./connection/backup.ts";
 import { openSqliteStorage } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 21) };

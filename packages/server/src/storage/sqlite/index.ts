@@ -1,11 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
-import { Channel } from "./channel.ts";
+import { Channel } from "./connection/channel.ts";
 import { NativeStorage } from "./storage.ts";
 import { coldVerbs } from "./verbs.ts";
 
-export { backupSqlite } from "./backup.ts";
-export { readSqliteSetting } from "./examine.ts";
+export { backupSqlite } from "./connection/backup.ts";
+export { readSqliteSetting } from "./connection/examine.ts";
 
 export interface SqliteOptions {
 	/** The database file; it and its directory are made when they are not there. */

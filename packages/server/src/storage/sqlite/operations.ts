@@ -1,19 +1,22 @@
-import { appendEvents } from "./append.ts";
-import { countAttempts, listAttemptSummaries } from "./attempt-list.ts";
-import { readBacklogs } from "./backlog.ts";
-import type { Connection } from "./connection.ts";
-import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts-baskets.ts";
-import { recordChargeback, recordDeliverable, recordRefund } from "./facts-of-orders.ts";
-import { getOrder, recordOrders } from "./facts-orders.ts";
-import { cancelSubscription, getSubscription, recordSubscription } from "./facts-subscriptions.ts";
-import { readGauges } from "./gauges.ts";
-import { forgetHandedOver, settleHandedOver } from "./handover.ts";
-import { readHealth } from "./health.ts";
-import { getAttempt, getDelivery, listAttempts } from "./history.ts";
-import { endDeletion, loadLanes, readRetries } from "./lanes.ts";
-import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases.ts";
-import { findEvent, readEvents, readLog, readLogEnd } from "./log.ts";
-import { type AppendAnswer, type AppendBatch, packResults, unpackAppends } from "./log-wire.ts";
+import type { Connection } from "./connection/connection.ts";
+import { abandonBaskets, nextBasketDue, removeBasket, takeDueBaskets, touchBasket } from "./facts/baskets.ts";
+import { recordChargeback, recordDeliverable, recordRefund } from "./facts/order-facts.ts";
+import { getOrder, recordOrders } from "./facts/orders.ts";
+import { cancelSubscription, getSubscription, recordSubscription } from "./facts/subscriptions.ts";
+import { countAttempts, listAttemptSummaries } from "./history/attempt-list.ts";
+import { readHealth } from "./history/health.ts";
+import { getAttempt, getDelivery, listAttempts } from "./history/history.ts";
+import { readStats } from "./history/stats.ts";
+import { readBacklogs } from "./lanes/backlog.ts";
+import { readGauges } from "./lanes/gauges.ts";
+import { endDeletion, loadLanes, readRetries } from "./lanes/lanes.ts";
+import { settle } from "./lanes/settle.ts";
+import { listWaitingRetries } from "./lanes/waiting.ts";
+import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
+import { acquireLeases, nextAlarm, releaseLease, renewLeases } from "./leases/leases.ts";
+import { appendEvents } from "./log/append.ts";
+import { findEvent, readEvents, readLog, readLogEnd } from "./log/log.ts";
+import { type AppendAnswer, type AppendBatch, packResults, unpackAppends } from "./log/wire.ts";
 import {
 	createProject,
 	createWebhook,
@@ -26,13 +29,10 @@ import {
 	rotateSecret,
 	setDeveloperApp,
 	updateWebhook,
-} from "./registry.ts";
-import { appendTestEvent, replayDelivery, replayFailed } from "./replay.ts";
-import { countMatching, replayMatching } from "./replay-matching.ts";
-import { sweepAttempts, sweepEvents } from "./retention.ts";
-import { settle } from "./settle.ts";
-import { readStats } from "./stats.ts";
-import { listWaitingRetries } from "./waiting.ts";
+} from "./registry/registry.ts";
+import { appendTestEvent, replayDelivery, replayFailed } from "./replay/replay.ts";
+import { countMatching, replayMatching } from "./replay/replay-matching.ts";
+import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
 
 /** What the writing worker does, by name. Each is synchronous and runs within a transaction. */
 export const WRITES = {

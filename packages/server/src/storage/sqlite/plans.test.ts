@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { explainEveryOperation } from "./every-plan.fixture.ts";
+import { explainEveryOperation } from "../../../test/storage/sqlite/every-plan.ts";
 
 /** The steps of each plan, by the text of its statement. */
 let plans: ReadonlyMap<string, readonly string[]>;

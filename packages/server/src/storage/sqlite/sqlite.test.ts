@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { describeStorage } from "../../../test/storage/conformance/suite.ts";
 import type { Clock } from "../../base/clock.ts";
-import { describeStorage } from "../conformance/suite.ts";
 import type { Storage } from "../port.ts";
 import { openSqliteStorage } from "./index.ts";
 

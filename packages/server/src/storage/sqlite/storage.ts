@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type * as port from "../port.ts";
 import { FactCalls } from "./calls-facts.ts";
-import type { Channel } from "./channel.ts";
-import { addGauges, type GaugeSlice } from "./gauges.ts";
-import { packAppends, unpackEvents, unpackResults } from "./log-wire.ts";
-import { packSettlements } from "./settle-wire.ts";
+import type { Channel } from "./connection/channel.ts";
+import { addGauges, type GaugeSlice } from "./lanes/gauges.ts";
+import { packSettlements } from "./lanes/settle-wire.ts";
+import { packAppends, unpackEvents, unpackResults } from "./log/wire.ts";
 
 /**
  * The port in front of two workers; a third one moves the log into the database. All reads go to the reader: it sees

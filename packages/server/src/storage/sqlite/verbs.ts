@@ -3,8 +3,8 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Query, Row } from "../verbs/sql.ts";
 import { bind, type Natives, runSync, type Step, type Steps } from "../verbs/verb.ts";
-import type { Channel } from "./channel.ts";
-import type { Connection } from "./connection.ts";
+import type { Channel } from "./connection/channel.ts";
+import type { Connection } from "./connection/connection.ts";
 
 /** Columns that hold what SQLite has no type for, by table. */
 const CONVERTED: Readonly<Record<string, (value: string | number) => unknown>> = {

@@ -1,0 +1,85 @@
+import type { ClientBase } from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { POOLS } from "../../../base/budgets.ts";
+import { migratePostgres } from "../index.ts";
+import { EpochMemory, joinEpoch } from "../leases/epochs.ts";
+import { connectionConfig } from "./connection.ts";
+import { Connections } from "./connections.ts";
+import { Hosts } from "./hosts.ts";
+import { sql } from "./sql.ts";
+
+let server: PostgresServer;
+let url: string;
+let epochs: EpochMemory;
+
+beforeAll(async () => {
+	server = await PostgresServer.start();
+}, START_TIMEOUT_MS);
+afterAll(() => server.stop());
+beforeEach(async () => {
+	url = await server.createDatabase();
+	await migratePostgres(url);
+	const joining = { memory: null, ends: new Map(), claims: () => [], claimed: 0, termMs: 1_000, now: null };
+	const { epoch } = await joinEpoch(connectionConfig(url), joining, async () => undefined);
+	epochs = new EpochMemory(epoch);
+});
+
+// Which of two answers was heard of first decided whether a deadlock was tried again and a read-only server left.
+test("a transaction fails as the statement that failed, also where one sent behind it is heard of first", async () => {
+	const connections = new Connections(connectionConfig(url), new Hosts(url), {}, epochs);
+	const late = (error: unknown) => new Promise((_, reject) => setImmediate(() => reject(error)));
+	const work = connections.transaction("people", async (c) => {
+		const failing = c.run(sql("SELECT 1 / $1::integer"), 0).catch(late);
+		await Promise.all([failing, c.run(sql("SELECT $1::integer"), 1)]);
+	});
+	await expect(work).rejects.toMatchObject({ code: "22012" });
+	await connections.close();
+});
+
+/** Work that holds every connection of the engine's pool, each until its `end`. */
+async function occupy(connections: Connections) {
+	const begun = Promise.withResolvers<void>();
+	let count = 0;
+	const holds = Array.from({ length: POOLS.engine }, () => {
+		const end = Promise.withResolvers<void>();
+		const work = connections.transaction("engine", async () => {
+			count += 1;
+			if (count === POOLS.engine) begun.resolve();
+			await end.promise;
+		});
+		return { end, work };
+	});
+	await Promise.race([begun.promise, Promise.all(holds.map(({ work }) => work))]);
+	return holds;
+}
+
+// It was out of the pool for good: after an outage a node had fewer connections than before, in the end none, until it was
+// started again; and it never finished closing its storage.
+test("a connection is not lost when its caller stops waiting while it is being checked", async () => {
+	let checked = Promise.resolve();
+	class SlowCheck extends EpochMemory {
+		override async check(client: ClientBase): Promise<void> {
+			await checked;
+			await super.check(client);
+		}
+	}
+	const config = { ...connectionConfig(url), connectionTimeoutMillis: 2_000 };
+	const connections = new Connections(config, new Hosts(url), {}, new SlowCheck(epochs.current));
+	const [broken, ...others] = await occupy(connections);
+	const gate = Promise.withResolvers<void>();
+	checked = gate.promise;
+	const nothing = async () => undefined;
+	const next = Promise.allSettled([connections.read("engine", nothing)]);
+	const last = connections.transaction("engine", nothing);
+	// One breaks, so that another one is made and checked for the next caller; by the time that the last one has stopped
+	// waiting, the next one has, too.
+	broken!.end.reject(Object.assign(new Error("broken"), { syscall: "read" }));
+	await expect(broken!.work).rejects.toThrow("broken");
+	await expect(last).rejects.toThrow("timeout exceeded when trying to connect");
+	gate.resolve();
+	await next;
+	for (const { end } of others) end.resolve();
+	for (const { end } of await occupy(connections)) end.resolve();
+	await connections.close();
+});

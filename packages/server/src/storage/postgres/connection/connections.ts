@@ -1,0 +1,312 @@
+/**
+ * The connections to PostgreSQL, in pools by who works with them, so that none waits behind another: publishing,
+ * settling, the engine (leases, lanes, windows of the log) and people (the API, the sweep). Transactions that may wait
+ * for the rows of a project have a pool of their own: however many projects are locked, the others never run out of
+ * connections. All are small and opened when they are needed.
+ *
+ * What fails comes out as a StorageError, or as it is when it is a mistake of ours. A transaction that lost against
+ * another one is done again here; one whose connection broke is not: whether it was committed is not known, so only
+ * what can be told twice (reads, and the verbs that say so) is tried again, by those who know.
+ *
+ * All of them lead to one history of the database, its epoch (see epochs.ts). Once one of them does not, they have ended,
+ * and with them what is known by heart; others take their place.
+ *
+ * A connection that gives no answer at all, or leads to a server that has become read-only, says that the way to the
+ * database has changed: those that were made before are not used any more. When work takes long, another connection
+ * tells whether the server still answers (probe.ts).
+ */
+import { setTimeout as wait } from "node:timers/promises";
+import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
+import { POOLS } from "../../../base/budgets.ts";
+import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/observer.ts";
+import { StorageError } from "../../port.ts";
+import { BoundedMap } from "../../shared/bounded-map.ts";
+import { ClockOffset } from "../../shared/clock-offset.ts";
+import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
+import { KnownDays } from "../retention/partitions.ts";
+import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
+import type { Hosts } from "./hosts.ts";
+import { NameCache } from "./name-cache.ts";
+import { Probe } from "./probe.ts";
+import { Session } from "./session.ts";
+
+export type PoolName = ConnectionUse;
+
+/** A transaction that may wait for one project's rows does so for this long, milliseconds. */
+const LOCK_WAIT_MS = 500;
+/** A connection that nobody used for this long is closed, milliseconds. */
+const IDLE_MS = 60_000;
+/** How often a transaction is done again, and how long it waits before, milliseconds at most. */
+const CONFLICT_RETRIES = 8;
+const CONFLICT_WAIT_MS = 50;
+/** At the end connections may take this long to take their leave, milliseconds. */
+const LEAVE_MS = 1_000;
+
+const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+const ENDED = "PostgreSQL has gone on from an earlier state, as after a failover: it is read anew, and tried again.";
+
+type Work<T> = (c: Session) => Promise<T>;
+
+export class Connections {
+	readonly names = new NameCache();
+	readonly offset = new ClockOffset();
+	readonly days = new KnownDays();
+	/** By project the last event that is known to be committed. */
+	readonly ends = new BoundedMap<string, number>();
+	readonly epochs: EpochMemory;
+	/** Told once, when the database is found to have gone on in another epoch. */
+	onEnded: () => void = () => undefined;
+	/** Projects whose logs somebody else held when they were last looked at, by their numbers. */
+	readonly suspects = new Set<number>();
+	/** Told of each project that a transaction has changed, by its id, after the commit. */
+	onChanged: (projectId: string) => void = () => undefined;
+	/** Told when connections made so far are not used any more. */
+	onDistrusted: () => void = () => undefined;
+	readonly #hosts: Hosts;
+	readonly #observer: DatabaseObserver;
+	readonly #verified = new WeakSet<PoolClient>();
+	readonly #distrusted = new WeakSet<PoolClient>();
+	readonly #pools: Readonly<Record<PoolName, Pool>>;
+	readonly #open = new Set<PoolClient>();
+	readonly #probe: Probe;
+	/** Among the epochs that this node has been in, from 0. */
+	readonly #epoch: number;
+	#ended = false;
+
+	constructor(config: PoolConfig, hosts: Hosts, observer: DatabaseObserver, epochs: EpochMemory, epoch = 0) {
+		this.#hosts = hosts;
+		this.#observer = observer;
+		this.epochs = epochs;
+		this.#epoch = epoch;
+		this.#probe = new Probe(
+			() => ({ ...config, connectionString: hosts.current }),
+			() => this.#cut(),
+		);
+		const open = (name: PoolName) => {
+			const pool = new Pool({ ...config, max: POOLS[name], idleTimeoutMillis: IDLE_MS, pipeline: true });
+			pool.on("connect", (client) => {
+				this.#open.add(client);
+				observer.connected?.(name);
+				client.once("end", () => this.#open.delete(client));
+				client.on("error", () => undefined);
+			});
+			// A connection that breaks tells whoever uses it, and the pool lets go of an idle one: the next call opens another,
+			// and tells if there is none to be had. Without a listener the process would end.
+			pool.on("error", () => observer.disconnected?.(name));
+			return pool;
+		};
+		this.#pools = {
+			publish: open("publish"),
+			settle: open("settle"),
+			engine: open("engine"),
+			people: open("people"),
+			waiting: open("waiting"),
+		};
+	}
+
+	/** Whether the database has gone on in another epoch: nothing is done on these connections any more. */
+	get ended(): boolean {
+		return this.#ended;
+	}
+
+	/** How each pool is used just now. */
+	get state(): Readonly<Record<PoolName, PoolState>> {
+		const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolState => {
+			return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+		};
+		const { publish, settle, engine, people, waiting } = this.#pools;
+		return {
+			publish: stateOf(publish),
+			settle: stateOf(settle),
+			engine: stateOf(engine),
+			people: stateOf(people),
+			waiting: stateOf(waiting),
+		};
+	}
+
+	/** Reads by statements of their own, each of which sees the newest state. Once more if a connection had broken. */
+	read<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return told(async () => {
+			try {
+				return await this.#with(pool, work);
+			} catch (error) {
+				if (!isConnectionLost(error)) throw error;
+				return await this.#with(pool, work);
+			}
+		});
+	}
+
+	/** Reads several times from one state of the database. */
+	snapshot<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		return told(() => this.#with(pool, (c) => inTransaction(c, BEGIN_SNAPSHOT, work)));
+	}
+
+	/**
+	 * Runs `work` in a transaction, from the beginning again when another one was in its way.
+	 *
+	 * @param lockMs how long it may wait for a row; the session's limit unless given
+	 */
+	transaction<T>(pool: PoolName, work: Work<T>, lockMs?: number): Promise<T> {
+		if (lockMs !== undefined) return this.transaction(pool, (c) => limited(c, lockMs, work));
+		return told(async () => {
+			for (let tries = 1; ; tries++) {
+				try {
+					return await this.#with(pool, async (c) => {
+						const begun = performance.now();
+						const value = await inTransaction(c, BEGIN, work);
+						this.#observer.committed?.(pool, (performance.now() - begun) / 1_000);
+						for (const projectNo of c.changed) this.#tellChanged(projectNo);
+						return value;
+					});
+				} catch (error) {
+					if (!isConflict(error) || tries > CONFLICT_RETRIES) throw error;
+					this.#observer.repeated?.(pool);
+					await wait(Math.random() * CONFLICT_WAIT_MS);
+				}
+			}
+		});
+	}
+
+	/**
+	 * Runs `work`, which holds rows of projects, in a transaction. `waits`: it is one project's, and may wait for them for a
+	 * moment, on the connections that are kept for that. Rejects as `locked` when that was not long enough.
+	 */
+	holding<T>(pool: PoolName, waits: boolean, work: Work<T>): Promise<T> {
+		if (!waits) return this.transaction(pool, work);
+		return this.transaction("waiting", work, LOCK_WAIT_MS);
+	}
+
+	/** Closes every connection. Nothing may be under way any more. */
+	async close(): Promise<void> {
+		// Also of one that breaks on the way the end is all that is waited for.
+		const closed = [...this.#open].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
+		const late = setTimeout(() => {
+			for (const client of this.#open) destroy(client);
+		}, LEAVE_MS);
+		await Promise.all(Object.values(this.#pools).map((pool) => pool.end()));
+		await Promise.all(closed);
+		clearTimeout(late);
+	}
+
+	/**
+	 * Checks a connection before its first use. The pool's own `verify` would lose one whose caller stops waiting meanwhile:
+	 * it would stay in use for good, by nobody.
+	 */
+	async #verify(client: PoolClient): Promise<PoolClient> {
+		if (this.#verified.has(client)) return client;
+		try {
+			await this.#hosts.check(client);
+			await this.epochs.check(client);
+		} catch (error) {
+			if (error instanceof EpochEnded) this.#end();
+			client.release(error as Error);
+			throw error;
+		}
+		this.#verified.add(client);
+		return client;
+	}
+
+	#end(): void {
+		if (this.#ended) return;
+		this.#ended = true;
+		this.#cut();
+		this.onEnded();
+	}
+
+	/** Statements in flight fail as `lost`. */
+	#cut(): void {
+		this.#distrust();
+		for (const client of this.#open) destroy(client);
+	}
+
+	#keepEnds({ ends }: Session): void {
+		for (const [projectNo, seq] of ends) {
+			const projectId = this.names.projectIds.get(projectNo);
+			if (projectId !== undefined) this.ends.set(projectId, Math.max(seq, this.ends.get(projectId) ?? 0));
+		}
+	}
+
+	#tellChanged(projectNo: number): void {
+		const projectId = this.names.projectIds.get(projectNo);
+		if (projectId !== undefined) this.onChanged(projectId);
+	}
+
+	async #with<T>(pool: PoolName, work: Work<T>): Promise<T> {
+		const client = await this.#connect(this.#pools[pool]);
+		let broken: Error | undefined;
+		const unwatch = this.#probe.watch();
+		try {
+			const session = new Session(client, this.names, this.offset, this.#epoch);
+			const value = await work(session);
+			this.#keepEnds(session);
+			return value;
+		} catch (error) {
+			// A transaction that could not be rolled back must not come back to the pool either.
+			if (isConnectionLost(error) || client.getTransactionStatus() !== "I") broken = error as Error;
+			if (isConnectionLost(error)) this.#observer.disconnected?.(pool);
+			if (isWayLost(error) && !this.#distrusted.has(client)) this.#distrust();
+			if (this.#distrusted.has(client)) broken = error as Error;
+			throw error;
+		} finally {
+			unwatch();
+			client.release(broken);
+		}
+	}
+
+	async #connect(pool: Pool): Promise<PoolClient> {
+		for (;;) {
+			if (this.#ended) throw new StorageError("lost", ENDED);
+			const client = await this.#hosts
+				.connect(async (url) => {
+					pool.options.connectionString = url;
+					return this.#verify(await pool.connect());
+				})
+				.catch((error: unknown) => {
+					throw error instanceof EpochEnded ? new StorageError("lost", ENDED, { cause: error }) : error;
+				});
+			if (!this.#distrusted.has(client)) return client;
+			client.release(true);
+			destroy(client);
+		}
+	}
+
+	#distrust(): void {
+		for (const client of this.#open) this.#distrusted.add(client);
+		this.onDistrusted();
+	}
+}
+
+/** Without waiting for a server that may not be there. */
+function destroy(client: PoolClient): void {
+	if (client instanceof Client) client.connection.stream.destroy();
+}
+
+async function told<T>(run: () => Promise<T>): Promise<T> {
+	try {
+		return await run();
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function limited<T>(c: Session, lockMs: number, work: Work<T>): Promise<T> {
+	const set = c.command(`SET LOCAL lock_timeout = ${lockMs}`);
+	const [value] = await Promise.all([work(c), set]);
+	return value;
+}
+
+async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promise<T> {
+	const begun = c.command(begin);
+	try {
+		const [, value] = await Promise.all([begun, work(c)]);
+		await c.commit();
+		return value;
+	} catch (error) {
+		// Of statements that were sent together those behind the one that failed fail as well, and may be heard of first.
+		const first = c.failure ?? error;
+		if (!isConnectionLost(first)) await c.command("ROLLBACK");
+		throw first;
+	}
+}

@@ -1,0 +1,190 @@
+import type { PoolConfig } from "pg";
+import { Bag, type Baggable } from "../../../base/bag.ts";
+import type { EpochKeeper } from "../../port/neighbours.ts";
+import type { DatabaseObserver, PoolState } from "../../port/observer.ts";
+import { StorageError } from "../../port.ts";
+import { storedGeneration, toGeneration } from "../../shared/generations.ts";
+import { type Epoch, EpochMemory, type Joining, joinEpoch } from "../leases/epochs.ts";
+import { Connections, type PoolName } from "./connections.ts";
+import { storageError } from "./errors.ts";
+import type { Hosts } from "./hosts.ts";
+
+/** For so long a database that had no room for something counts as full, milliseconds. */
+const FULL_FOR_MS = 3_000;
+
+export interface DatabaseOptions {
+	readonly hosts: Hosts;
+	/** How to connect to a server. */
+	readonly configFor: (url: string) => PoolConfig;
+	readonly observer: DatabaseObserver;
+	/** How long a lease holds unless it is renewed, milliseconds. */
+	readonly leaseTermMs: number;
+	/** What time it is, where the database is not to look itself. */
+	readonly now: () => number | null;
+}
+
+/** A call that has not ended. */
+interface UnderWay extends Baggable {
+	readonly ended: Promise<unknown>;
+}
+
+/**
+ * The way to the connections: open until it is closed, and closed once everything that came in is out again. When the
+ * database goes on in another epoch (see epochs.ts), other connections take the place of those so far.
+ */
+export class Database {
+	readonly #options: DatabaseOptions;
+	#connections: Connections;
+	/** How many epochs this node has been in before. */
+	#epochs = 0;
+	#joining: Promise<void> | null = null;
+	#onChanged: (projectId: string) => void = () => undefined;
+	#onDistrusted: () => void = () => undefined;
+	readonly #epochListeners = new Set<() => void>();
+	readonly #epochKeepers = new Set<EpochKeeper>();
+	#refusedFull: StorageError | null = null;
+	#refusedFullAt = 0;
+	readonly #underWay = new Bag<UnderWay>();
+	#closing: Promise<void> | null = null;
+
+	private constructor(options: DatabaseOptions, memory: EpochMemory) {
+		this.#options = options;
+		this.#connections = this.#connect(memory);
+	}
+
+	/** Rejects as connecting does, or with a StorageError. */
+	static async open(options: DatabaseOptions): Promise<Database> {
+		const { epoch } = await join(options, { memory: null, ends: new Map(), claims: () => [], claimed: 0 });
+		return new Database(options, new EpochMemory(epoch));
+	}
+
+	/** How the connections are used just now. */
+	get state(): Readonly<Record<PoolName, PoolState>> {
+		return this.#connections.state;
+	}
+
+	/** The epoch that it works in. */
+	get epoch(): Epoch {
+		return this.#connections.epochs.current;
+	}
+
+	/**
+	 * Has the beginning of another epoch told, before anything is read or written in it. `keeper` is asked what can be kept.
+	 *
+	 * @returns ends it
+	 */
+	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void {
+		this.#epochListeners.add(listener);
+		if (keeper) this.#epochKeepers.add(keeper);
+		return () => {
+			this.#epochListeners.delete(listener);
+			if (keeper) this.#epochKeepers.delete(keeper);
+		};
+	}
+
+	/** Has each project that was changed told of, by its id, after the commit. */
+	onChanged(listener: (projectId: string) => void): void {
+		this.#onChanged = listener;
+	}
+
+	/** Has it told that connections made so far may lead nowhere, or to where they should not. */
+	onDistrusted(listener: () => void): void {
+		this.#onDistrusted = listener;
+	}
+
+	/** Runs a verb of the port, as many reads and transactions as it takes. */
+	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
+		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
+		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
+		this.#track(call);
+		call.catch((error: unknown) => {
+			if (!(error instanceof StorageError) || error.code !== "full") return;
+			this.#refusedFull = error;
+			this.#refusedFullAt = performance.now();
+		});
+		return call;
+	}
+
+	/**
+	 * Throws as a write did that the database had no room for, if that was just now: others that need less may go through
+	 * meanwhile.
+	 */
+	mustHaveRoom(): void {
+		if (this.#refusedFull && performance.now() - this.#refusedFullAt < FULL_FOR_MS) throw this.#refusedFull;
+	}
+
+	/** Waits for what is under way, then closes every connection. */
+	close(): Promise<void> {
+		this.#closing ??= (async () => {
+			await Promise.allSettled(this.#underWay.toArray().map(({ ended }) => ended));
+			await this.#joining?.catch(() => undefined);
+			await this.#connections.close();
+		})();
+		return this.#closing;
+	}
+
+	#connect(memory: EpochMemory): Connections {
+		const { hosts, configFor, observer } = this.#options;
+		const connections = new Connections(configFor(hosts.current), hosts, observer, memory, this.#epochs);
+		connections.onChanged = (projectId) => this.#onChanged(projectId);
+		connections.onDistrusted = () => this.#onDistrusted();
+		connections.onEnded = () => this.#ended();
+		return connections;
+	}
+
+	#ended(): void {
+		this.#onDistrusted();
+		for (const listener of this.#epochListeners) listener();
+		// Tried again with the next call.
+		this.#rejoin().catch(() => undefined);
+	}
+
+	#closeLater(connections: Connections): void {
+		// These connections led to a server that was replaced: how they end doesn't matter.
+		this.#track(connections.close());
+	}
+
+	/** Notes a call until it ends, in whichever way. */
+	#track(call: Promise<unknown>): void {
+		const underWay: UnderWay = { ended: call, place: -1 };
+		this.#underWay.add(underWay);
+		const over = () => void this.#underWay.delete(underWay);
+		call.then(over, over);
+	}
+
+	/** Goes on in the current epoch of the database. */
+	#rejoin(): Promise<void> {
+		if (this.#closing !== null && this.#joining === null)
+			return Promise.reject(new StorageError("closed", "The storage is closed."));
+		this.#joining ??= (async () => {
+			const before = this.#connections;
+			if (!before.ended) return;
+			const claims = () => [...this.#epochKeepers].flatMap((keeper) => keeper.claims());
+			const { epochs: memory, ends } = before;
+			const claimed = this.#epochs;
+			const { epoch, lost, kept, opensInMs } = await join(this.#options, { memory, ends, claims, claimed });
+			this.#epochs += 1;
+			const leases = kept.map(({ lease }) => {
+				return { ...lease, generation: toGeneration(this.#epochs, storedGeneration(claimed, lease.generation)) };
+			});
+			for (const keeper of this.#epochKeepers) keeper.begun(leases, opensInMs);
+			this.#connections = this.#connect(before.epochs.next(epoch));
+			this.#closeLater(before);
+			for (const tail of lost) this.#options.observer.lostTail?.(tail);
+		})().finally(() => {
+			this.#joining = null;
+		});
+		return this.#joining;
+	}
+}
+
+async function join(options: DatabaseOptions, known: Omit<Joining, "termMs" | "now">) {
+	const { hosts, configFor, leaseTermMs, now } = options;
+	try {
+		return await hosts.connect((url) =>
+			joinEpoch(configFor(url), { ...known, termMs: leaseTermMs, now: now() }, (client) => hosts.check(client)),
+		);
+	} catch (error) {
+		throw storageError(error);
+	}
+}

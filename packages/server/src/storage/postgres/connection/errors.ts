@@ -1,0 +1,136 @@
+import { DatabaseError } from "pg";
+import { StorageError, type StorageErrorCode } from "../../port.ts";
+
+/** Error codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html) that are told apart. */
+const DISK_FULL = "53100";
+const INTERNAL_ERROR = "XX000";
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK_DETECTED = "40P01";
+const CHECK_VIOLATION = "23514";
+const UNIQUE_VIOLATION = "23505";
+const LOCK_NOT_AVAILABLE = "55P03";
+const UNDEFINED_TABLE = "42P01";
+const PROTOCOL_VIOLATION = "08P01";
+/** A statement that was prepared is not there, or one that was not is: the connection is another session than before. */
+const OTHER_SESSION = /^(26000|42P05)$/;
+const READ_ONLY = "25006";
+/** A schema, a column or a function is not there, or is of another kind. Tables of single days come and go. */
+const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
+
+/** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
+const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58)/;
+/** … and those that say that it will not let this program in, or lacks what this program needs. */
+const CLOSED_TO_US = /^(28|3D000|42501|XX00[12])/;
+
+/** What the driver says when a connection breaks or is not to be had; such errors of its have no code. */
+const BROKEN =
+	/^(Connection terminated|timeout e|Query read timeout|Client (has encountered|was closed)|This socket has been ended)/;
+
+/** What the pool says when all of its connections were at work for too long. */
+const BUSY = "timeout exceeded when trying to connect";
+/** What it says when a connection of its own isn't open in time. */
+const UNCONNECTED = "timeout expired";
+/** What it says of a statement that was not answered: not even with the database's own word that it takes too long. */
+const UNANSWERED = "Query read timeout";
+
+/** What pgbouncer says of what it does not pass on; other things it says under the same code pass by. */
+const STARTUP_REFUSED = /^unsupported startup parameter: (.+)$/;
+const STATEMENT_POOL = /^transaction blocks not allowed in statement pooling mode/;
+
+export const SHARED_SESSIONS =
+	"The pool before PostgreSQL hands each transaction to another session (as pgbouncer does with pool_mode=transaction), " +
+	"and Posthorn needs sessions that last: point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a pool in session mode.";
+
+export const LOCKED =
+	"A long transaction in the database holds this project's rows: its log, or what tells where its deliveries are. It is tried again.";
+
+/** The SQLSTATE of an error that the database reported, or null. */
+export function sqlState(error: unknown): string | null {
+	return error instanceof DatabaseError ? (error.code ?? null) : null;
+}
+
+/** Another transaction was in the way: done again, it may go through. */
+export function isConflict(error: unknown): boolean {
+	const state = sqlState(error);
+	return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
+}
+
+export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION;
+
+/** Somebody else held a row for longer than a statement may wait. */
+export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
+
+/** A row came for a day that has no partition. */
+export function isPartitionMissing(error: unknown): boolean {
+	return sqlState(error) === CHECK_VIOLATION && (error as DatabaseError).table === "attempts";
+}
+
+/** A partition went between the planning of a statement and its run. */
+export const isTableMissing = (error: unknown): boolean => sqlState(error) === UNDEFINED_TABLE;
+
+/** A pool refuses settings that come with the start of a session. */
+export const isStartupRefused = (error: unknown): boolean =>
+	sqlState(error) === PROTOCOL_VIOLATION && STARTUP_REFUSED.test((error as DatabaseError).message);
+
+/** Whether the connection is gone, so that nothing is known of what ran on it last. */
+export function isConnectionLost(error: unknown): boolean {
+	if (error instanceof DatabaseError) return error.severity === "FATAL" || error.severity === "PANIC";
+	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
+}
+
+/** Whether the connection leads to a server that takes no writes any more, or nowhere: nothing came back in time. */
+export function isWayLost(error: unknown): boolean {
+	return sqlState(error) === READ_ONLY || (error instanceof Error && error.message === UNANSWERED);
+}
+
+/** Whether a server gave no answer in time on a connection opened for this question. */
+export const isSilence = (error: unknown): boolean =>
+	error instanceof Error && (error.message === UNANSWERED || error.message === UNCONNECTED);
+
+/** No connection became free in time: it tells nothing of the server. */
+export const isPoolBusy = (error: unknown): boolean => error instanceof Error && error.message === BUSY;
+
+const isSystemError = (error: Error): boolean =>
+	"syscall" in error || ("code" in error && /^E[A-Z]+$/.test(String(error.code)));
+
+/** A full disk; a quota and a limit on files, which have no code of their own, are told by where a table could not grow. */
+function isFull({ code, file, routine = "" }: DatabaseError): boolean {
+	return code === DISK_FULL || (code === INTERNAL_ERROR && file === "md.c" && routine.endsWith("extend"));
+}
+
+/** What a failure of the database or the way to it means to the service; anything else stays as it is. */
+export function storageError(error: unknown): unknown {
+	if (error instanceof StorageError) return error;
+	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	const state = sqlState(error);
+	if (state === null) {
+		if (!isConnectionLost(error)) return error;
+		const { message } = error as Error;
+		return told("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): it is tried again.`);
+	}
+	const { message } = error as DatabaseError;
+	if (isFull(error as DatabaseError))
+		return told("full", `PostgreSQL has no space left (${message}): free some, and it goes on by itself.`);
+	if (OTHER_SESSION.test(state) || (state === PROTOCOL_VIOLATION && STATEMENT_POOL.test(message)))
+		return told("unusable", SHARED_SESSIONS);
+	if (isStartupRefused(error)) {
+		const [, parameter] = STARTUP_REFUSED.exec(message)!;
+		return told(
+			"unusable",
+			`The pool before PostgreSQL refuses the parameter ${parameter} of POSTHORN_DATABASE_URL: take it out there, or ` +
+				"point the URL at PostgreSQL itself.",
+		);
+	}
+	if (CLOSED_TO_US.test(state))
+		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and what its user may do.`);
+	if (OTHER_SCHEMA.test(state))
+		return told(
+			"unusable",
+			`The database is not as this version of Posthorn needs it (${message}): another version has migrated it, or it was ` +
+				"changed by hand. Run the version that migrated it last; what waits goes on once it fits.",
+		);
+	if (state === LOCK_NOT_AVAILABLE) return told("locked", LOCKED);
+	if (AWAY.test(state) || isConflict(error))
+		return told("lost", `PostgreSQL could not do its work (${message}): it is tried again.`);
+	return error;
+}

@@ -1,0 +1,131 @@
+import { Client } from "pg";
+import { MIGRATIONS } from "../migrations/index.ts";
+import { plainConfig } from "./connection.ts";
+import { storageError } from "./errors.ts";
+import { Hosts } from "./hosts.ts";
+import { checkVersion } from "./migrate.ts";
+import { checkSessions } from "./sessions-check.ts";
+
+/** What a look at the database from outside tells. */
+export interface DatabaseFacts {
+	/** As the server names its version. */
+	readonly version: string;
+	/** Whether it is reached by way of a pool that keeps sessions. */
+	readonly pooled: boolean;
+	/** Whether this user may make the schema, or owns it already; whether the server takes writes at all. */
+	readonly mayPrepare: boolean;
+	readonly readOnly: boolean;
+	/** The value of the named setting, or null. */
+	readonly setting: string | null;
+	/** How many migrations it has, and how many this program knows. */
+	readonly schema: number;
+	readonly knownSchema: number;
+	/** The database's clock less this machine's, milliseconds; as exact as the way there and back is short. */
+	readonly clockDifferenceMs: number;
+	readonly connections: { readonly used: number; readonly most: number };
+	/** Of statements and commits. */
+	readonly synchronousCommit: string;
+	readonly fsync: string;
+	/** Acknowledged events that failovers have cost, as far as a node knew it. */
+	readonly losses: { readonly projects: number; readonly newest: readonly Loss[] };
+}
+
+export interface Loss {
+	readonly projectId: string;
+	/** The last event that is left, and the last one that is missing. */
+	readonly kept: number;
+	readonly lost: number;
+}
+
+/** Losses that are named. */
+const LOSSES_NAMED = 5;
+
+/** Looks at a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
+export async function examinePostgres(url: string, setting = ""): Promise<DatabaseFacts> {
+	const hosts = new Hosts(url);
+	try {
+		return await hosts.connect((server) => examineServer(hosts, server, setting));
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function examineServer(hosts: Hosts, url: string, name: string): Promise<DatabaseFacts> {
+	const { pooled } = await checkSessions(url);
+	const client = new Client(plainConfig(url));
+	// Whoever waits for a statement hears of it.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+		await hosts.check(client);
+		await checkVersion(client);
+		const begun = Date.now();
+		const { rows } = await client.query<Answer>(`
+			SELECT current_setting('server_version') AS version,
+				floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,
+				(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::bigint AS used,
+				current_setting('max_connections')::integer AS most,
+				current_setting('synchronous_commit') AS "synchronousCommit",
+				current_setting('fsync') AS fsync,
+				current_setting('transaction_read_only') = 'on' AS "readOnly",
+				CASE WHEN n.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+					ELSE pg_has_role(n.nspowner, 'USAGE') END AS "mayPrepare",
+				to_regclass('posthorn.schema_versions') IS NOT NULL AS prepared,
+				to_regclass('posthorn.log_forks') IS NOT NULL AS "hasForks"
+			FROM (SELECT) AS one LEFT JOIN pg_namespace n ON n.nspname = 'posthorn'`);
+		const ended = Date.now();
+		const { version, now, used, most, synchronousCommit, fsync, readOnly, mayPrepare, prepared, hasForks } = rows[0]!;
+		const schema = prepared
+			? (
+					await client.query<{ version: number }>(
+						"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
+					)
+				).rows[0]!.version
+			: 0;
+		const settings = prepared
+			? (await client.query<{ value: string }>("SELECT value FROM posthorn.settings WHERE name = $1", [name])).rows
+			: [];
+		return {
+			version,
+			mayPrepare,
+			readOnly,
+			setting: settings[0]?.value ?? null,
+			fsync,
+			pooled,
+			schema,
+			knownSchema: MIGRATIONS.length,
+			clockDifferenceMs: Math.round(now - (begun + ended) / 2),
+			connections: { used, most },
+			synchronousCommit,
+			losses: hasForks ? await readLosses(client) : { projects: 0, newest: [] },
+		};
+	} finally {
+		await client.end();
+	}
+}
+
+async function readLosses(client: Client): Promise<DatabaseFacts["losses"]> {
+	const { rows: counted } = await client.query<{ projects: number }>(
+		"SELECT count(DISTINCT project_no)::bigint AS projects FROM posthorn.log_forks WHERE lost IS NOT NULL",
+	);
+	const { rows: newest } = await client.query<Loss>(
+		`SELECT p.id AS "projectId", f.kept, f.lost
+		FROM posthorn.log_forks f JOIN posthorn.projects p ON p.no = f.project_no
+		WHERE f.lost IS NOT NULL ORDER BY f.epoch DESC, f.project_no LIMIT $1`,
+		[LOSSES_NAMED],
+	);
+	return { projects: counted[0]!.projects, newest };
+}
+
+interface Answer {
+	readonly version: string;
+	readonly synchronousCommit: string;
+	readonly fsync: string;
+	readonly readOnly: boolean;
+	readonly mayPrepare: boolean;
+	readonly now: number;
+	readonly used: number;
+	readonly most: number;
+	readonly prepared: boolean;
+	readonly hasForks: boolean;
+}

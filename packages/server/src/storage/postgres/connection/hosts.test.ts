@@ -1,0 +1,80 @@
+import { PostgresProxy } from "@posthorn/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unusedPort } from "../../../../../testkit/src/ports.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { until } from "../../../../../testkit/src/until.ts";
+import { openPostgresStorage } from "../index.ts";
+
+const clock = { now: () => Date.now() };
+
+describe("a database URL with several servers", { timeout: 60_000 }, () => {
+	let primary: PostgresServer;
+	let standby: PostgresServer;
+	let name: string;
+	beforeAll(async () => {
+		primary = await PostgresServer.start({ own: true });
+		// Before there is a standby: one that is there already hears of it later.
+		name = new URL(await primary.createDatabase()).pathname;
+		standby = await primary.standby();
+	}, 2 * START_TIMEOUT_MS);
+	afterAll(async () => {
+		await primary.stop();
+		await standby.stop();
+	});
+
+	const hostOf = (server: PostgresServer) => new URL(server.url).host;
+	const open = (hosts: readonly string[], rest = name) =>
+		openPostgresStorage({ url: `postgres://test@${hosts.join()}${rest}`, clock, leaseTermMs: 10_000 });
+
+	test("the one that takes writes is found, wherever it stands", async () => {
+		const nowhere = `127.0.0.1:${await unusedPort()}`;
+		for (const hosts of [
+			[hostOf(primary), hostOf(standby)],
+			[hostOf(standby), hostOf(primary)],
+			[nowhere, hostOf(standby), hostOf(primary)],
+		]) {
+			const storage = await open(hosts);
+			await storage.ping();
+			await storage.close();
+		}
+	});
+
+	test("where none does, each of them is named with its reason", async () => {
+		const nowhere = `127.0.0.1:${await unusedPort()}`;
+		await expect(open([hostOf(standby), nowhere])).rejects.toMatchObject({
+			code: "lost",
+			message: expect.stringMatching(new RegExp(`${hostOf(standby)}: .*only lets read.*; ${nowhere}: .*ECONNREFUSED`)),
+		});
+	});
+
+	test("one that refuses this user or database is no reason to ask the next", async () => {
+		await expect(open([hostOf(primary), hostOf(standby)], "/nothing")).rejects.toMatchObject({ code: "unusable" });
+	});
+
+	test("a single one is asked for writes only where the URL says so", async () => {
+		await expect(open([hostOf(standby)], `${name}?target_session_attrs=read-write`)).rejects.toMatchObject({
+			code: "lost",
+			message: expect.stringContaining("only lets read"),
+		});
+		const storage = await open([hostOf(primary)], `${name}?target_session_attrs=primary`);
+		await storage.close();
+	});
+
+	// A statement on a frozen server once took its whole timeout to fail.
+	test("a server that is frozen is left as soon as it gives no answer on a new connection", async () => {
+		await using proxy = await PostgresProxy.start(primary.url);
+		const hosts = [new URL(proxy.url(primary.url)).host, hostOf(standby)];
+		// Longer than this test may take.
+		const storage = await open(hosts, `${name}?query_timeout=600000`);
+		await storage.ping();
+		proxy.cut("swallowing");
+		const unanswered = storage.ping().catch((error: { code: string }) => error.code);
+		expect(await unanswered).toBe("lost");
+		await primary.kill();
+		await standby.promote();
+		await until("the standby to be found", async () => {
+			return (await storage.ping().catch((error: { code: string }) => error.code)) !== "lost";
+		});
+		await storage.close();
+	});
+});

@@ -1,0 +1,69 @@
+/**
+ * The servers that a database URL names, of which one takes writes at a time: the others follow it, until one of them is
+ * promoted. Connections go to the server that served last; when it cannot be reached, or only lets read, each of the
+ * others is tried in turn.
+ */
+import type { ClientBase } from "pg";
+import { serverUrls } from "../../../base/server-urls.ts";
+import { StorageError } from "../../port.ts";
+import { isPoolBusy, storageError } from "./errors.ts";
+
+/** Values of libpq's `target_session_attrs` with which a server that only lets read is passed over. */
+const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
+
+export class Hosts {
+	readonly #urls: readonly string[];
+	readonly #mustWrite: boolean;
+	#at = 0;
+
+	constructor(url: string) {
+		this.#urls = serverUrls(url);
+		const wanted = new URL(this.#urls[0]!).searchParams.get("target_session_attrs");
+		this.#mustWrite = WRITABLE.includes(wanted) || (wanted === null && this.#urls.length > 1);
+	}
+
+	/** The URL of the server that connections go to now. */
+	get current(): string {
+		return this.#urls[this.#at]!;
+	}
+
+	/** Connects to one server after the other until one serves. Rejects as the only one did, or with what each of them said. */
+	async connect<T>(connect: (url: string) => Promise<T>): Promise<T> {
+		const refusals: string[] = [];
+		for (;;) {
+			const url = this.current;
+			try {
+				return await connect(url);
+			} catch (error) {
+				if (this.#urls.length === 1 || !isServersFault(error)) throw error;
+				refusals.push(`${new URL(url).host}: ${(error as Error).message}`);
+				// Somebody else may have moved on already.
+				if (url === this.current) this.#at = (this.#at + 1) % this.#urls.length;
+				if (refusals.length === this.#urls.length)
+					throw new StorageError(
+						"lost",
+						`No server of the database URL takes writes (${refusals.join("; ")}): they are tried again.`,
+						{ cause: error },
+					);
+			}
+		}
+	}
+
+	/** Rejects when the connection only lets read and that will not do. */
+	async check(client: ClientBase): Promise<void> {
+		if (this.#mustWrite) await checkWritable(client);
+	}
+}
+
+/** Rejects when the connection only lets read. */
+export async function checkWritable(client: ClientBase): Promise<void> {
+	const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
+	if (rows[0]!.transaction_read_only === "on")
+		throw new StorageError("lost", "PostgreSQL only lets read: it is a standby, or set to be read-only.");
+}
+
+/** Whether another server may do better; one that knows us and refuses us is no reason to ask the next. */
+function isServersFault(error: unknown): boolean {
+	const told = isPoolBusy(error) ? null : storageError(error);
+	return told instanceof StorageError && told.code === "lost";
+}

@@ -1,0 +1,73 @@
+import type { Client } from "pg";
+import { StorageError } from "../../port.ts";
+import { MIGRATIONS } from "../migrations/index.ts";
+
+/** Held while the schema is brought up to date: nodes that start together do it once ("posthorn", as a number). */
+export const MIGRATION_LOCK = "8102087430316384878";
+/** Longer than migrations may take, and than nodes wait for another that migrates: none. */
+const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+
+/** The oldest version of PostgreSQL that has what the statements use, and how it calls itself. */
+const OLDEST = { name: "14", number: 140_000 };
+
+/** Brings the schema up to date, all steps in one transaction. */
+export async function migrate(client: Client): Promise<void> {
+	await checkVersion(client);
+	if ((await readVersion(client)) === MIGRATIONS.length) return;
+	await client.query("BEGIN");
+	try {
+		await client.query(UNLIMITED);
+		await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+		// Another node may have been quicker.
+		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
+			if (next === 0) await createVersionTable(client);
+			await client.query(MIGRATIONS[next]!);
+			await client.query("INSERT INTO posthorn.schema_versions (version) VALUES ($1)", [next + 1]);
+		}
+		await client.query("COMMIT");
+	} catch (error) {
+		await client.query("ROLLBACK").catch(() => client.end());
+		throw error;
+	}
+}
+
+/** Throws a StorageError when the server is too old. */
+export async function checkVersion(client: Client): Promise<void> {
+	const { rows } = await client.query<{ number: number; name: string }>(
+		"SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
+	);
+	const { number, name } = rows[0]!;
+	if (number < OLDEST.number)
+		throw new StorageError("unusable", `The server is PostgreSQL ${name}: use version ${OLDEST.name} or later.`);
+}
+
+async function createVersionTable(client: Client): Promise<void> {
+	await client.query(`
+		CREATE SCHEMA IF NOT EXISTS posthorn;
+		CREATE TABLE posthorn.schema_versions (
+			version integer PRIMARY KEY,
+			applied_at timestamptz NOT NULL DEFAULT now()
+		)`);
+}
+
+/** How many migrations the database has. Throws a StorageError when it has more than this program knows. */
+async function readVersion(client: Client): Promise<number> {
+	// Rows of the catalogue are read, not names looked up (to_regclass): a name that was not there a moment ago the server
+	// remembers as missing, also behind a lock that somebody else has held to make it.
+	const { rows: tables } = await client.query<{ found: boolean }>(`
+		SELECT EXISTS (
+			SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'posthorn' AND tablename = 'schema_versions'
+		) AS found`);
+	if (!tables[0]!.found) return 0;
+	const { rows } = await client.query<{ version: number }>(
+		"SELECT coalesce(max(version), 0) AS version FROM posthorn.schema_versions",
+	);
+	const { version } = rows[0]!;
+	if (version > MIGRATIONS.length)
+		throw new StorageError(
+			"unusable",
+			`The database was brought up to date by a newer version of Posthorn (schema ${version}; this one knows ` +
+				`${MIGRATIONS.length}): start that version, or restore a backup made before the upgrade.`,
+		);
+	return version;
+}

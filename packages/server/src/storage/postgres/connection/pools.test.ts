@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { Pool } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findPgbouncer, Pgbouncer } from "../../../../../testkit/src/pgbouncer.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { type PoolOptions, PostgresPool } from "../../../../../testkit/src/postgres-pool.ts";
+import { until } from "../../../../../testkit/src/until.ts";
+import { LEASE_TERM_MS, worldOf } from "../../../../test/storage/postgres/world.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { StorageError } from "../../port.ts";
+import { openPostgresStorage } from "../index.ts";
+import { SESSION_SETTINGS } from "./connection.ts";
+import { examinePostgres } from "./examine.ts";
+import { checkSessions } from "./sessions-check.ts";
+
+const SHARED = {
+	code: "unusable",
+	message: expect.stringMatching(/another session .* point POSTHORN_DATABASE_URL at/),
+};
+const pgbouncer = findPgbouncer();
+
+describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	const pools: { close(): Promise<void> }[] = [];
+
+	beforeAll(async () => {
+		server = await PostgresServer.start({ own: true });
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await server.createDatabase();
+	});
+	afterEach(async () => {
+		await Promise.all(pools.splice(0).map((pool) => pool.close()));
+		await server.dropDatabase(url);
+	});
+
+	async function pool(options: PoolOptions): Promise<string> {
+		const opened = await PostgresPool.start(url, options);
+		pools.push(opened);
+		return opened.url;
+	}
+
+	async function bouncer(settings: Readonly<Record<string, string>>): Promise<string> {
+		const opened = await Pgbouncer.start(pgbouncer!, url, settings);
+		pools.push({ close: () => opened.stop() });
+		return opened.url;
+	}
+
+	const open = (at: string) => openPostgresStorage({ url: at, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
+
+	/** Two nodes do by way of the pool what nodes do, and one hears what the other commits. */
+	async function expectToWork(at: string): Promise<void> {
+		const [storage, other] = [await open(at), await open(at)];
+		const world = await worldOf(async () => storage);
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const heard = new Promise<readonly string[]>((resolve) => other.neighbours.subscribe(resolve));
+		let isHeard = false;
+		void heard.then(() => {
+			isHeard = true;
+		});
+		await until("the other node to listen", async () => {
+			await world.publish(project, "a");
+			return isHeard;
+		});
+		expect(await heard).toEqual([project]);
+		const [event] = await world.log(project);
+		const lease = await world.lease(project);
+		for (const status of ["retrying", "failed"] as const) {
+			const attempt = status === "failed" ? 2 : 1;
+			const attempts = [world.attempt(webhook, event!, { status, attempt })];
+			expect(await world.settle(lease, { attempts })).toBe("settled");
+		}
+		await other.close();
+		await world.dispose();
+	}
+
+	async function expectRefusal(at: string, error: object): Promise<void> {
+		await expect(open(at)).rejects.toMatchObject(error);
+		await expect(open(at)).rejects.toBeInstanceOf(StorageError);
+		await expect(examinePostgres(at)).rejects.toMatchObject(error);
+		expect(await server.execute("SELECT FROM pg_namespace WHERE nspname = 'posthorn'", url)).toEqual([]);
+	}
+
+	test("without one, sessions begin with their settings", async () => {
+		await expectToWork(url);
+		expect(await examinePostgres(url)).toMatchObject({ pooled: false });
+	});
+
+	test.each(["refuse", "drop"] as const)(
+		"one that keeps sessions is good, also if it would %s settings that come with their start",
+		async (startup) => {
+			const at = await pool({ startup, mode: "session" });
+			await expectToWork(at);
+			expect(await examinePostgres(at)).toMatchObject({ pooled: true });
+		},
+	);
+
+	test.each([
+		{ startup: "refuse", mode: "transaction" },
+		{ startup: "drop", mode: "transaction" },
+		{ startup: "drop", mode: "transaction", order: "circle" },
+	] as const)(
+		"one that deals sessions out by transactions is refused before anything is changed: %o",
+		async (options) => {
+			await expectRefusal(await pool(options), SHARED);
+		},
+	);
+
+	test("one that begins to deal sessions out while a node runs is told of", async () => {
+		const switching = await PostgresPool.start(url, { startup: "drop", mode: "session", order: "circle" });
+		pools.push(switching);
+		const storage = await open(switching.url);
+		const use = () =>
+			Promise.all([storage.ping(), storage.nextAlarm(), storage.getSetting({ name: "x" }), storage.gauges()]);
+		await use();
+		switching.share();
+		const useUp = until("a call to fail", async () => {
+			await use();
+			return false;
+		});
+		await expect(useUp).rejects.toMatchObject(SHARED);
+		await storage.close();
+	});
+
+	test("a parameter of the URL that a pool refuses is named", async () => {
+		const at = new URL(await pool({ startup: "refuse", mode: "session" }));
+		at.searchParams.set("statement_timeout", "5");
+		const error = { code: "unusable", message: expect.stringContaining("the parameter statement_timeout of") };
+		await expectRefusal(at.href, error);
+	});
+
+	test("every connection has the settings of a session, also where they cannot come with its start", async () => {
+		const otherwise = new URL(url);
+		otherwise.searchParams.set("options", "-c jit=on");
+		for (const way of [url, await pool({ startup: "drop", mode: "session" }), otherwise.href]) {
+			const { configFor } = await checkSessions(way);
+			const connections = new Pool({ ...configFor(way), pipeline: true });
+			const clients = await Promise.all(Array.from({ length: 3 }, () => connections.connect()));
+			for (const client of clients) {
+				const { rows } = await client.query("SELECT name, setting FROM pg_settings WHERE name = ANY ($1)", [
+					Object.keys(SESSION_SETTINGS),
+				]);
+				expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual(SESSION_SETTINGS);
+				client.release();
+			}
+			const ended = clients.map((client) => once(client, "end"));
+			await connections.end();
+			await Promise.all(ended);
+		}
+	});
+
+	const really = pgbouncer === null ? describe.skip : describe;
+	really(`pgbouncer itself${pgbouncer === null ? ", which is not installed here" : ""}`, () => {
+		const OURS = "ignore_startup_parameters";
+
+		test.each([{ pool_mode: "session" }, { pool_mode: "session", [OURS]: "options" }])(
+			"works with %o",
+			async (settings) => {
+				const at = await bouncer(settings);
+				await expectToWork(at);
+				expect(await examinePostgres(at)).toMatchObject({ pooled: true });
+			},
+		);
+
+		test.each([
+			{ pool_mode: "transaction" },
+			{ pool_mode: "transaction", [OURS]: "options" },
+			{ pool_mode: "transaction", [OURS]: "options", server_round_robin: "1" },
+			{ pool_mode: "statement" },
+		])("is refused with %o", async (settings) => {
+			await expectRefusal(await bouncer(settings), SHARED);
+		});
+
+		test("is refused however busy others keep it", async () => {
+			const at = await bouncer({ pool_mode: "transaction", default_pool_size: "8" });
+			let over = false;
+			const others = Array.from({ length: 4 }, async () => {
+				while (!over) await server.execute("SELECT pg_sleep(random() / 500)", at);
+			});
+			for (let times = 0; times < 20; times++) await expect(open(at)).rejects.toMatchObject(SHARED);
+			over = true;
+			await Promise.all(others);
+		});
+	});
+});

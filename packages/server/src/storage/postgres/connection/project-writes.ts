@@ -1,0 +1,102 @@
+import { PROJECT_WRITES } from "../../../base/budgets.ts";
+import { FairQueue } from "../../../base/fair-queue.ts";
+import { StorageError } from "../../port.ts";
+import { isLocked, LOCKED } from "./errors.ts";
+
+const BUSY = "Too many changes of this project wait for the database.";
+
+/** `apart`: on a connection of the pool `waiting`, where it waits for rows as long as a session may. */
+type Write<T> = (apart: boolean) => Promise<T>;
+
+/** Writes of a project that share one fate: those that came before one of them waited for a lock in vain. */
+interface Round {
+	locked: unknown;
+}
+
+interface Project {
+	pending: number;
+	/** How many of them wait apart, or are made there. */
+	apart: number;
+	round: Round;
+}
+
+/**
+ * Keeps the connections for people from the few projects whose rows another session of the database holds.
+ *
+ * Writes of one project run one at a time, in their order; all of them leave connections for everything else, and each
+ * waits for a row only briefly. One that meets a lock is made again apart, where it waits longer; so are later writes of
+ * its project, until one succeeds. There, locked projects wait only for each other. When a write waits there in
+ * vain, those queued behind it are refused with it.
+ */
+export class ProjectWrites {
+	// What may wait is counted here, so these queues refuse nothing.
+	readonly #queue = new FairQueue({ ...PROJECT_WRITES, waiting: Number.POSITIVE_INFINITY });
+	readonly #apart = new FairQueue({ perOwner: 1, running: PROJECT_WRITES.apart, waiting: Number.POSITIVE_INFINITY });
+	/** Those with writes. */
+	readonly #projects = new Map<string, Project>();
+	/** Those with writes apart. */
+	#projectsApart = 0;
+	/** Projects whose last write met a lock. */
+	readonly #locked = new Set<string>();
+
+	/** Rejects as `busy` when as many of the project wait as may, and as `locked` when its rows stay held. */
+	async run<T>(projectId: string, write: Write<T>): Promise<T> {
+		const project = this.#projects.get(projectId) ?? { pending: 0, apart: 0, round: { locked: null } };
+		if (project.pending >= PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting) throw new StorageError("busy", BUSY);
+		project.pending += 1;
+		this.#projects.set(projectId, project);
+		const { round } = project;
+		try {
+			const written = await this.#queue.run(projectId, () => this.#tryBriefly(projectId, round, write))!;
+			return written === "locked" ? await this.#writeApart(projectId, project, round, write) : written.value;
+		} finally {
+			project.pending -= 1;
+			if (project.pending === 0) this.#projects.delete(projectId);
+		}
+	}
+
+	async #tryBriefly<T>(projectId: string, round: Round, write: Write<T>): Promise<{ readonly value: T } | "locked"> {
+		if (round.locked !== null) throw round.locked;
+		if (this.#locked.has(projectId)) return "locked";
+		try {
+			return { value: await write(false) };
+		} catch (error) {
+			if (!isLocked(error)) throw error;
+			this.#locked.add(projectId);
+			if (this.#locked.size > PROJECT_WRITES.lockedRemembered) this.#locked.delete(this.#locked.values().next().value!);
+			return "locked";
+		}
+	}
+
+	async #writeApart<T>(projectId: string, project: Project, round: Round, write: Write<T>): Promise<T> {
+		if (round.locked !== null) throw round.locked;
+		if (project.apart === 0) {
+			if (this.#projectsApart >= PROJECT_WRITES.apart + PROJECT_WRITES.apartWaiting)
+				throw new StorageError("locked", LOCKED);
+			this.#projectsApart += 1;
+		}
+		project.apart += 1;
+		try {
+			return await this.#apart.run(projectId, () => this.#waitForRows(projectId, project, round, write))!;
+		} finally {
+			project.apart -= 1;
+			if (project.apart === 0) this.#projectsApart -= 1;
+		}
+	}
+
+	async #waitForRows<T>(projectId: string, project: Project, round: Round, write: Write<T>): Promise<T> {
+		if (round.locked !== null) throw round.locked;
+		try {
+			const value = await write(true);
+			this.#locked.delete(projectId);
+			return value;
+		} catch (error) {
+			if (isLocked(error)) {
+				round.locked = error;
+				// Those that come from now on are another round.
+				if (project.round === round) project.round = { locked: null };
+			}
+			throw error;
+		}
+	}
+}

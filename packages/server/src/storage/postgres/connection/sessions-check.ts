@@ -1,0 +1,96 @@
+/**
+ * Whether connections are sessions of PostgreSQL. They must be: statements are prepared once and settings made once for
+ * each connection, and nodes listen on one. A pool before the server (pgbouncer and the like) may hand every transaction to
+ * another session; then nothing of that holds, and what goes wrong goes wrong later and elsewhere. It is looked for before
+ * anything is changed.
+ *
+ * - A server names its process when a session begins, and says the same when it is asked. A pool makes a name up.
+ * - Where they differ, two connections take turns: one asks in which process it is, in between the other one keeps a
+ *   process to itself by a transaction. If that is the first one's, or the first one is in another now, they share.
+ * - Pools refuse or drop settings that come with the start of a session. Then they are made by a statement, and read back.
+ */
+import { Client, type ClientConfig, type PoolConfig } from "pg";
+import { StorageError } from "../../port.ts";
+import { connectionConfig, plainConfig, pooledConfig, SESSION_SETTINGS, SET_SETTINGS } from "./connection.ts";
+import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
+
+/** How often two connections take turns. Another client of the pool may hide it once, hardly always. */
+const TURNS = 5;
+
+export interface Sessions {
+	/** How to connect to this server, and others of its kind. */
+	readonly configFor: (url: string) => PoolConfig;
+	/** Whether a pool that keeps sessions stands between. */
+	readonly pooled: boolean;
+}
+
+/** Rejects with a StorageError: `lost` when nobody answers, `unusable` when connections are not sessions. */
+export async function checkSessions(url: string): Promise<Sessions> {
+	try {
+		return await check(url);
+	} catch (error) {
+		throw storageError(error);
+	}
+}
+
+async function check(url: string): Promise<Sessions> {
+	const opened: Client[] = [];
+	const open = async (config: ClientConfig): Promise<Client> => {
+		const client = new Client(config);
+		// Whoever waits for a statement hears of it.
+		client.on("error", () => undefined);
+		opened.push(client);
+		await client.connect();
+		return client;
+	};
+	try {
+		const first = await open(connectionConfig(url)).catch((error: unknown) => {
+			if (isStartupRefused(error)) return open(plainConfig(url));
+			throw error;
+		});
+		const pooled = (await processOf(first)) !== announcedProcess(first);
+		if (pooled && (await sharesSessions(first, await open(plainConfig(url)))))
+			throw new StorageError("unusable", SHARED_SESSIONS);
+		if (await hasSettings(first)) return { configFor: connectionConfig, pooled };
+		await first.query(SET_SETTINGS);
+		if (await hasSettings(first)) return { configFor: pooledConfig, pooled };
+		throw new StorageError(
+			"unusable",
+			"What stands between Posthorn and PostgreSQL lets no settings of a session through (such as statement_timeout): " +
+				"point POSTHORN_DATABASE_URL at PostgreSQL itself.",
+		);
+	} finally {
+		await Promise.all(opened.map((client) => client.end()));
+	}
+}
+
+/** The number of the server's process that runs this statement. */
+async function processOf(client: Client): Promise<number> {
+	const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+	return rows[0]!.pid;
+}
+
+/** The same, as it was told when the session began; the driver keeps it to cancel statements by. */
+const announcedProcess = (client: Client): unknown => "processID" in client && client.processID;
+
+async function sharesSessions(one: Client, other: Client): Promise<boolean> {
+	const processes = new Set<number>();
+	for (let turn = 0; turn < TURNS; turn++) {
+		// Twice, for a pool that deals out its sessions in a circle.
+		for (let times = 0; times < 2; times++) processes.add(await processOf(one));
+		await other.query("BEGIN");
+		const kept = await processOf(other);
+		processes.add(await processOf(one));
+		await other.query("COMMIT");
+		if (processes.size > 1 || processes.has(kept)) return true;
+	}
+	return false;
+}
+
+async function hasSettings(client: Client): Promise<boolean> {
+	const { rows } = await client.query<{ name: keyof typeof SESSION_SETTINGS; setting: string }>(
+		"SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY ($1)",
+		[Object.keys(SESSION_SETTINGS)],
+	);
+	return rows.length > 0 && rows.every(({ name, setting }) => setting === SESSION_SETTINGS[name]);
+}

@@ -1,0 +1,214 @@
+/**
+ * What a filter finds in the delivery log, as ranges of the index that fits it: one for each status and type, or the
+ * attempts of one event, which are few. The days of the log follow each other in the order of ids, so a range is read
+ * from its end (or its beginning) no further than it is asked to.
+ */
+import type { AttemptFilter, ResponseFilter } from "../../port.ts";
+import { NO_RESPONSE, statusesOf } from "../../shared/response-filter.ts";
+import { findWebhook } from "../connection/find.ts";
+import { idArray, numberArray } from "../connection/literals.ts";
+import type { Row, Session } from "../connection/session.ts";
+import { type Statement, sql } from "../connection/sql.ts";
+import { findTypes } from "../connection/types.ts";
+import { findEventPlace } from "./delivery.ts";
+
+/** What a filter asks for besides its times. */
+export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
+
+/** A part of the log, by stored ids: from `from` on, before `to`. */
+export interface IdRange {
+	readonly from: string;
+	readonly to: string;
+}
+
+/** Whose attempts are looked for; each needs other ranges. Those "found" were looked for by {@link SCANS}. */
+const SCOPES = ["project", "webhook", "event", "delivery", "found"] as const;
+type Scope = (typeof SCOPES)[number];
+
+/**
+ * The row of `attempts` that a row `place` (status, type, id) stands for, in the project $1: the end of a SELECT. With
+ * bounds and an order rather than equality, so that `attempts_by_kind` alone can answer.
+ */
+export const AT_PLACE = `
+	FROM posthorn.attempts
+	WHERE project_no = $1 AND status = place.status AND type = place.type AND id BETWEEN place.id AND place.id
+	ORDER BY id LIMIT 1`;
+
+/** A statement for each scope. */
+export interface ScopedStatement {
+	readonly order: "ASC" | "DESC";
+	readonly of: Readonly<Record<Scope, Statement>>;
+}
+
+/**
+ * Rows `kind` (status, type): the statuses $2 with the type $3, or without it with every type that the log of the
+ * project $1 has. Those are found one after the other in `events_by_type`: an event stays as long as its attempts do.
+ */
+export const KINDS = `
+	RECURSIVE known (type) AS (
+		SELECT coalesce($3::integer, 0)
+		UNION ALL
+		SELECT next.type FROM known CROSS JOIN LATERAL (
+			SELECT e.type FROM posthorn.events e
+			WHERE e.project_no = $1 AND (e.type, e.seq) > (known.type, ${Number.MAX_SAFE_INTEGER})
+			ORDER BY e.type, e.seq LIMIT 1
+		) next
+		WHERE $3 IS NULL
+	), kind AS MATERIALIZED (
+		SELECT status, type FROM unnest($2::smallint[]) AS status CROSS JOIN known WHERE type > 0
+	)`;
+
+const inKinds = (order: "ASC" | "DESC", more: string) => `
+	WITH ${KINDS}
+	SELECT kind.status, kind.type, a.id FROM kind CROSS JOIN LATERAL (
+		SELECT id FROM posthorn.attempts
+		WHERE project_no = $1 AND status = kind.status AND type = kind.type AND id >= $4 AND id < $5 ${more}
+		ORDER BY id ${order} LIMIT $6
+	) a`;
+
+/** In the order of the primary key, and with the rest behind it, so that no other index comes into question. */
+const ofEvent = (more: string) => `
+	SELECT a.status, a.type, a.id FROM (
+		SELECT status, type, id FROM posthorn.attempts WHERE project_no = $1 ${more}
+		ORDER BY webhook_no, replay, attempt, id OFFSET 0
+	) a
+	WHERE a.status = ANY ($2::smallint[]) AND a.type = $3::integer AND a.id >= $4 AND a.id < $5`;
+
+/** What the scope adds comes from the parameter `next` on. */
+function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
+	switch (scope) {
+		case "project":
+			return inKinds(order, "");
+		case "webhook":
+			return inKinds(order, `AND webhook_no = $${next}`);
+		case "event":
+			return ofEvent(`AND seq = $${next}`);
+		case "delivery":
+			return ofEvent(`AND seq = $${next} AND webhook_no = $${next + 1}`);
+		case "found":
+			return `
+				SELECT status, type, id COLLATE "C" AS id
+				FROM unnest($2::smallint[], $3::integer[], $4::text[]) AS found (status, type, id) WHERE id < $5`;
+	}
+}
+
+/**
+ * A statement about the attempts that a filter finds: `build` is given a SELECT of their (status, type, id), which holds
+ * the first $6 of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the
+ * statement's own parameters, `own` of them, begin with $7.
+ */
+export function aboutMatching(
+	order: "ASC" | "DESC",
+	own: number,
+	build: (attempts: string) => string,
+): ScopedStatement {
+	const statements = SCOPES.map((scope) => [scope, sql(build(matching(scope, order, 7 + own)))] as const);
+	return { order, of: Object.fromEntries(statements) as Record<Scope, Statement> };
+}
+
+/**
+ * Looks at the first $6 attempts of the ranges, one row after the other, for those whose status code is in $7: the first
+ * $8 of them, and before these are found, the last of the $6.
+ */
+const scan = (order: "ASC" | "DESC") =>
+	aboutMatching(
+		order,
+		2,
+		(attempts) => `
+		SELECT status, type, id, matches, nth = $6 AS is_end FROM (
+			SELECT place.status, place.type, place.id, row_number() OVER (ORDER BY place.id ${order}) AS nth,
+				coalesce(a.status_code, ${NO_RESPONSE}) <@ $7::int4multirange AS matches
+			FROM (SELECT status, type, id FROM (${attempts}) m ORDER BY id ${order} LIMIT $6) place
+			CROSS JOIN LATERAL (SELECT status_code ${AT_PLACE}) a
+		) scanned
+		WHERE matches OR nth = $6
+		ORDER BY id ${order} LIMIT $8`,
+	);
+const SCANS = { ASC: scan("ASC"), DESC: scan("DESC") };
+
+type Scanned = {
+	readonly status: number;
+	readonly type: number;
+	readonly id: string;
+	readonly matches: boolean;
+	readonly is_end: boolean;
+};
+
+/** What a statement about attempts returned. */
+export interface Asked<R> {
+	readonly rows: R[];
+	/** The stored id where the search stopped because it had looked at enough; null otherwise. */
+	readonly end: string | null;
+}
+
+/** The answer of such a statement, or no rows when nothing can match. */
+export async function askAboutMatching<R extends Row = Row>(
+	c: Session,
+	statement: ScopedStatement,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	limit: number,
+	...own: readonly unknown[]
+): Promise<Asked<R>> {
+	if (kind.response === undefined)
+		return { rows: await ask<R>(c, statement, projectNo, kind, range, limit, own), end: null };
+	const { rows, end } = await scanFor(c, statement.order, projectNo, kind, kind.response, range, limit);
+	if (rows.length === 0) return { rows: [], end };
+	const statuses = numberArray(rows.map(({ status }) => status));
+	const types = numberArray(rows.map(({ type }) => type));
+	const ids = idArray(rows.map(({ id }) => id));
+	return { rows: await c.rows<R>(statement.of.found, projectNo, statuses, types, ids, range.to, limit, ...own), end };
+}
+
+/** The places of the first attempts that match, `limit` at most. */
+export async function scanFor(
+	c: Session,
+	order: "ASC" | "DESC",
+	projectNo: number,
+	kind: AttemptKind,
+	{ codes, maxScanned }: ResponseFilter,
+	range: IdRange,
+	limit: number,
+): Promise<Asked<Scanned>> {
+	const ranges = `{${codes.map(({ from, to }) => `[${from},${to}]`).join(",")}}`;
+	const rows = await ask<Scanned>(c, SCANS[order], projectNo, kind, range, maxScanned, [ranges, limit]);
+	const last = rows.at(-1);
+	return { rows: rows.filter(({ matches }) => matches), end: last?.is_end ? last.id : null };
+}
+
+async function ask<R extends Row>(
+	c: Session,
+	statement: ScopedStatement,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	limit: number,
+	own: readonly unknown[],
+): Promise<R[]> {
+	const statuses = statusesOf(kind);
+	const place = statuses.length === 0 ? null : await placeOf(c, projectNo, kind);
+	if (place === null) return [];
+	const { scope, type, more } = place;
+	const { from, to } = range;
+	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), type, from, to, limit, ...own, ...more);
+}
+
+/** The scope of a filter, with the type and whatever else it asks for; null when nothing can match. */
+async function placeOf(
+	c: Session,
+	projectNo: number,
+	kind: AttemptKind,
+): Promise<{ readonly scope: Scope; readonly type: number | null; readonly more: readonly number[] } | null> {
+	const webhook = kind.webhookId === undefined ? undefined : await findWebhook(c, projectNo, kind.webhookId);
+	const type = kind.type === undefined ? null : (await findTypes(c, [kind.type]))[0];
+	if (webhook === null || type === undefined) return null;
+	if (kind.eventId !== undefined) {
+		const event = await findEventPlace(c, projectNo, kind.eventId);
+		if (event === null || (type !== null && type !== event.type)) return null;
+		return webhook === undefined
+			? { scope: "event", type: event.type, more: [event.seq] }
+			: { scope: "delivery", type: event.type, more: [event.seq, webhook] };
+	}
+	return webhook === undefined ? { scope: "project", type, more: [] } : { scope: "webhook", type, more: [webhook] };
+}

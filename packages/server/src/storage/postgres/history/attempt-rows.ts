@@ -1,0 +1,75 @@
+import type { Attempt, AttemptSummary } from "../../port.ts";
+import { statusOf, toAttemptId } from "../../shared/attempt-codes.ts";
+import type { Row } from "../connection/session.ts";
+import { AT_PLACE } from "./attempt-ranges.ts";
+
+const SUMMARY_COLUMNS = `
+	a.id, a.seq, a.attempt, a.replay, a.status, a.status_code, a.error_code, a.error, a.started_at, a.response_ms,
+	a.next_retry_at, a.url, e.id AS event_id,
+	(SELECT t.name FROM posthorn.event_types t WHERE t.code = a.type) AS event_type,
+	(SELECT w.id FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.no = a.webhook_no) AS webhook_id`;
+
+const ATTEMPT_COLUMNS = `${SUMMARY_COLUMNS},
+	a.sent_brand, a.sent_timestamp, a.sent_signature, a.response_body, a.response_truncated, e.body AS request_body`;
+
+/** The event of an attempt `a` in the project $1. */
+const WITH_EVENT = `
+	LEFT JOIN LATERAL (
+		SELECT id, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
+	) e ON true`;
+
+/** The rows of `attempts` in the project $1 that rows (status, type, id) stand for, as `a`; `place` is the row. */
+const at = (places: string) => `
+	FROM (${places}) place CROSS JOIN LATERAL (
+		SELECT * ${AT_PLACE}
+	) a ${WITH_EVENT}`;
+
+/** A SELECT of what {@link toSummary} needs, for each of these places, and of further columns. */
+export const summariesAt = (places: string, more = ""): string => `SELECT ${SUMMARY_COLUMNS}${more} ${at(places)}`;
+
+/** A SELECT of what {@link toAttempt} needs. Bodies that are not asked for from outside it are not read. */
+export const attemptsAt = (places: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(places)}`;
+
+/** The same for rows of `attempts` in the project $1. */
+export const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS} FROM (${rows}) a ${WITH_EVENT}`;
+
+/** An entry of the log without its bodies. */
+export function toSummary(row: Row): AttemptSummary {
+	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} is not there.`);
+	return {
+		id: toAttemptId(row.id),
+		webhookId: row.webhook_id as string,
+		seq: row.seq as number,
+		eventId: row.event_id as string,
+		eventType: row.event_type as string,
+		attempt: row.attempt as number,
+		replay: row.replay as number,
+		status: statusOf(row.status),
+		statusCode: row.status_code as number | null,
+		errorCode: row.error_code as string | null,
+		error: row.error as string | null,
+		startedAt: row.started_at as number,
+		responseMs: row.response_ms as number,
+		nextRetryAt: row.next_retry_at as number | null,
+		url: row.url as string,
+	};
+}
+
+/** An entry of the log with the event that it delivered. */
+export function toAttempt(row: Row): Attempt {
+	const signature = row.sent_signature as Buffer | null;
+	return {
+		...toSummary(row),
+		responseBody: row.response_body as Uint8Array,
+		responseTruncated: row.response_truncated as boolean,
+		sent:
+			signature === null
+				? null
+				: {
+						brand: row.sent_brand as string,
+						timestamp: row.sent_timestamp as number,
+						signature: signature.toString("hex"),
+					},
+		requestBody: row.request_body as Uint8Array,
+	};
+}

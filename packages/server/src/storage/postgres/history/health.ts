@@ -1,0 +1,93 @@
+import type { AttemptSummary, WebhookHealth } from "../../port.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { findProject } from "../connection/find.ts";
+import type { Row, Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { summariesAt, toSummary } from "./attempt-rows.ts";
+
+const nextOf = (queue: number) => `
+	(
+		SELECT due_at FROM posthorn.retries WHERE project_no = $1 AND webhook_no = w.no AND queue = ${queue}
+		ORDER BY due_at, seq LIMIT 1
+	)`;
+
+const WEBHOOKS = sql(`
+	SELECT w.id, l.retries_waiting, l.dead_letters,
+		least(${Object.values(QUEUE_CODE).map(nextOf).join(", ")}) AS next_at
+	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
+
+/** The range of `attempts_by_webhook` that comes next: one step in the index of each day. */
+const nextKind = (webhook: string, behind: string) => `
+	SELECT status, type FROM posthorn.attempts
+	WHERE project_no = $1 AND webhook_no = ${webhook} AND (status, type) > ${behind}
+	ORDER BY status, type LIMIT 1`;
+
+/** An end of a range: its last attempt, or its first behind an id. */
+const endOfKind = (behind: string, order: "ASC" | "DESC") => `
+	SELECT id FROM posthorn.attempts
+	WHERE project_no = $1 AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
+	ORDER BY id ${order} LIMIT 1`;
+
+/**
+ * The attempts of each webhook that tell how it fares: its last one delivered, and the first and the last of those that
+ * came behind it and were not.
+ */
+const TELLING = sql(
+	summariesAt(
+		`
+		WITH RECURSIVE kind (webhook_no, status, type) AS (
+			SELECT w.no, first.status, first.type
+			FROM posthorn.webhooks w CROSS JOIN LATERAL (${nextKind("w.no", "(0::smallint, 0)")}) first
+			WHERE w.project_no = $1 AND w.deleted_at IS NULL
+			UNION ALL
+			SELECT kind.webhook_no, next.status, next.type
+			FROM kind CROSS JOIN LATERAL (${nextKind("kind.webhook_no", "(kind.status, kind.type)")}) next
+		), delivered AS MATERIALIZED (
+			SELECT DISTINCT ON (kind.webhook_no) kind.webhook_no, kind.status, kind.type, a.id
+			FROM kind CROSS JOIN LATERAL (${endOfKind("", "DESC")}) a
+			WHERE kind.status = ${STATUS_CODE.delivered}
+			ORDER BY kind.webhook_no, a.id DESC
+		), other AS MATERIALIZED (
+			SELECT kind.webhook_no, kind.status, kind.type, first.id AS first_id, last.id AS last_id
+			FROM kind
+				LEFT JOIN delivered d ON d.webhook_no = kind.webhook_no
+				CROSS JOIN LATERAL (${endOfKind("AND id > coalesce(d.id, '')", "ASC")}) first
+				CROSS JOIN LATERAL (${endOfKind("", "DESC")}) last
+			WHERE kind.status <> ${STATUS_CODE.delivered}
+		)
+		SELECT status, type, id, 'delivered' AS tells FROM delivered
+		UNION ALL
+		(SELECT DISTINCT ON (webhook_no) status, type, first_id, 'failing since' FROM other ORDER BY webhook_no, first_id)
+		UNION ALL
+		(SELECT DISTINCT ON (webhook_no) status, type, last_id, 'last' FROM other ORDER BY webhook_no, last_id DESC)`,
+		", place.tells",
+	),
+);
+
+/** From one state of the database. */
+export async function readHealth(c: Session, projectId: string): Promise<WebhookHealth[]> {
+	const project = await findProject(c, projectId);
+	if (project === null) return [];
+	const [webhooks, rows] = await Promise.all([c.rows(WEBHOOKS, project), c.rows(TELLING, project)]);
+	const telling = new Map(rows.map((row) => [`${row.tells} ${row.webhook_id}`, row]));
+	const summary = (tells: string, webhookId: string): AttemptSummary | null => {
+		const row: Row | undefined = telling.get(`${tells} ${webhookId}`);
+		return row === undefined ? null : toSummary(row);
+	};
+	return webhooks.map((row) => {
+		const webhookId = row.id as string;
+		const delivered = summary("delivered", webhookId);
+		return {
+			webhookId,
+			lastAttempt: summary("last", webhookId) ?? delivered,
+			failingSince: summary("failing since", webhookId),
+			lastDeliveredAt: delivered?.startedAt ?? null,
+			waiting: {
+				count: row.retries_waiting as number,
+				nextAt: row.next_at === null ? null : c.offset.toNode(row.next_at as number),
+			},
+			deadLetters: row.dead_letters as number,
+		};
+	});
+}

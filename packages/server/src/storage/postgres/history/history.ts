@@ -1,0 +1,64 @@
+import type { Attempt, Delivery } from "../../port.ts";
+import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
+import { findProject, findWebhook } from "../connection/find.ts";
+import { numberArray, withoutNul } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { KINDS } from "./attempt-ranges.ts";
+import { attemptsAt, attemptsFrom, toAttempt } from "./attempt-rows.ts";
+import { findEventPlace, standingOf } from "./delivery.ts";
+
+/** All attempts of a delivery that are shown. */
+const MAX_DELIVERY_ATTEMPTS = 200;
+
+const GET = sql(
+	attemptsAt(`
+		WITH ${KINDS}
+		SELECT status, type, $4 AS id FROM kind`),
+);
+
+export async function getAttempt(c: Session, projectId: string, attemptId: string): Promise<Attempt | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const statuses = numberArray(Object.values(STATUS_CODE));
+	const row = await c.row(GET, project, statuses, null, toStoredId(withoutNul(attemptId)));
+	return row === undefined ? null : toAttempt(row);
+}
+
+const OF_DELIVERY = sql(`
+	${attemptsFrom(`
+		SELECT * FROM posthorn.attempts WHERE project_no = $1 AND seq = $2 AND webhook_no = $3
+		ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)}
+	ORDER BY a.replay, a.attempt`);
+
+/** From one state of the database, so that what waits and what was made fit together. */
+export async function getDelivery(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	eventId: string,
+): Promise<Delivery | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const [webhook, event] = await Promise.all([findWebhook(c, project, webhookId), findEventPlace(c, project, eventId)]);
+	if (webhook === null || event === null) return null;
+	const [standing, rows] = await Promise.all([
+		standingOf(c, project, webhook, event),
+		c.rows(OF_DELIVERY, project, event.seq, webhook),
+	]);
+	if (standing === null) return null;
+	const attempts = rows.map(toAttempt);
+	switch (standing.kind) {
+		case "in_lane":
+			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
+		case "queued": {
+			const { attempt, replay, dueAt } = standing;
+			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
+		}
+		case "over": {
+			const { attempt, replay, status } = standing;
+			const state = status === "delivered" ? "delivered" : "dead_lettered";
+			return { state, attempt, replay, nextRetryAt: null, attempts };
+		}
+	}
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { START, type World } from "../../../../test/storage/conformance/world.ts";
+import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+
+const HOUR = 3_600_000;
+
+let server: PostgresServer;
+let url: string;
+let world: World;
+
+beforeAll(async () => {
+	server = await PostgresServer.start();
+	url = await server.createDatabase();
+	world = await worldOf((clock) => openNode(url, clock));
+}, START_TIMEOUT_MS);
+afterAll(async () => {
+	await world.dispose();
+	await server.stop();
+});
+
+/** How many settles have left what is not summed up yet. */
+async function waiting(): Promise<number> {
+	const [row] = await server.execute("SELECT count(*)::integer AS n FROM posthorn.attempt_counts", url);
+	return row!.n as number;
+}
+
+test("when enough has gathered it is summed up, by attempts or by settles, and counts once at every moment", async () => {
+	const project = await world.project();
+	const webhook = await world.webhook(project, ["a"]);
+	const [event] = await world.publish(project, "a");
+	const lease = await world.lease(project);
+	let settled = 0;
+	const counted = async () => {
+		const { total } = await world.storage.readStats(project, { since: START, until: START + HOUR, stepMs: HOUR });
+		return total.delivered;
+	};
+	const settle = async (attempts: number) => {
+		const batch = Array.from({ length: attempts }, () =>
+			world.attempt(webhook, event!, { attempt: ++settled, startedAt: START }),
+		);
+		expect(await world.settle(lease, { attempts: batch })).toBe("settled");
+	};
+	for (let each = 0; each < 3; each++) await settle(1_000);
+	expect([await waiting(), await counted()]).toEqual([3, 3_000]);
+	for (let each = 0; each < 27; each++) {
+		await settle(1_000);
+		expect(await counted()).toBe(settled);
+	}
+	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });
+	expect(await counted()).toBe(30_000);
+	for (let each = 0; each < 999; each++) await settle(1);
+	expect([await waiting(), await counted()]).toEqual([999, 30_999]);
+	await settle(1);
+	await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: START_TIMEOUT_MS });
+	expect(await counted()).toBe(31_000);
+});

@@ -1,0 +1,95 @@
+/**
+ * How attempts come into `attempt_stats`. Each settle adds one row to `attempt_counts`, with an element for each
+ * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every
+ * state of the database, so figures are always those of the last commit.
+ */
+import type { Database } from "../connection/database.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { TRY_LOCK_STATS } from "../connection/whole.ts";
+
+/** Milliseconds; the grains in which attempts are counted. */
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+
+/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
+const MINUTES_KEPT_MS = 49 * HOUR;
+
+/** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
+const GATHERED = 30_000;
+/** … or settles, that readers find few rows also where each holds few attempts. */
+const GATHERED_SETTLES = 1_000;
+/**
+ * Rows that are moved in one statement at most: twice what a node leaves there before it moves them, and, with a thousand
+ * attempts in each, no more than a statement may take in its time.
+ */
+const ROWS_AT_ONCE = 2_000;
+
+const MOVE = sql(`
+	WITH gone AS (
+		DELETE FROM posthorn.attempt_counts
+		WHERE ctid = ANY (ARRAY(SELECT ctid FROM posthorn.attempt_counts LIMIT ${ROWS_AT_ONCE}))
+		RETURNING project_no, webhook_no, minute, status, class
+	), attempt AS (
+		SELECT one.* FROM gone CROSS JOIN LATERAL unnest(project_no, webhook_no, minute, status, class)
+			AS one (project_no, webhook_no, minute, status, class)
+	)
+	INSERT INTO posthorn.attempt_stats AS s (project_no, webhook_no, grain, at, status, class, n)
+	SELECT project_no, scope.webhook_no, grain.ms, minute * ${MINUTE} / grain.ms, status, class, count(*)
+	FROM attempt
+		CROSS JOIN LATERAL (VALUES (attempt.webhook_no), (0)) AS scope (webhook_no)
+		CROSS JOIN (VALUES (${MINUTE}), (${HOUR})) AS grain (ms)
+	GROUP BY 1, 2, 3, 4, 5, 6
+	ORDER BY 1, 2, 3, 4, 5, 6
+	ON CONFLICT (project_no, webhook_no, grain, at, status, class) DO UPDATE SET n = s.n + excluded.n`);
+
+/** In a transaction. Another node may be at it: then nothing is to be done. */
+export async function moveCounts(c: Session): Promise<void> {
+	if ((await c.row(TRY_LOCK_STATS)) !== undefined) await c.run(MOVE);
+}
+
+/** Moves counts whenever this node has settled enough. */
+export class StatsRollUp {
+	readonly #database: Database;
+	#gathered = 0;
+	#settles = 0;
+	#moving = false;
+
+	constructor(database: Database) {
+		this.#database = database;
+	}
+
+	settled(attempts: number): void {
+		if (attempts === 0) return;
+		this.#gathered += attempts;
+		this.#settles += 1;
+		if ((this.#gathered < GATHERED && this.#settles < GATHERED_SETTLES) || this.#moving) return;
+		this.#gathered = 0;
+		this.#settles = 0;
+		this.#moving = true;
+		this.#database
+			.run((connections) => connections.transaction("people", moveCounts))
+			// What was not moved is counted where it is, and moved with the next.
+			.catch((error: unknown) => process.emitWarning(`Counts of attempts could not be summed up: ${error}`))
+			.finally(() => {
+				this.#moving = false;
+			});
+	}
+}
+
+const SWEEP = sql(`
+	DELETE FROM posthorn.attempt_stats WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM posthorn.attempt_stats WHERE grain = $1 AND at < $2 ORDER BY at LIMIT $3 FOR UPDATE SKIP LOCKED
+	))`);
+
+/**
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`; answers whether there may
+ * be more than the `limit` of each that went.
+ */
+export async function sweepStats(c: Session, cutoff: number, now: number, limit: number): Promise<boolean> {
+	const [minutes, hours] = await Promise.all([
+		c.run(SWEEP, MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit),
+		c.run(SWEEP, HOUR, Math.floor(cutoff / HOUR), limit),
+	]);
+	return minutes === limit || hours === limit;
+}

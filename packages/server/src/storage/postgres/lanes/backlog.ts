@@ -1,0 +1,61 @@
+import type { Backlog } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import { textArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { firstOfType, lastOfType } from "../history/type-ranges.ts";
+
+const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, s.from_seq)");
+
+/**
+ * What waits for its first attempt, for each of `lane` (rows of `lanes`): its open events, and for each subscribed type
+ * the events beyond its position (and beyond the subscription's start), counted as the difference of two numbers. A few
+ * index probes for each type, however many wait.
+ */
+export const BACKLOG = `
+	SELECT coalesce(sum(waits.n), 0)::bigint AS events, (array_agg(e.published_at ORDER BY waits.seq))[1] AS oldest_at
+	FROM (
+		SELECT first.seq, last.type_seq - first.type_seq + 1 AS n
+		FROM posthorn.subscriptions s
+			CROSS JOIN LATERAL (
+				SELECT seq, type_seq FROM posthorn.events ${FIRST} LIMIT 1
+			) first
+			CROSS JOIN LATERAL (
+				SELECT type_seq FROM posthorn.events ${lastOfType("lane.project_no", "s.type")} LIMIT 1
+			) last
+		WHERE s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no
+		UNION ALL
+		SELECT open.seq, 1
+		FROM unnest(lane.open) AS open (seq)
+			CROSS JOIN LATERAL (
+				SELECT type FROM posthorn.events WHERE project_no = lane.project_no AND seq = open.seq LIMIT 1
+			) e
+			JOIN posthorn.subscriptions s
+				ON s.project_no = lane.project_no AND s.webhook_no = lane.webhook_no AND s.type = e.type
+		WHERE open.seq > s.from_seq
+	) waits
+		CROSS JOIN LATERAL (
+			SELECT published_at FROM posthorn.events WHERE project_no = lane.project_no AND seq = waits.seq LIMIT 1
+		) e`;
+
+const READ = sql(`
+	SELECT w.id, waiting.events, waiting.oldest_at
+	FROM posthorn.webhooks w
+		JOIN posthorn.lanes lane ON lane.project_no = w.project_no AND lane.webhook_no = w.no
+		CROSS JOIN LATERAL (${BACKLOG}) waiting
+	WHERE w.project_no = $1 AND w.id = ANY ($2::text[])`);
+
+export async function readBacklogs(
+	c: Session,
+	projectId: string,
+	webhookIds: readonly string[],
+): Promise<Map<string, Backlog>> {
+	const project = await findProject(c, projectId);
+	if (project === null || webhookIds.length === 0) return new Map();
+	const rows = await c.rows<{ id: string; events: number; oldest_at: number | null }>(
+		READ,
+		project,
+		textArray(webhookIds),
+	);
+	return new Map(rows.map(({ id, events, oldest_at }) => [id, { events, oldestAt: oldest_at }]));
+}

@@ -1,0 +1,108 @@
+import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../../port.ts";
+import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
+import { closingLane } from "../../shared/closing-lane.ts";
+import { findProject, findWebhook } from "../connection/find.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { readHandedOver } from "../leases/handover.ts";
+import type { LeaseTime } from "../leases/leases.ts";
+
+const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
+const lanes = (which: string) => `
+	SELECT w.no, w.id, w.url, w.status, w.max_in_flight, w.sealed_digest, l.position, l.open, l.skip_through
+	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
+	WHERE w.project_no = $1 AND w.deleted_at IS NULL${which} ORDER BY w.id`;
+const closing = (which: string) => `
+	SELECT w.id, w.url FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.closing${which} ORDER BY w.deleted_at`;
+const subscriptions = (which: string) => `
+	SELECT s.webhook_no, t.name, s.from_seq
+	FROM posthorn.subscriptions s JOIN posthorn.event_types t ON t.code = s.type
+	WHERE s.project_no = $1${which}`;
+const ALL = { lanes: sql(lanes("")), closing: sql(closing("")), subscriptions: sql(subscriptions("")) };
+const ONE = {
+	lanes: sql(lanes(" AND w.no = $2")),
+	closing: sql(closing(" AND w.no = $2")),
+	subscriptions: sql(subscriptions(" AND s.webhook_no = $2")),
+};
+
+/** From one state of the database, so that the mark tells what the lanes include. */
+export async function loadLanes(
+	c: Session,
+	time: LeaseTime,
+	projectId: string,
+	webhookId?: string,
+): Promise<LoadedLanes> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
+	const statements = webhookId === undefined ? ALL : ONE;
+	const which = webhookId === undefined ? [project] : [project, await findWebhook(c, project, webhookId)];
+	const [mark, rows, closing, wanted, handedOver] = await Promise.all([
+		c.row<{ last_seq: number; revision: number }>(MARK, project),
+		c.rows(statements.lanes, ...which),
+		c.rows<{ id: string; url: string }>(statements.closing, ...which),
+		c.rows<{ webhook_no: number; name: string; from_seq: number }>(statements.subscriptions, ...which),
+		readHandedOver(c, time, project),
+	]);
+	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
+	const lanes = rows.map(
+		(row): LaneState => ({
+			webhookId: row.id as string,
+			url: row.url as string,
+			status: row.status as WebhookStatus,
+			maxInFlight: row.max_in_flight as number,
+			sealedDigest: row.sealed_digest as Uint8Array,
+			subscriptions: new Map((subscriptions.get(row.no as number) ?? []).map(({ name, from_seq }) => [name, from_seq])),
+			position: row.position as number,
+			open: row.open as number[],
+			skipThrough: row.skip_through as number,
+		}),
+	);
+	const lastSeq = mark!.last_seq;
+	c.ends.set(project, lastSeq);
+	const all = [...lanes, ...closing.map(({ id, url }) => closingLane(id, url, lastSeq))];
+	return { lanes: all, seen: { lastSeq, revision: mark!.revision }, handedOver };
+}
+
+const END_DELETION = sql(`
+	UPDATE posthorn.webhooks SET closing = false
+	WHERE project_no = $1 AND no = $2 AND NOT EXISTS (
+		SELECT FROM (
+			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
+		) pending
+	)`);
+
+export async function endDeletion(c: Session, projectId: string, webhookId: string): Promise<void> {
+	const project = await findProject(c, projectId);
+	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
+	if (webhook !== null) await c.run(END_DELETION, project, webhook);
+}
+
+const RETRIES = sql(`
+	SELECT seq, replay, attempt, due_at FROM posthorn.retries
+	WHERE project_no = $1 AND webhook_no = $2 AND queue = $3 AND (due_at, seq) > ($4, $5)
+	ORDER BY due_at, seq LIMIT $6`);
+
+export async function readRetries(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	queue: RetryQueue,
+	limit: number,
+	after?: RetryPlace,
+): Promise<Retry[]> {
+	const project = await findProject(c, projectId);
+	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
+	if (webhook === null) return [];
+	const behind = after
+		? [c.offset.toDatabase(after.dueAt), after.seq]
+		: [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+	const rows = await c.rows(RETRIES, project, webhook, QUEUE_CODE[queue], ...behind, limit);
+	return rows.map((row) => ({
+		webhookId,
+		seq: row.seq as number,
+		queue,
+		replay: row.replay as number,
+		attempt: row.attempt as number,
+		dueAt: c.offset.toNode(row.due_at as number),
+	}));
+}

@@ -1,0 +1,119 @@
+/**
+ * Who moves deliveries of a project (settling, replays, tests, changes of webhooks, the sweep) holds the project's row in
+ * `leases` meanwhile, and who numbers events holds its row in `logs`; who needs both takes `logs` first, and who needs
+ * several projects takes them in the order of their numbers. Statements after that see everything that the holders
+ * before had committed.
+ */
+import { StorageError } from "../../port.ts";
+import type { Connections, PoolName } from "../connection/connections.ts";
+import { isLocked, LOCKED } from "../connection/errors.ts";
+import { numberArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+
+const lockOne = (mode: string) => ({
+	log: sql(`SELECT last_seq FROM posthorn.logs WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
+	lease: sql(`SELECT true AS held FROM posthorn.leases WHERE project_no = $1 FOR NO KEY UPDATE ${mode}`),
+});
+const LOCK_FREE = lockOne("SKIP LOCKED");
+const LOCK = lockOne("");
+
+/**
+ * Holds all of a project until the transaction ends; answers with the last `seq`. Rejects as `locked` when somebody else
+ * holds it, unless it is said to wait.
+ */
+export async function lockProject(c: Session, projectNo: number, waits = true): Promise<{ lastSeq: number }> {
+	const { log, lease } = waits ? LOCK : LOCK_FREE;
+	const [end, held] = await Promise.all([c.row<{ last_seq: number }>(log, projectNo), c.row(lease, projectNo)]);
+	if (end === undefined || held === undefined) throw new StorageError("locked", LOCKED);
+	return { lastSeq: end.last_seq };
+}
+
+/** How many more calls of a kind may wait for rows at the same time. */
+export interface WaitingRoom {
+	left: number;
+}
+
+/**
+ * Runs a transaction that holds one project: at once, if nobody else does; otherwise again on the connections that are
+ * kept for waiting, where it waits a moment for the project. Where the waiting room is full, it rejects as `locked`
+ * instead.
+ */
+export async function holdingOne<T>(
+	connections: Connections,
+	pool: PoolName,
+	work: (c: Session, waits: boolean) => Promise<T>,
+	room: WaitingRoom = { left: Number.POSITIVE_INFINITY },
+): Promise<T> {
+	try {
+		return await connections.holding(pool, false, (c) => work(c, false));
+	} catch (error) {
+		if (!isLocked(error) || room.left === 0) throw error;
+	}
+	room.left -= 1;
+	try {
+		return await connections.holding(pool, true, (c) => work(c, true));
+	} finally {
+		room.left += 1;
+	}
+}
+
+const LOCK_LEASES = sql(`
+	SELECT project_no FROM posthorn.leases WHERE project_no = ANY ($1::bigint[])
+	ORDER BY project_no FOR NO KEY UPDATE SKIP LOCKED`);
+
+/**
+ * Holds what moves deliveries of these projects until the transaction ends, and waits for none of them: those that
+ * somebody else holds are left out.
+ */
+export async function lockDeliveries(c: Session, projectNos: readonly number[]): Promise<Set<number>> {
+	const held = await c.rows<{ project_no: number }>(LOCK_LEASES, numberArray(projectNos));
+	return new Set(held.map(({ project_no }) => project_no));
+}
+
+/** A webhook, by numbers. */
+export interface Place {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+}
+
+const HOLD_LANES = sql(`
+	SELECT g.project_no
+	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no)
+		CROSS JOIN LATERAL (
+			SELECT true AS exists FROM posthorn.lanes
+			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
+		) there
+		LEFT JOIN LATERAL (
+			SELECT true AS held FROM posthorn.lanes
+			WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+		) mine ON true
+	WHERE mine.held IS NULL`);
+
+/**
+ * Holds the lanes of these webhooks until the transaction ends, and waits for none of them.
+ *
+ * @returns the projects of which somebody else holds one
+ */
+export async function holdLanes(c: Session, all: readonly Place[]): Promise<Set<number>> {
+	const lanes = [...new Map(all.map((place) => [`${place.projectNo}/${place.webhookNo}`, place])).values()];
+	if (lanes.length === 0) return new Set();
+	const occupied = await c.rows<{ project_no: number }>(
+		HOLD_LANES,
+		numberArray(lanes.map(({ projectNo }) => projectNo)),
+		numberArray(lanes.map(({ webhookNo }) => webhookNo)),
+	);
+	return new Set(occupied.map(({ project_no }) => project_no));
+}
+
+const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = $1");
+const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL");
+
+/**
+ * Notes that webhooks, a replay or a test changed, and rings the project's alarm; for one who holds all of the project.
+ * While a lease is held the alarm is silent: its holder sees the new revision when it gives the lease back.
+ */
+export async function ringForChange(c: Session, projectNo: number): Promise<void> {
+	c.changed.add(projectNo);
+	await Promise.all([c.run(REVISE, projectNo), c.run(RING, projectNo)]);
+}

@@ -1,0 +1,106 @@
+/**
+ * Whether attempts are in the delivery log already. Lanes tell of most at no cost: what a lane has not passed was not
+ * attempted yet. Only the others are looked for in the log: retries, replays and test events, and what a lane has passed
+ * because the owner moved it on, or because this is settled once more.
+ */
+import { numberArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import type { AttemptRow } from "./settle-rows.ts";
+
+/** Attempts are looked for on the days since their events were published, and one more, lest clocks differ. */
+const CLOCKS_DIFFER_MS = 86_400_000;
+
+/**
+ * Whether attempts are logged already, by the ids under which they are. One event of each project, the oldest, tells how
+ * far back to look.
+ */
+const FIND_LOGGED = sql(`
+	SELECT g.place, logged.id
+	FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::integer[])
+		AS g (place, project_no, webhook_no, seq, replay, attempt)
+	CROSS JOIN LATERAL (
+		SELECT a.id FROM posthorn.attempts a
+		WHERE a.project_no = g.project_no AND a.seq = g.seq AND a.webhook_no = g.webhook_no AND a.replay = g.replay
+			AND a.attempt = g.attempt
+			AND a.id >= (
+				SELECT posthorn.id_at(coalesce(min(e.published_at), 0) - ${CLOCKS_DIFFER_MS})
+				FROM unnest($7::bigint[], $8::bigint[]) AS oldest (project_no, seq) CROSS JOIN LATERAL (
+					SELECT published_at FROM posthorn.events
+					WHERE project_no = oldest.project_no AND seq = oldest.seq LIMIT 1
+				) e
+			)
+		-- The order of the primary key.
+		ORDER BY a.id LIMIT 1
+	) logged`);
+
+/** An attempt and its place in what is settled. */
+interface Placed extends AttemptRow {
+	readonly place: number;
+}
+
+/** @returns by the place of the attempt the stored id under which it is logged */
+export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
+	const placed = rows.map((row, place): Placed => ({ ...row, place }));
+	const { first = [], later = [] } = Object.groupBy(placed, (row) => (isFirst(row) ? "first" : "later"));
+	const [passed, found] = await Promise.all([passedByLanes(c, first), inLog(c, later)]);
+	for (const [place, id] of await inLog(c, passed)) found.set(place, id);
+	return found;
+}
+
+const isFirst = ({ attempt: { seq, attempt, replay } }: AttemptRow): boolean =>
+	seq > 0 && attempt === 1 && replay === 0;
+
+const LANES = sql(`
+	SELECT lane.*
+	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, webhook_no) CROSS JOIN LATERAL (
+		SELECT project_no, webhook_no, position, open FROM posthorn.lanes
+		WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
+	) lane`);
+
+/** Those of the events that their lanes have passed, or whose webhook has no lane any more. */
+async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Placed[]> {
+	if (rows.length === 0) return [];
+	const places = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
+	const lanes = await c.rows<{ project_no: number; webhook_no: number; position: number; open: readonly number[] }>(
+		LANES,
+		numberArray([...places.values()].map((row) => row.projectNo)),
+		numberArray([...places.values()].map((row) => row.webhookNo)),
+	);
+	const known = new Map(lanes.map((lane) => [laneOf(lane.project_no, lane.webhook_no), lane]));
+	return rows.filter(({ projectNo, webhookNo, attempt: { seq } }) => {
+		const lane = known.get(laneOf(projectNo, webhookNo));
+		return lane === undefined || (seq <= lane.position && !lane.open.includes(seq));
+	});
+}
+
+const laneOf = (projectNo: number, webhookNo: number): string => `${projectNo}/${webhookNo}`;
+
+async function inLog(c: Session, rows: readonly Placed[]): Promise<Map<number, string>> {
+	if (rows.length === 0) return new Map();
+	const oldest = oldestEvents(rows);
+	const found = await c.rows<{ place: number; id: string }>(
+		FIND_LOGGED,
+		numberArray(rows.map(({ place }) => place)),
+		numberArray(rows.map((row) => row.projectNo)),
+		numberArray(rows.map((row) => row.webhookNo)),
+		numberArray(rows.map((row) => row.attempt.seq)),
+		numberArray(rows.map((row) => row.attempt.replay)),
+		numberArray(rows.map((row) => row.attempt.attempt)),
+		numberArray(oldest.map(({ projectNo }) => projectNo)),
+		numberArray(oldest.map(({ seq }) => seq)),
+	);
+	return new Map(found.map(({ place, id }) => [place, id]));
+}
+
+/** Of each project the first event of the log and the first test event: those are numbered downward. */
+function oldestEvents(rows: readonly AttemptRow[]): { projectNo: number; seq: number }[] {
+	const oldest = new Map<string, { projectNo: number; seq: number }>();
+	for (const { projectNo, attempt } of rows) {
+		const key = `${projectNo}/${attempt.seq > 0}`;
+		const known = oldest.get(key);
+		if (known === undefined || Math.abs(attempt.seq) < Math.abs(known.seq))
+			oldest.set(key, { projectNo, seq: attempt.seq });
+	}
+	return [...oldest.values()];
+}

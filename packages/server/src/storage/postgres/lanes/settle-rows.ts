@@ -1,0 +1,204 @@
+import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
+import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
+import { idArray, numberArray, textArray, withoutNul } from "../connection/literals.ts";
+import { pack } from "../connection/packed.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { typeCode } from "../connection/types.ts";
+import { responseClass } from "../history/response-class.ts";
+import { MINUTE } from "../history/stats-roll-up.ts";
+import type { Place } from "./lock.ts";
+
+/** An attempt with the numbers of what it refers to. */
+export interface AttemptRow {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+	readonly attempt: NewAttempt;
+}
+
+/** The value of a column that may have been sent once for all rows: {@link column}. */
+const of = (name: string, parameter: string): string => `coalesce(g.${name}, (${parameter})[1])`;
+
+/** Where there is nothing, columns that may be sent once have 0: no number of theirs, and no place in the table of texts. */
+const LOG = sql(`
+	WITH logged AS (
+		INSERT INTO posthorn.attempts (
+			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
+			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_signature,
+			response_body)
+		SELECT g.project_no, g.webhook_no, g.seq, ${of("replay", "$4::integer[]")}, ${of("attempt", "$5::integer[]")},
+			${of("type", "$6::integer[]")}, g.status, nullif(${of("status_code", "$8::integer[]")}, 0), g.started_at,
+			g.response_ms, ${of("response_truncated", "$11::boolean[]")},
+			nullif(${of("next_retry_at", "$12::bigint[]")}, 0), nullif(${of("sent_timestamp", "$13::bigint[]")}, 0), g.id,
+			($23::text[])[${of("url", "$15::integer[]")}], ($23::text[])[${of("error_code", "$16::integer[]")}],
+			($23::text[])[${of("error", "$17::integer[]")}], ($23::text[])[${of("sent_brand", "$18::integer[]")}],
+			substring($24::bytea FROM g.sent_start + 1 FOR 32), substring($25::bytea FROM g.start + 1 FOR g.length)
+		FROM unnest(
+			$1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::smallint[],
+			$8::integer[], $9::bigint[], $10::integer[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
+			$15::integer[], $16::integer[], $17::integer[], $18::integer[], $19::integer[], $20::integer[], $21::integer[]
+		) AS g (
+			project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at, response_ms,
+			response_truncated, next_retry_at, sent_timestamp, id, url, error_code, error, sent_brand, sent_start, start,
+			length
+		)
+	)
+	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
+	VALUES ($1::bigint[], $2::bigint[], $26::bigint[], $7::smallint[], $22::smallint[])`);
+
+/** Adds entries to the delivery log, and to what is to be counted. */
+export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Promise<void> {
+	const texts = new TextTable();
+	const attempts = rows.map((row) => row.attempt);
+	const bodies = pack(attempts.map((attempt) => attempt.responseBody));
+	const sent = attempts.map((attempt) => attempt.sent);
+	let signed = 0;
+	const numbers = (each: (attempt: NewAttempt) => number | null) => numberArray(attempts.map(each));
+	const mostlySame = (each: (attempt: NewAttempt) => number | null) => column(attempts.map((one) => each(one) ?? 0));
+	await c.run(
+		LOG,
+		numberArray(rows.map((row) => row.projectNo)),
+		numberArray(rows.map((row) => row.webhookNo)),
+		numbers(({ seq }) => seq),
+		mostlySame(({ replay }) => replay),
+		mostlySame(({ attempt }) => attempt),
+		mostlySame(({ eventType }) => typeCode(c.names, eventType)),
+		numbers(({ status }) => STATUS_CODE[status]),
+		mostlySame(({ statusCode }) => statusCode),
+		numbers(({ startedAt }) => startedAt),
+		numbers(({ responseMs }) => responseMs),
+		mostlySame(({ responseTruncated }) => Number(responseTruncated)),
+		mostlySame(({ nextRetryAt }) => nextRetryAt),
+		mostlySame((attempt) => attempt.sent?.timestamp ?? null),
+		idArray(attempts.map(({ id }) => toStoredId(id))),
+		mostlySame(({ url }) => texts.placeOf(url)),
+		mostlySame(({ errorCode }) => texts.placeOf(errorCode)),
+		mostlySame(({ error }) => texts.placeOf(error)),
+		mostlySame((attempt) => texts.placeOf(attempt.sent?.brand ?? null)),
+		numberArray(sent.map((one) => (one === null ? null : 32 * signed++))),
+		numberArray(bodies.starts),
+		numberArray(bodies.lengths),
+		numbers((attempt) => responseClass(attempt)),
+		textArray(texts.texts),
+		Buffer.from(sent.map((one) => one?.signature ?? "").join(""), "hex"),
+		bodies.bytes,
+		numbers(({ startedAt }) => Math.floor(startedAt / MINUTE)),
+	);
+}
+
+/**
+ * A column whose values are mostly the same in all rows: sent once where they are, for the database reads a column of a
+ * batch row by row, at a cost of its own.
+ */
+function column(values: readonly number[]): string {
+	const same = values.every((value) => value === values[0]);
+	return numberArray(same ? values.slice(0, 1) : values);
+}
+
+/** Texts, each once. */
+class TextTable {
+	readonly texts: string[] = [];
+	readonly #places = new Map<string, number>();
+
+	/** Counted from 1, as arrays are in PostgreSQL. */
+	placeOf(text: string | null): number | null {
+		if (text === null) return null;
+		const known = this.#places.get(text);
+		if (known !== undefined) return known;
+		const place = this.texts.push(withoutNul(text));
+		this.#places.set(text, place);
+		return place;
+	}
+}
+
+/** What a settlement changes besides the log. Each delivery and each lane comes once at most. */
+export interface Moves {
+	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
+	readonly unschedule: readonly (Place & { readonly seq: number })[];
+	readonly lanes: readonly (Place & Omit<LaneProgress, "webhookId">)[];
+	/** A place for each delivery that became a dead letter. */
+	readonly deadLetters: readonly Place[];
+}
+
+/**
+ * Queues, lanes and counters. A deleted webhook has no lane: only what was already pending for it moves on, to be closed.
+ * What a lane has settled stays so: the owner may have moved it on meanwhile.
+ */
+const MOVE = sql(`
+	WITH dropped AS (
+		DELETE FROM posthorn.retries
+		WHERE ctid = ANY (ARRAY(
+			SELECT waiting.ctid
+			FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS g (project_no, webhook_no, seq)
+			CROSS JOIN LATERAL (
+				-- As a range with its order, so that the primary key is taken without statistics, too.
+				SELECT r.ctid FROM posthorn.retries r
+				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
+				ORDER BY r.seq, r.webhook_no LIMIT 1
+			) waiting
+		))
+		RETURNING project_no, webhook_no
+	), put AS (
+		INSERT INTO posthorn.retries AS r (project_no, webhook_no, seq, queue, replay, attempt, due_at)
+		SELECT g.* FROM unnest(
+			$4::bigint[], $5::bigint[], $6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bigint[]
+		) AS g (project_no, webhook_no, seq, queue, replay, attempt, due_at)
+		CROSS JOIN LATERAL (
+			SELECT FROM posthorn.lanes l WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no
+			UNION ALL (
+				SELECT FROM posthorn.retries r
+				WHERE r.project_no = g.project_no AND (r.seq, r.webhook_no) BETWEEN (g.seq, g.webhook_no) AND (g.seq, g.webhook_no)
+				ORDER BY r.seq, r.webhook_no LIMIT 1
+			)
+			LIMIT 1
+		) live_or_waiting
+		ON CONFLICT (project_no, seq, webhook_no) DO UPDATE
+		SET queue = excluded.queue, replay = excluded.replay, attempt = excluded.attempt, due_at = excluded.due_at
+		RETURNING r.project_no, r.webhook_no, xmax = 0 AS added
+	), change AS (
+		SELECT project_no, webhook_no, coalesce(max(position), 0) AS position,
+			coalesce(max(open), '{}')::bigint[] AS open,
+			sum(retries)::bigint AS retries, sum(dead)::bigint AS dead
+		FROM (
+			SELECT project_no, webhook_no, NULL::bigint AS position, NULL::text AS open, -1 AS retries, 0 AS dead FROM dropped
+			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 1, 0 FROM put WHERE added
+			UNION ALL SELECT project_no, webhook_no, NULL, NULL, 0, 1
+			FROM unnest($11::bigint[], $12::bigint[]) AS g (project_no, webhook_no)
+			UNION ALL SELECT project_no, webhook_no, position, open, 0, 0
+			FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::text[]) AS g (project_no, webhook_no, position, open)
+		) each
+		GROUP BY project_no, webhook_no
+	)
+	UPDATE posthorn.lanes l SET
+		position = greatest(l.position, g.position),
+		open = ARRAY(
+			SELECT seq FROM unnest(l.open) AS seq WHERE seq > g.position OR seq = ANY (g.open)
+			UNION ALL SELECT seq FROM unnest(g.open) AS seq WHERE seq > l.position
+			ORDER BY seq
+		),
+		retries_waiting = greatest(0, l.retries_waiting + g.retries),
+		dead_letters = greatest(0, l.dead_letters + g.dead)
+	FROM change g WHERE l.project_no = g.project_no AND l.webhook_no = g.webhook_no`);
+
+export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
+	const { schedule, unschedule, lanes, deadLetters } = moves;
+	const places = (all: readonly Place[]) => [
+		numberArray(all.map(({ projectNo }) => projectNo)),
+		numberArray(all.map(({ webhookNo }) => webhookNo)),
+	];
+	await c.run(
+		MOVE,
+		...places(unschedule),
+		numberArray(unschedule.map(({ seq }) => seq)),
+		...places(schedule),
+		numberArray(schedule.map(({ seq }) => seq)),
+		numberArray(schedule.map(({ queue }) => QUEUE_CODE[queue])),
+		numberArray(schedule.map(({ replay }) => replay)),
+		numberArray(schedule.map(({ attempt }) => attempt)),
+		numberArray(schedule.map(({ dueAt }) => c.offset.toDatabase(dueAt))),
+		...places(deadLetters),
+		...places(lanes),
+		numberArray(lanes.map(({ position }) => position)),
+		textArray(lanes.map(({ open }) => numberArray(open))),
+	);
+}

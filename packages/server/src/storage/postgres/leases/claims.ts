@@ -1,0 +1,61 @@
+/**
+ * Compares what a node knows of its projects with a database that may have lost its last commits.
+ *
+ * Servers lose commits from the end: where a commit is present, so are all before it. So three witnesses suffice for a
+ * whole project. The lease, acknowledged up to the revision that the node goes by: the lanes as they were
+ * loaded, and every change of webhooks and replay since. The last event that it knows: the log up to there, though numbers
+ * may have been given again. The last attempt that it committed: all outcomes, retries and positions before.
+ */
+import type { ClientBase } from "pg";
+import type { Claim } from "../../port/neighbours.ts";
+import { toStoredId } from "../../shared/attempt-codes.ts";
+import { storedGeneration } from "../../shared/generations.ts";
+import { numberArray, textArray } from "../connection/literals.ts";
+
+const KEPT = `
+	SELECT c.place
+	FROM unnest(
+		$1::integer[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[],
+		$9::text[], $10::bigint[], $11::integer[], $12::integer[], $13::text[]
+	) AS c (
+		place, project, holder, generation, revision, last_seq, event_seq, event_id, webhook, seq, replay, attempt, attempt_id
+	)
+		JOIN posthorn.projects p ON p.id = c.project
+		JOIN posthorn.leases l ON l.project_no = p.no
+		JOIN posthorn.logs g ON g.project_no = p.no
+	WHERE l.generation = c.generation AND l.holder = c.holder AND l.until IS NOT NULL AND l.acknowledged >= c.revision
+		AND g.last_seq >= c.last_seq
+		AND (c.event_id IS NULL OR EXISTS (
+			SELECT FROM posthorn.events e WHERE e.project_no = p.no AND e.seq = c.event_seq AND e.id = c.event_id
+		))
+		AND (c.attempt_id IS NULL OR EXISTS (
+			SELECT FROM posthorn.webhooks w JOIN posthorn.attempts a ON a.project_no = w.project_no AND a.webhook_no = w.no
+			WHERE w.project_no = p.no AND w.id = c.webhook AND a.seq = c.seq AND a.replay = c.replay
+				AND a.attempt = c.attempt AND a.id = c.attempt_id
+		))`;
+
+/**
+ * @param epoch in which the claims' leases were taken, among those of this node
+ * @returns the claims that hold: the database has all that they rest on
+ */
+export async function keptClaims(client: ClientBase, epoch: number, claims: readonly Claim[]): Promise<Claim[]> {
+	if (claims.length === 0) return [];
+	const numbers = (each: (claim: Claim) => number | null) => numberArray(claims.map(each));
+	const texts = (each: (claim: Claim) => string | null) => textArray(claims.map(each));
+	const { rows } = await client.query<{ place: number }>(KEPT, [
+		numberArray(claims.map((_, place) => place)),
+		texts(({ lease }) => lease.projectId),
+		texts(({ holder }) => holder),
+		numbers(({ lease }) => storedGeneration(epoch, lease.generation)),
+		numbers(({ revision }) => revision),
+		numbers(({ lastSeq }) => lastSeq),
+		numbers(({ event }) => event?.seq ?? null),
+		texts(({ event }) => event?.id ?? null),
+		texts(({ attempt }) => attempt?.webhookId ?? null),
+		numbers(({ attempt }) => attempt?.seq ?? null),
+		numbers(({ attempt }) => attempt?.replay ?? null),
+		numbers(({ attempt }) => attempt?.attempt ?? null),
+		texts(({ attempt }) => attempt && toStoredId(attempt.id)),
+	]);
+	return rows.map(({ place }) => claims[place]!);
+}

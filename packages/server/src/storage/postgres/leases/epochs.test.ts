@@ -1,0 +1,237 @@
+/** A standby that lacks the last commits takes the primary's place. */
+import { PostgresProxy } from "@posthorn/testkit";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { until } from "../../../../../testkit/src/until.ts";
+import { START, TestClock, World } from "../../../../test/storage/conformance/world.ts";
+import type { LostTail } from "../../port/observer.ts";
+import type { Lease, Storage } from "../../port.ts";
+import { Connections } from "../connection/connections.ts";
+import { examinePostgres } from "../connection/examine.ts";
+import { openPostgresStorage } from "../index.ts";
+
+const TERM_MS = 10_000;
+const ALL = { maxEvents: 100, maxBytes: 1e6 };
+
+/** Until it stops failing because the database is away: what fails then is made again. */
+async function answered<T>(call: () => Promise<T>): Promise<T> {
+	const { value } = await until("the database to answer", async () => {
+		try {
+			return { value: await call() };
+		} catch (error) {
+			if ((error as { code?: string }).code !== "lost") throw error;
+			return null;
+		}
+	});
+	return value;
+}
+
+describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
+	let primary: PostgresServer;
+	let standby: PostgresServer;
+	let proxy: PostgresProxy;
+	let database: string;
+	let world: World;
+	let storage: Storage;
+	const clock = new TestClock();
+	const lost: LostTail[] = [];
+	let epochs = 0;
+	/** What was there before, all of it, in part, and not at all on the standby. */
+	let [kept, cut, gone] = ["", "", ""];
+	let [keptHook, cutHook] = ["", ""];
+	let epochBefore = "";
+	let leases: Lease[] = [];
+
+	const open = (observer = {}) =>
+		openPostgresStorage({ url: proxy.url(database), clock, leaseTermMs: TERM_MS, leasesByClock: true, observer });
+
+	beforeAll(async () => {
+		primary = await PostgresServer.start({ own: true });
+		// Before there is a standby: one that is there already hears of it later.
+		database = await primary.createDatabase();
+		standby = await primary.standby();
+		proxy = await PostgresProxy.start(primary.url);
+		const opened = () => open({ lostTail: (tail: LostTail) => lost.push(tail) });
+		world = await World.open({
+			name: "PostgreSQL",
+			capabilities: { manyNodes: true },
+			leaseTermMs: TERM_MS,
+			open: opened,
+			reopen: opened,
+			dispose: (one) => one.close(),
+		});
+		storage = world.storage;
+		storage.neighbours!.onEpoch(() => {
+			epochs += 1;
+		});
+		epochBefore = storage.epoch;
+		[kept, cut] = [await world.project(), await world.project()];
+		[keptHook, cutHook] = [await world.webhook(kept, ["a"]), await world.webhook(cut, ["a"])];
+		await world.publish(kept, "a", "a");
+		await world.publish(cut, "a", "a", "a");
+		leases = [await world.lease(kept), await world.lease(cut)];
+		await primary.execute(`SELECT pg_switch_wal()`, database);
+		const end = "SELECT pg_current_wal_lsn()::text AS at";
+		const [{ at }] = (await primary.execute(end)) as [{ at: string }];
+		const replayed = `SELECT FROM (SELECT) x WHERE pg_last_wal_replay_lsn() >= '${at}'`;
+		await until("the standby to replay the log", async () => (await standby.execute(replayed)).length > 0);
+
+		await primary.refuseStandbys();
+		await world.publish(cut, "a", "new", "a", "a");
+		gone = await world.project();
+		await world.publish(gone, "a");
+		await primary.kill();
+		proxy.retarget(standby.url);
+		await standby.promote();
+		// The pools of before may fail to close, which once ended the process.
+		const { close } = Connections.prototype;
+		vi.spyOn(Connections.prototype, "close").mockImplementationOnce(async function (this: Connections) {
+			await close.call(this);
+			throw new Error("A connection could not be closed.");
+		});
+	}, 3 * START_TIMEOUT_MS);
+	afterAll(async () => {
+		await storage?.close();
+		await proxy?.close();
+		await primary?.stop();
+		await standby?.stop();
+	});
+
+	test("is told of before anything is read there, and another epoch has begun", async () => {
+		await answered(() => storage.readLog(cut, 0, ALL));
+		expect(epochs).toBe(1);
+		expect(storage.epoch).not.toBe(epochBefore);
+	});
+
+	test("what was acknowledged and is missing is told, and kept", async () => {
+		const tails = [
+			{ projectId: cut, kept: 3, lost: 7, count: 4 },
+			{ projectId: gone, kept: 0, lost: 1, count: 1 },
+		];
+		expect(lost.toSorted((a, b) => b.lost - a.lost)).toEqual(tails);
+		expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 3, kept: 3 });
+		const recorded = "SELECT kept::integer, lost::integer FROM posthorn.log_forks WHERE lost IS NOT NULL";
+		const url = new URL(standby.url);
+		url.pathname = new URL(database).pathname;
+		expect(await standby.execute(recorded, url.href)).toEqual([{ kept: 3, lost: 7 }]);
+		const { losses } = await examinePostgres(url.href);
+		expect(losses).toEqual({ projects: 1, newest: [{ projectId: cut, kept: 3, lost: 7 }] });
+	});
+
+	test("numbers that stood for what is lost stand for it no more", async () => {
+		const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
+		expect(await storage.appendEvents([request])).toEqual([{ kind: "no_project" }]);
+		// Known by heart before, with a number that the standby never gave.
+		const appended = await world.publish(cut, "new", "a");
+		expect(appended.map(({ seq }) => seq)).toEqual([4, 5]);
+		expect((await storage.readLog(cut, 3, ALL)).map(({ type }) => type)).toEqual(["new", "a"]);
+	});
+
+	test("a reader from before is told how far the log is what it was; one from now is not", async () => {
+		expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd(cut, storage.epoch)).toEqual({ lastSeq: 5, kept: null });
+		// An epoch that was lost itself may have parted anywhere since its number.
+		expect(await storage.readLogEnd(cut, `${epochBefore.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd(cut, `${storage.epoch.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
+		// As was one that a restored backup is several epochs older than.
+		expect(await storage.readLogEnd(cut, "9.ffffffff")).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd(cut)).toEqual({ lastSeq: 5, kept: null });
+	});
+
+	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
+		const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
+		expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
+		expect(await storage.renewLeases("node_a", leases)).toEqual({ renewed: [], locked: [] });
+		await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
+
+		const other = await open();
+		try {
+			expect(await other.acquireLeases("node_b", 10, [kept, cut])).toEqual([]);
+			expect(await other.acquireLeases("node_b", 10)).toEqual([]);
+			expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
+
+			const [again] = await storage.acquireLeases("node_a", 10, [kept], true);
+			expect(again).toMatchObject({ projectId: kept });
+			expect(again!.generation).toBeGreaterThan(leases[0]!.generation);
+			expect(await other.acquireLeases("node_b", 10, [kept], true)).toEqual([]);
+			expect(await world.settle(again!, { lanes })).toBe("settled");
+			expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
+
+			clock.time += TERM_MS;
+			const [taken] = await other.acquireLeases("node_b", 10, [cut]);
+			expect(taken).toMatchObject({ projectId: cut });
+			expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
+			expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
+			await other.neighbours!.acknowledge([{ lease: taken!, revision: 9 }]);
+			expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);
+		} finally {
+			await other.close();
+		}
+	});
+
+	test("the server that was replaced is refused when it comes back, and the other one is gone on with", async () => {
+		await primary.startAgain();
+		proxy.retarget(primary.url);
+		await standby.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
+		const now = storage.epoch;
+		// Connections that were ended may be noticed one by one.
+		const refusal = await until("the former primary to be refused", async () => {
+			const error = await storage.ping().then(
+				() => new Error("It was served."),
+				(reason: Error) => reason,
+			);
+			return /terminat/.test(error.message) ? null : error;
+		});
+		expect(refusal).toMatchObject({ code: "lost", message: expect.stringMatching(/was replaced/) });
+		expect((await primary.execute("SELECT count(*)::integer FROM posthorn.epochs", database))[0]).toEqual({ count: 1 });
+		proxy.retarget(standby.url);
+		await answered(() => storage.ping());
+		expect(storage.epoch).toBe(now);
+		expect(epochs).toBe(1);
+	});
+});
+
+describe("commits", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	beforeAll(async () => {
+		server = await PostgresServer.start({ own: true });
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+
+	test.for([
+		["off", "on"],
+		["local", "on"],
+		["remote_write", "on"],
+		["on", "on"],
+		["remote_apply", "remote_apply"],
+	] as const)("where synchronous_commit is %s the service commits with %s", async ([given, wanted], { expect }) => {
+		const url = await server.createDatabase();
+		await server.execute(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = '${given}'`);
+		const storage = await openPostgresStorage({ url, clock: new TestClock(), leaseTermMs: TERM_MS });
+		const world = await World.open({
+			name: "PostgreSQL",
+			capabilities: { manyNodes: true },
+			leaseTermMs: TERM_MS,
+			open: async () => storage,
+			reopen: async () => storage,
+			dispose: (one) => one.close(),
+		});
+		// Written down by the transactions themselves.
+		await server.execute(
+			`CREATE TABLE public.used (setting text);
+			CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS
+				$$ BEGIN INSERT INTO public.used VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+			CREATE CONSTRAINT TRIGGER note AFTER INSERT ON posthorn.events DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW EXECUTE FUNCTION public.note()`,
+			url,
+		);
+		const project = await world.project();
+		await world.publish(project, "delivery.success");
+		await server.execute(`SELECT posthorn.publish('${project}', 'delivery.success', '{}')`, url);
+		expect(await server.execute("SELECT setting FROM public.used", url)).toEqual([
+			{ setting: wanted },
+			{ setting: wanted },
+		]);
+		await storage.close();
+	});
+});

@@ -1,0 +1,282 @@
+/**
+ * Epochs: stretches of the database's history that nothing was lost from.
+ *
+ * A standby that is promoted may lack the last commits of the server before it, and a server restored from a backup lacks
+ * more. What a node remembers (its leases, how far logs go, which number stands for which project) may then be true no
+ * more, though every statement still succeeds. So one rule holds: what a node knows is of one epoch, and is forgotten
+ * whole when another one begins.
+ *
+ * - A server's history is told by its system identifier and its timeline, which a promotion changes, by the number of a
+ *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each
+ *   connection is compared when it is opened, before anything runs on it. The table `epochs` names the current epoch for
+ *   all nodes, and the first node to meet another history adds one.
+ * - When a node meets another history, its connections are cut, its actors start nothing, and what it has cached is
+ *   dropped with its {@link Connections}. A lease's generation contains its epoch, so no lease is valid in a later one.
+ *   Only projects of which nothing that the node knows is missing are kept ({@link keptClaims}): their lease goes
+ *   on under another generation, and outcomes that were not committed are settled as after any broken connection.
+ * - Who held which lease may be lost as well, and a node that has not noticed yet may go on sending by one. So until a term
+ *   has passed since the epoch began a lease goes only to the node that held it up to then: no other one held it at the
+ *   same time, and that node has just stopped working by it. Nobody else takes one, a project that was kept without a
+ *   trusted lease sends nothing, and no change is in force before.
+ * - Where each log ended then is kept in `log_forks`. What a node knows to have been acknowledged beyond that is lost, and
+ *   is recorded there; and a reader of the log who comes from an epoch before is told where to continue.
+ * - A server that still names an epoch which this node has left is one that another server has replaced. It is refused:
+ *   what it would acknowledge is lost as soon as it follows the other one.
+ *
+ * Events that a store publishes by SQL between a promotion and the first connection of a node count as kept.
+ */
+import { randomBytes } from "node:crypto";
+import { Client, type ClientBase, type ClientConfig } from "pg";
+import type { Claim } from "../../port/neighbours.ts";
+import type { LostTail } from "../../port/observer.ts";
+import { StorageError } from "../../port.ts";
+import { sqlState } from "../connection/errors.ts";
+import { numberArray, textArray } from "../connection/literals.ts";
+import { keptClaims } from "./claims.ts";
+
+export interface Epoch {
+	readonly no: number;
+	/** Random: tells it from one of the same number that was lost. */
+	readonly id: string;
+	readonly system: string;
+	readonly timeline: number;
+}
+
+/** What a server says of itself. */
+interface Server {
+	readonly system: string;
+	readonly timeline: number;
+	/** How far its write-ahead log is on disk, bytes. */
+	readonly position: number;
+	/** The last epoch of its database. */
+	readonly epoch: Epoch | null;
+}
+
+/** Forks with no known loss are kept for so many epochs; readers from before are told to continue at the lowest one. */
+const EPOCHS_KEPT = 8;
+/** For all statements of a node that begins an epoch, milliseconds: it reads the end of every log. */
+const JOIN_TIMEOUT_MS = 60_000;
+
+/**
+ * A commit is on disk (and on the standbys that the server waits for) before it is acknowledged, whatever the role or the
+ * database is set to; more than that stays.
+ */
+const COMMIT_DURABLY = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'remote_apply'
+	THEN 'remote_apply' ELSE 'on' END, false)`;
+
+const describeServer = (history: string) => `
+	SELECT pg_is_in_recovery() AS standby, ${COMMIT_DURABLY}, own.*, e.no, e.id, e.system AS epoch_system,
+		e.timeline AS epoch_timeline
+	FROM (${history}) own LEFT JOIN (SELECT * FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
+
+/** A standby knows no position to write at. */
+const DESCRIBE = describeServer(`
+	SELECT c.system_identifier || '/' || 'posthorn.epochs'::regclass::oid AS system,
+		CASE WHEN NOT pg_is_in_recovery()
+			THEN ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::bigint ELSE 0 END AS timeline,
+		CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_flush_lsn() - '0/0')::float8 ELSE 0 END AS position
+	FROM pg_control_system() c`);
+/** For services that show none of it: their servers share one storage, and a failover loses nothing. */
+const DESCRIBE_HIDDEN = describeServer("SELECT '' AS system, 0::bigint AS timeline, 0::float8 AS position");
+/** Not supported, not permitted, not there. */
+const HIDDEN = /^(0A000|42501|42883)$/;
+
+interface ServerRow {
+	readonly standby: boolean;
+	readonly system: string;
+	readonly timeline: number;
+	readonly position: number;
+	readonly no: number | null;
+	readonly id: string;
+	readonly epoch_system: string;
+	readonly epoch_timeline: number;
+}
+
+async function describe(client: ClientBase): Promise<Server> {
+	const ask = async (text: string) => (await client.query<ServerRow>(text)).rows[0]!;
+	const row = await ask(DESCRIBE).catch((error: unknown) => {
+		if (HIDDEN.test(sqlState(error) ?? "")) return ask(DESCRIBE_HIDDEN);
+		throw error;
+	});
+	// Once promoted it would go on with this connection, which was never compared.
+	if (row.standby) throw new StorageError("lost", "PostgreSQL only lets read: it is a standby.");
+	const { system, timeline, position, no, id, epoch_system, epoch_timeline } = row;
+	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
+	return { system, timeline, position, epoch };
+}
+
+const isOf = (server: Server, epoch: Epoch): boolean =>
+	server.system === epoch.system && server.timeline === epoch.timeline;
+
+/** The server's history is not the one that the connections so far belong to. */
+export class EpochEnded extends Error {
+	override readonly name = "EpochEnded";
+}
+
+/** What a node remembers of the epochs that it was in. */
+export class EpochMemory {
+	readonly current: Epoch;
+	readonly #left: ReadonlySet<string>;
+	#position = 0;
+
+	constructor(current: Epoch, left: ReadonlySet<string> = new Set()) {
+		this.current = current;
+		this.#left = left;
+	}
+
+	/** Throws {@link EpochEnded} when this connection leads to another history, and a StorageError when to a former one. */
+	async check(client: ClientBase): Promise<void> {
+		// Connections are opened side by side: only what was known before asking can be compared.
+		const position = this.#position;
+		const server = await describe(client);
+		this.refuseFormer(server);
+		const { current } = this;
+		if (!isOf(server, current) || server.epoch?.id !== current.id || server.position < position)
+			throw new EpochEnded("The database's history is another one than before.");
+		this.#position = Math.max(this.#position, server.position);
+	}
+
+	refuseFormer({ epoch, ...server }: Server): void {
+		if (epoch === null || !this.#left.has(epoch.id) || !isOf({ ...server, epoch }, epoch)) return;
+		throw new StorageError(
+			"lost",
+			"This PostgreSQL server was replaced by another one, on which the service has gone on: it is not used. " +
+				"If it is to be used all the same, start the service again.",
+		);
+	}
+
+	/** The memory of a node that goes on in another epoch. */
+	next(epoch: Epoch): EpochMemory {
+		const left = new Set(this.#left);
+		if (epoch.id !== this.current.id) left.add(this.current.id);
+		left.delete(epoch.id);
+		return new EpochMemory(epoch, left);
+	}
+}
+
+export interface Joining {
+	/** What the node remembers; null when it has just started. */
+	readonly memory: EpochMemory | null;
+	/** By project the last event that the node knows to have been acknowledged. */
+	readonly ends: ReadonlyMap<string, number>;
+	/** What it knows of the projects that it works, under leases of its epoch number `claimed`. */
+	readonly claims: () => readonly Claim[];
+	readonly claimed: number;
+	/** How long a lease holds, milliseconds. */
+	readonly termMs: number;
+	/** What time it is, where the database is not to look itself. */
+	readonly now: number | null;
+}
+
+export interface Joined {
+	readonly epoch: Epoch;
+	readonly lost: readonly LostTail[];
+	/** Claims of which nothing is missing. */
+	readonly kept: readonly Claim[];
+	/** How long another node may still use a lease that was lost, milliseconds. */
+	readonly opensInMs: number;
+}
+
+const LOCK = "LOCK TABLE posthorn.epochs IN SHARE ROW EXCLUSIVE MODE";
+
+/** The first epoch of all has nothing before it that could have been lost: its leases may be taken immediately. */
+const BEGIN_EPOCH = `
+	INSERT INTO posthorn.epochs (no, id, system, timeline, started_at, open_at)
+	SELECT $1::bigint, $2, $3, $4::bigint, t.now, CASE WHEN $1::bigint = 1 THEN 0 ELSE t.now + $5::bigint END
+	FROM (SELECT coalesce($6::bigint, posthorn.now_ms()) AS now) t RETURNING open_at`;
+const FORK_LOGS = `
+	INSERT INTO posthorn.log_forks (project_no, epoch, kept) SELECT project_no, $1::bigint, last_seq FROM posthorn.logs`;
+/**
+ * Until then nobody takes a lease that is held, but its holder may keep it. A row that a store's transaction holds is left
+ * out: its lease is not taken before `open_at` either.
+ */
+const HOLD_LEASES = `
+	UPDATE posthorn.leases SET until = $1
+	WHERE project_no = ANY (ARRAY(
+		SELECT project_no FROM posthorn.leases WHERE until IS NOT NULL FOR UPDATE SKIP LOCKED
+	))`;
+/** How long until then, milliseconds. */
+const OPENS_IN =
+	"SELECT open_at - coalesce($1::bigint, posthorn.now_ms()) AS ms FROM posthorn.epochs ORDER BY no DESC LIMIT 1";
+const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost IS NULL";
+
+/** Goes on in the epoch of the server that is reached, and begins it if no node has. */
+export async function joinEpoch(
+	config: ClientConfig,
+	{ memory, ends, claims, claimed, termMs, now }: Joining,
+	check: (client: ClientBase) => Promise<void>,
+): Promise<Joined> {
+	const client = new Client({ ...config, application_name: "posthorn epoch", query_timeout: JOIN_TIMEOUT_MS });
+	// Whoever waits for a statement hears of it.
+	client.on("error", () => undefined);
+	try {
+		await client.connect();
+		await check(client);
+		await client.query(`BEGIN; SET LOCAL statement_timeout = ${JOIN_TIMEOUT_MS}; ${LOCK}`);
+		const server = await describe(client);
+		memory?.refuseFormer(server);
+		let { epoch } = server;
+		// Where the timeline is the same, the position must have gone back: no other reason leads here.
+		if (epoch === null || !isOf(server, epoch) || epoch.id === memory?.current.id) {
+			const { system, timeline } = server;
+			epoch = { no: (epoch?.no ?? 0) + 1, id: randomBytes(4).toString("hex"), system, timeline };
+			const begun = await client.query<{ open_at: number }>(BEGIN_EPOCH, [
+				...[epoch.no, epoch.id, system, timeline],
+				...[termMs, now],
+			]);
+			if (epoch.no > 1) {
+				await client.query(FORK_LOGS, [epoch.no]);
+				await client.query(HOLD_LEASES, [begun.rows[0]!.open_at]);
+				await client.query(FORGET_FORKS, [epoch.no - EPOCHS_KEPT + 1]);
+			}
+		}
+		const lost = memory === null || ends.size === 0 ? [] : await recordLost(client, memory.current, ends, now);
+		const kept = await keptClaims(client, claimed, claims());
+		const [opens] = (await client.query<{ ms: number }>(OPENS_IN, [now])).rows;
+		await client.query("COMMIT");
+		await client.end();
+		return { epoch, lost, kept, opensInMs: Math.max(0, opens!.ms) };
+	} catch (error) {
+		// Without waiting for a server that may not be there.
+		client.connection.stream.destroy();
+		throw error;
+	}
+}
+
+/**
+ * The forks of logs that lie behind a reader or writer who comes from the epoch `$1` with the id `$2`; none behind one who
+ * names no epoch (`$2` is empty). An epoch that isn't here was lost, by a failover or a restore. It may have parted anywhere
+ * since its number, and before the newest epoch: a restored backup may be several epochs older than what was lost.
+ */
+export const FORKS_SINCE = `
+	SELECT f.* FROM posthorn.log_forks f
+	WHERE f.epoch > CASE
+		WHEN $2::text = '' OR EXISTS (SELECT FROM posthorn.epochs e WHERE e.no = $1::bigint AND e.id = $2::text) THEN $1::bigint
+		ELSE least($1::bigint, (SELECT max(e.no) FROM posthorn.epochs e)) - 1
+	END`;
+
+/** Of several forks behind a node the lowest tells where what it knows ends. Projects that are missing whole kept nothing. */
+const RECORD_LOST = `
+	WITH known AS (
+		SELECT k.id, k.seq, p.no FROM unnest($3::text[], $4::bigint[]) AS k (id, seq)
+		LEFT JOIN posthorn.projects p ON p.id = k.id
+	), fork AS (
+		SELECT DISTINCT ON (k.id) k.id, k.seq, f.project_no, f.epoch, f.kept, greatest(f.kept, f.lost) AS before
+		FROM known k JOIN LATERAL (${FORKS_SINCE} AND f.project_no = k.no) f ON true
+		ORDER BY k.id, f.kept, f.epoch
+	), recorded AS (
+		UPDATE posthorn.log_forks f SET lost = fork.seq, found_at = coalesce($5::bigint, posthorn.now_ms())
+		FROM fork WHERE f.project_no = fork.project_no AND f.epoch = fork.epoch AND fork.seq > fork.before
+	)
+	SELECT id AS "projectId", kept, seq AS lost, seq - before AS count FROM fork WHERE seq > before
+	UNION ALL SELECT id, 0, seq, seq FROM known WHERE no IS NULL`;
+
+async function recordLost(
+	client: ClientBase,
+	{ no, id }: Epoch,
+	ends: ReadonlyMap<string, number>,
+	now: number | null,
+): Promise<LostTail[]> {
+	const values = [no, id, textArray([...ends.keys()]), numberArray([...ends.values()]), now];
+	return (await client.query<LostTail>(RECORD_LOST, values)).rows;
+}

@@ -1,0 +1,248 @@
+/**
+ * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
+ * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
+ */
+import type { AlarmMark, HandedOver, Lease, Renewal } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import { numberArray, textArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { lockProject } from "../lanes/lock.ts";
+import { findInFlight, handOver } from "./handover.ts";
+
+/** What time it is. */
+export interface LeaseTime {
+	/** By the node's clock, when it asked. */
+	readonly node: number;
+	/** By the database's, where it is not to look itself. */
+	readonly database: number | null;
+}
+
+export const NOW = "coalesce($1::bigint, posthorn.now_ms())";
+
+/** Whether a lease that is free may be taken by any node: all that were held when the current epoch began have ended. */
+export const LEASES_OPEN = `coalesce((SELECT open_at FROM posthorn.epochs ORDER BY no DESC LIMIT 1) <= ${NOW}, true)`;
+
+const take = (free: string) => `
+	UPDATE posthorn.leases l
+	SET wake_at = NULL, holder = $2, generation = l.generation + 1, acknowledged = NULL, until = ${NOW} + $3
+	FROM (${free}) free JOIN posthorn.projects p ON p.no = free.project_no
+	WHERE l.project_no = free.project_no
+	RETURNING p.id, l.generation, free.over`;
+
+/**
+ * Two lines, of which each gets every other place: projects with news, in turn by number, beginning after `$5`; and those
+ * whose time has passed (a retry is due, or a lease ended without being given back), the longest overdue first. `$6`: these
+ * get the odd place.
+ */
+const TAKE_RUNG = sql(`
+	WITH news AS MATERIALIZED (
+		SELECT project_no FROM posthorn.leases WHERE wake_at = 0 AND project_no > $5 AND ${LEASES_OPEN}
+		ORDER BY project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+	), due AS MATERIALIZED (
+		SELECT project_no, wake_at FROM posthorn.leases WHERE wake_at > 0 AND wake_at <= ${NOW} AND ${LEASES_OPEN}
+		ORDER BY wake_at LIMIT $4 FOR UPDATE SKIP LOCKED
+	), ended AS MATERIALIZED (
+		SELECT project_no, until FROM posthorn.leases WHERE until <= ${NOW} AND ${LEASES_OPEN}
+		ORDER BY until LIMIT $4 FOR UPDATE SKIP LOCKED
+	)
+	${take(`
+		SELECT project_no, over, rung FROM (
+			SELECT project_no, false AS over, project_no AS rung, row_number() OVER (ORDER BY project_no) AS turn FROM news
+			UNION ALL
+			SELECT project_no, over, NULL, row_number() OVER (ORDER BY since) FROM (
+				SELECT project_no, false AS over, wake_at AS since FROM due
+				UNION ALL SELECT project_no, true, until FROM ended
+			) past
+		) line ORDER BY turn, (rung IS NULL) <> $6 LIMIT $4`)}, free.rung`);
+
+const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN})`;
+
+/**
+ * Free leases that somebody else holds the rows of are in the answer without a generation. `$6`: the caller held them
+ * until the current epoch began; those that no one has taken since are its own.
+ */
+const TAKE_NAMED = sql(`
+	WITH free AS MATERIALIZED (
+		SELECT q.project_no FROM posthorn.leases q
+		WHERE q.project_no = ANY (ARRAY(SELECT no FROM posthorn.projects WHERE id = ANY ($5::text[]))) AND ${FREE}
+	), named AS MATERIALIZED (
+		SELECT q.project_no, q.until IS NOT NULL AND NOT $6 AS over FROM posthorn.leases q
+		WHERE q.project_no = ANY (ARRAY(SELECT project_no FROM free)) AND ${FREE}
+		ORDER BY q.project_no LIMIT $4 FOR UPDATE SKIP LOCKED
+	), taken AS (${take("SELECT project_no, over FROM named")})
+	SELECT id, generation, over FROM taken
+	UNION ALL
+	SELECT p.id, NULL, false FROM free JOIN posthorn.projects p ON p.no = free.project_no
+	WHERE free.project_no NOT IN (SELECT project_no FROM named)`);
+
+/** What was taken, and which of the named projects could not be, since somebody else holds the lease's row. */
+export interface Acquired {
+	readonly leases: Lease[];
+	/** How many of them were not given back by whoever had them. */
+	readonly over: number;
+	readonly locked: string[];
+}
+
+/** Where the next {@link acquireRung} continues. */
+export interface RungTurn {
+	/** After the project with this number. */
+	readonly behind: number;
+	readonly overdueFirst: boolean;
+}
+
+export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
+
+/** Takes leases of projects that have work. @returns also where to continue next time */
+export async function acquireRung(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	limit: number,
+	{ behind, overdueFirst }: RungTurn,
+): Promise<Acquired & { readonly next: RungTurn }> {
+	const values = [time.database, holder, termMs, limit, behind, overdueFirst];
+	const rows = await c.rows<Taken & { rung: number | null }>(TAKE_RUNG, ...values);
+	const taken = acquired(c, time, termMs, rows);
+	if (rows.length === limit) {
+		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
+		// Those that are overdue filled places of news: there is none behind, and it begins anew.
+		const isOver = news.length < (overdueFirst ? Math.floor(limit / 2) : Math.ceil(limit / 2));
+		return { ...taken, next: { behind: isOver ? 0 : Math.max(behind, ...news), overdueFirst: !overdueFirst } };
+	}
+	if (behind === 0) return { ...taken, next: FIRST_TURN };
+	// It reached the last project: the rest comes from the beginning.
+	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
+	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
+}
+
+/** Takes leases of these projects, as far as they are free. */
+export async function acquireNamed(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	limit: number,
+	projectIds: readonly string[],
+	heldBefore: boolean,
+): Promise<Acquired> {
+	const values = [time.database, holder, termMs, limit, textArray(projectIds), heldBefore];
+	return acquired(c, time, termMs, await c.rows<Taken>(TAKE_NAMED, ...values));
+}
+
+function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Taken[]): Acquired {
+	const taken = rows.filter((row): row is Taken & { generation: number } => row.generation !== null);
+	return {
+		leases: taken.map(({ id, generation }) => {
+			return { projectId: id, generation: c.toGeneration(generation), expiresAt: time.node + termMs };
+		}),
+		over: taken.filter(({ over }) => over).length,
+		locked: rows.filter(({ generation }) => generation === null).map(({ id }) => id),
+	};
+}
+
+/** `over`: whoever held it before had not given it back. */
+type Taken = { id: string; generation: number | null; over: boolean };
+
+/**
+ * Renews those of these leases that still hold and that nobody else holds the rows of. Answers with those, and with the
+ * others that hold as far as can be seen.
+ */
+const renew = (mode: string) =>
+	sql(`
+	WITH mine AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+	), held AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($4::bigint[], $5::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.holder = $2 AND l.until IS NOT NULL
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l ${mode}
+	), renewed AS (
+		UPDATE posthorn.leases l SET until = ${NOW} + $3 FROM held WHERE l.project_no = held.project_no
+		RETURNING l.project_no
+	)
+	SELECT project_no, true AS renewed FROM renewed
+	UNION ALL
+	SELECT project_no, false FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
+const RENEW_FREE = renew("SKIP LOCKED");
+const RENEW_ALL = renew("");
+
+export async function renewLeases(
+	c: Session,
+	time: LeaseTime,
+	termMs: number,
+	holder: string,
+	leases: readonly Lease[],
+	waits: boolean,
+): Promise<Renewal> {
+	const projects: number[] = [];
+	// Known since they were taken, or looked up again one by one.
+	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
+	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
+	const rows = await c.rows<{ project_no: number; renewed: boolean }>(
+		waits ? RENEW_ALL : RENEW_FREE,
+		time.database,
+		holder,
+		termMs,
+		numberArray(projects),
+		numberArray(generations),
+	);
+	const isRenewed = new Map(rows.map(({ project_no, renewed }) => [project_no, renewed]));
+	const of = (renewed: boolean) => leases.filter((_, i) => isRenewed.get(projects[i]!) === renewed);
+	return { renewed: of(true).map((lease) => ({ ...lease, expiresAt: time.node + termMs })), locked: of(false) };
+}
+
+/**
+ * What was appended before this transaction held the log is seen; what comes later finds the lease given back. Answers
+ * whether there is work at once.
+ */
+const RELEASE = sql(`
+	UPDATE posthorn.leases l
+	SET holder = NULL, until = NULL,
+		wake_at = CASE WHEN g.last_seq > $4 OR g.revision <> $5 THEN 0 ELSE ${NOW} + $6::bigint END
+	FROM posthorn.logs g
+	WHERE g.project_no = $2 AND l.project_no = $2 AND l.generation = $3 AND l.until IS NOT NULL
+	RETURNING coalesce(l.wake_at <= ${NOW}, false) AS rung`);
+
+/**
+ * In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. Other nodes are
+ * told of one that has work at once, so that it does not wait until they look.
+ */
+export async function releaseLease(
+	c: Session,
+	time: LeaseTime,
+	lease: Lease,
+	wakeAt: number | null,
+	seen: AlarmMark,
+	inFlight: readonly HandedOver[],
+	waits: boolean,
+): Promise<void> {
+	const project = await findProject(c, lease.projectId);
+	if (project === null) return;
+	const attempts = await findInFlight(c, project, inFlight);
+	await lockProject(c, project, waits);
+	const delay = wakeAt === null ? null : Math.ceil(wakeAt - time.node);
+	const generation = c.storedGeneration(lease.generation);
+	const [given] = await Promise.all([
+		c.row<{ rung: boolean }>(RELEASE, time.database, project, generation, seen.lastSeq, seen.revision, delay),
+		...(attempts.length > 0 ? [handOver(c, time, project, generation, attempts)] : []),
+		c.commit(),
+	]);
+	if (given?.rung) c.changed.add(project);
+}
+
+const NEXT_ALARM = sql(`
+	SELECT least(
+		(SELECT wake_at FROM posthorn.leases WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1),
+		(SELECT until FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT 1)
+	) - ${NOW} AS delay`);
+
+export async function nextAlarm(c: Session, time: LeaseTime): Promise<number | null> {
+	const row = await c.row<{ delay: number | null }>(NEXT_ALARM, time.database);
+	return row!.delay === null ? null : time.node + row!.delay;
+}

@@ -1,0 +1,68 @@
+import type { Acknowledgement, AlarmMark } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import { numberArray, textArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
+
+const MARKS = sql(`
+	SELECT p.no, p.id, g.last_seq, g.revision
+	FROM posthorn.projects p JOIN posthorn.logs g ON g.project_no = p.no WHERE p.id = ANY ($1::text[])`);
+
+export async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
+	const rows = await c.rows<{ no: number; id: string; last_seq: number; revision: number }>(
+		MARKS,
+		textArray(projectIds),
+	);
+	for (const { no, last_seq } of rows) c.ends.set(no, last_seq);
+	return new Map(rows.map(({ id, last_seq, revision }) => [id, { lastSeq: last_seq, revision }]));
+}
+
+/** Answers with those of which somebody else holds the row. */
+const ACKNOWLEDGE = sql(`
+	WITH mine AS MATERIALIZED (
+		SELECT l.project_no
+		FROM unnest($1::bigint[], $2::bigint[]) AS mine (project_no, generation)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.until IS NOT NULL
+	), held AS MATERIALIZED (
+		SELECT l.project_no, mine.revision
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS mine (project_no, generation, revision)
+			JOIN posthorn.leases l ON l.project_no = mine.project_no
+		WHERE l.generation = mine.generation AND l.until IS NOT NULL
+		ORDER BY l.project_no FOR NO KEY UPDATE OF l SKIP LOCKED
+	), done AS (
+		UPDATE posthorn.leases l SET acknowledged = greatest(l.acknowledged, held.revision)
+		FROM held WHERE l.project_no = held.project_no
+	)
+	SELECT project_no FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
+
+export async function acknowledge(
+	c: Session,
+	acknowledgements: readonly Acknowledgement[],
+): Promise<Acknowledgement[]> {
+	const projects: number[] = [];
+	for (const { lease } of acknowledgements) projects.push((await findProject(c, lease.projectId)) ?? 0);
+	const rows = await c.rows<{ project_no: number }>(
+		ACKNOWLEDGE,
+		numberArray(projects),
+		numberArray(acknowledgements.map(({ lease }) => c.storedGeneration(lease.generation))),
+		numberArray(acknowledgements.map(({ revision }) => revision)),
+	);
+	const locked = new Set(rows.map(({ project_no }) => project_no));
+	return acknowledgements.filter((_, i) => locked.has(projects[i]!));
+}
+
+/**
+ * `acknowledged` is of the lease that holds: who takes one has acknowledged nothing yet. Soon after an epoch has begun a
+ * lease may be held that is not there any more.
+ */
+const IS_BEHIND = sql(`
+	SELECT FROM posthorn.leases
+	WHERE project_no = $2 AND coalesce(acknowledged, -1) < $3
+		AND (until > ${NOW} OR NOT ${LEASES_OPEN})`);
+
+export async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
+	const project = await findProject(c, projectId);
+	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
+}

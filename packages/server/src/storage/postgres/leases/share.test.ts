@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import type { World } from "../../../../test/storage/conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
+import { LEASE_TERM_MS, openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import type { PostgresStorage } from "../index.ts";
+
+describe("what nodes share", () => {
+	let server: PostgresServer;
+	let url: string;
+	let world: World;
+	const nodes: PostgresStorage[] = [];
+
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await takeDatabase(server);
+		world = await worldOf(node);
+	});
+	afterEach(async () => {
+		await closeNodes();
+		await giveDatabaseBack(server, url);
+	});
+
+	async function node(clock: { now(): number }): Promise<PostgresStorage> {
+		const storage = await openNode(url, clock);
+		nodes.push(storage);
+		return storage;
+	}
+
+	async function closeNodes(): Promise<void> {
+		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
+	}
+
+	const share = (holder: string, storage = world.storage) => storage.neighbours!.share(holder);
+
+	test("a node counts from its first report until it leaves, once however often it reports", async () => {
+		expect(await share("a")).toEqual({ nodes: 1, projects: 0 });
+		expect(await share("b")).toMatchObject({ nodes: 2 });
+		expect(await share("a")).toMatchObject({ nodes: 2 });
+		await world.storage.neighbours!.leave("b");
+		await world.storage.neighbours!.leave("never there");
+		expect(await share("a")).toMatchObject({ nodes: 1 });
+	});
+
+	test("a node that reports no more counts for a term, and is forgotten; when it comes back it counts again", async () => {
+		await share("dying");
+		world.clock.time += LEASE_TERM_MS;
+		expect(await share("a")).toMatchObject({ nodes: 2 });
+		world.clock.time += 1;
+		expect(await share("a")).toMatchObject({ nodes: 1 });
+		expect(await server.execute("SELECT holder FROM posthorn.nodes", url)).toEqual([{ holder: "a" }]);
+		expect(await share("dying")).toMatchObject({ nodes: 2 });
+	});
+
+	test("projects count while they are worked or their alarm has rung, and not while they wait or have nothing", async () => {
+		const [worked, rung, waits] = [await world.project(), await world.project(), await world.project()];
+		await world.project();
+		const lease = await world.lease(worked);
+		expect(await share("a")).toMatchObject({ projects: 1 });
+		await world.publish(rung, "a");
+		expect(await share("a")).toMatchObject({ projects: 2 });
+		const later = await world.lease(waits);
+		const { seen } = await world.storage.loadLanes(waits);
+		await world.storage.releaseLease(later, world.clock.time + 1_000, seen);
+		expect(await share("a")).toMatchObject({ projects: 2 });
+		world.clock.time += 1_000;
+		expect(await share("a")).toMatchObject({ projects: 3 });
+		await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(worked)).seen);
+		expect(await share("a")).toMatchObject({ projects: 2 });
+		// A lease that ran out is somebody's work as well.
+		await world.lease(rung);
+		world.clock.time += LEASE_TERM_MS;
+		expect(await share("a")).toMatchObject({ projects: 2 });
+	});
+
+	test("nodes that all come back after an outage report at once, and none is in another's way", async () => {
+		const holders = Array.from({ length: 6 }, (_, i) => `node_${i}`);
+		const storages = await Promise.all(holders.map(() => node(world.clock)));
+		for (let outage = 0; outage < 30; outage++) {
+			world.clock.time += 10 * LEASE_TERM_MS;
+			await Promise.all(holders.map((holder, i) => share(holder, storages[i])));
+			expect(await share("node_0")).toMatchObject({ nodes: holders.length });
+		}
+		// Connections report what they met when they end.
+		await closeNodes();
+		const name = new URL(url).pathname.slice(1);
+		const [met] = await server.execute(`SELECT deadlocks::int FROM pg_stat_database WHERE datname = '${name}'`);
+		expect(met).toEqual({ deadlocks: 0 });
+	});
+});

@@ -1,0 +1,245 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
+import { PostgresProxy } from "../../../../../testkit/src/postgres-proxy.ts";
+import { until } from "../../../../../testkit/src/until.ts";
+import type { World } from "../../../../test/storage/conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgres/databases.ts";
+import { worldOf } from "../../../../test/storage/postgres/world.ts";
+import { openPostgresStorage, type PostgresStorage } from "../index.ts";
+
+describe("hearing of other nodes", { timeout: 30_000 }, () => {
+	let server: PostgresServer;
+	let url: string;
+	const nodes: PostgresStorage[] = [];
+	let world: World;
+	let holder: PostgresStorage;
+
+	beforeAll(async () => {
+		server = await PostgresServer.start();
+	}, START_TIMEOUT_MS);
+	afterAll(() => server.stop());
+	beforeEach(async () => {
+		url = await takeDatabase(server);
+		const publisher = await node();
+		holder = await node();
+		world = await worldOf(async () => publisher);
+	});
+	afterEach(async () => {
+		await Promise.all(nodes.splice(0).map((storage) => storage.close()));
+		await giveDatabaseBack(server, url);
+	});
+
+	async function node(): Promise<PostgresStorage> {
+		const storage = await openPostgresStorage({ url, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
+		nodes.push(storage);
+		return storage;
+	}
+
+	/** What a node hears, project by project. */
+	function ears(storage: PostgresStorage): () => Promise<string> {
+		const heard: string[] = [];
+		let waiting: (() => void) | null = null;
+		storage.neighbours.subscribe((projectIds) => {
+			heard.push(...projectIds);
+			waiting?.();
+		});
+		return async () => {
+			while (heard.length === 0)
+				await new Promise<void>((resolve) => {
+					waiting = resolve;
+				});
+			return heard.shift()!;
+		};
+	}
+
+	/** Projects that {@link untilHeard} made. Hints go over several connections, so one of theirs may come late. */
+	const knocks = new Set<string>();
+
+	/** Publishes until the node listens, and goes on behind it: whatever was done before has been heard. */
+	async function untilHeard(next: () => Promise<string>): Promise<void> {
+		const [knock, marker] = [await world.project(), await world.project()];
+		knocks.add(knock).add(marker);
+		let isHeard = false;
+		const heard = (async () => {
+			while ((await next()) !== knock);
+			isHeard = true;
+		})();
+		await until("the node to listen", async () => {
+			await world.publish(knock, "a");
+			return isHeard;
+		});
+		await heard;
+		await world.publish(marker, "a");
+		while ((await next()) !== marker);
+	}
+
+	/** The next project that is heard of for another reason. */
+	async function heard(next: () => Promise<string>): Promise<string> {
+		for (;;) {
+			const project = await next();
+			if (!knocks.has(project)) return project;
+		}
+	}
+
+	test("a node hears of events, replays, tests and changes that another one commits", async () => {
+		const project = await world.project();
+		const webhook = await world.webhook(project, ["a"]);
+		const [event] = await world.publish(project, "a");
+		await world.finish(await world.lease(project), webhook, event!, "failed");
+		const { createdAtGiven: _, ...sample } = world.event(project, "a");
+		const changes = [
+			() => world.publish(project, "a"),
+			() => world.storage.replayDelivery(project, webhook, event!.id, 1),
+			() => world.storage.appendTestEvent(project, webhook, sample),
+			() => world.storage.updateWebhook(project, webhook, { maxInFlight: 2 }),
+			() => world.storage.deleteWebhook(project, webhook),
+		];
+		const next = ears(holder);
+		for (const change of changes) {
+			await untilHeard(next);
+			await change();
+			expect(await heard(next), String(change)).toBe(project);
+		}
+	});
+
+	// A node that stopped left its projects to whoever looked next.
+	test("a node hears of projects that another gives back with work waiting, also as it leaves, and of no others", async () => {
+		const [idle, busy] = [await world.project(), await world.project()];
+		const next = ears(holder);
+		await untilHeard(next);
+		const leaving = await node();
+		for (const [project, wakeAt] of [[idle, null] as const, [busy, Date.now()] as const]) {
+			const [lease] = await leaving.acquireLeases("leaving", 1, [project]);
+			const { seen } = await leaving.loadLanes(project);
+			await leaving.releaseLease(lease!, wakeAt, seen);
+		}
+		await leaving.close();
+		expect(await heard(next)).toBe(busy);
+	});
+
+	test("a node whose connection broke hears again later", async () => {
+		const next = ears(holder);
+		await untilHeard(next);
+		const cut = await server.execute(
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+			url,
+		);
+		expect(cut).toHaveLength(1);
+		await untilHeard(next);
+	});
+
+	test("what a node commits itself is no hint to it, and who has ended it hears nothing", async () => {
+		const [project, other] = [await world.project(), await world.project()];
+		const next = ears(holder);
+		await untilHeard(next);
+		let inVain = 0;
+		holder.neighbours.subscribe(() => inVain++)();
+		const events = [world.event(project, "a")];
+		await holder.appendEvents([{ projectId: project, publishedAt: 1, events }]);
+		await world.publish(other, "a");
+		expect(await heard(next)).toBe(other);
+		expect(inVain).toBe(0);
+	});
+
+	test("a change is in force once the holder of the lease acknowledged it, or holds it no longer", async () => {
+		const project = await world.project();
+		const neighbours = world.storage.neighbours!;
+		const revision = async () => (await neighbours.readMarks([project, "proj_none"])).get(project)!.revision;
+		expect(await neighbours.isInForce(project, await revision())).toBe(true);
+		const [lease] = await holder.acquireLeases("holder", 1, [project]);
+		const { seen } = await holder.loadLanes(project);
+		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
+		await holder.neighbours.acknowledge([{ lease: lease!, revision: seen.revision }]);
+		expect(await neighbours.isInForce(project, seen.revision)).toBe(true);
+		await world.webhook(project, ["a"]);
+		expect(await revision()).toBeGreaterThan(seen.revision);
+		expect(await neighbours.isInForce(project, await revision())).toBe(false);
+		const stale = { ...lease!, generation: lease!.generation - 1 };
+		await holder.neighbours.acknowledge([{ lease: stale, revision: await revision() }]);
+		expect(await neighbours.isInForce(project, await revision())).toBe(false);
+		await holder.releaseLease(lease!, null, seen);
+		expect(await neighbours.isInForce(project, await revision())).toBe(true);
+		// Who takes it next has acknowledged nothing.
+		await holder.acquireLeases("holder", 1, [project]);
+		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
+	});
+});
+
+/** Connections that listen, by their process on the server. */
+const listening = async (server: PostgresServer, url: string): Promise<number[]> => {
+	const rows = await server.execute(
+		"SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+		url,
+	);
+	return rows.map(({ pid }) => pid as number);
+};
+
+/** All connections of the service. */
+const connections = (server: PostgresServer) =>
+	server.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'posthorn'");
+
+describe("a server that only lets read", { timeout: 60_000 }, () => {
+	let server: PostgresServer;
+	let proxy: PostgresProxy;
+	let storage: PostgresStorage;
+
+	beforeEach(async () => {
+		server = await PostgresServer.start({ own: true });
+		const url = await server.createDatabase();
+		proxy = await PostgresProxy.start(url);
+		storage = await openPostgresStorage({ url: proxy.url(url), clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
+		storage.neighbours.subscribe(() => {});
+		await until("the node to listen", async () => (await listening(server, url)).length > 0);
+	}, START_TIMEOUT_MS);
+	afterEach(async () => {
+		await proxy.close();
+		await storage.close();
+		await server.stop();
+	});
+
+	test("where nobody can listen, trying again and again leaves no connections behind", async () => {
+		const standby = await server.standby();
+		try {
+			proxy.retarget(standby.url);
+			// It may have found the primary again before the standby was there.
+			proxy.cut("broken");
+			proxy.heal();
+			const before = proxy.accepted;
+			// One is made each second.
+			await until("four more connections", () => proxy.accepted >= before + 4);
+			expect((await connections(standby)).length).toBeLessThanOrEqual(1);
+		} finally {
+			proxy.cut("broken");
+			await standby.stop();
+		}
+	});
+});
+
+test("closing ends, though the network is gone without a word", { timeout: START_TIMEOUT_MS }, async () => {
+	const server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	const sockets: Socket[] = [];
+	// What one side ends stays half open, so that nobody hears of it once nothing is passed on.
+	const network = createServer({ allowHalfOpen: true }, (near) => {
+		const far = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+		for (const socket of [near, far]) sockets.push(socket.on("error", () => socket.destroy()));
+		near.pipe(far).pipe(near);
+	});
+	await once(network.listen(0, "127.0.0.1"), "listening");
+	const via = new URL(url);
+	via.port = String((network.address() as AddressInfo).port);
+	try {
+		const storage = await openPostgresStorage({ url: via.href, clock: { now: () => Date.now() }, leaseTermMs: 60_000 });
+		storage.neighbours.subscribe(() => {});
+		await until("the node to listen", async () => (await listening(server, url)).length > 0);
+		for (const socket of sockets) socket.unpipe().pause();
+		await storage.close();
+	} finally {
+		for (const socket of sockets) socket.destroy();
+		network.close();
+		await server.dropDatabase(url);
+		await server.stop();
+	}
+});

@@ -1,0 +1,68 @@
+import { PostgresProxy } from "@posthorn/testkit";
+import { expect, test } from "vitest";
+import { PostgresServer } from "../../../../../testkit/src/postgres.ts";
+import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
+import type { NewEvent } from "../../port.ts";
+
+// Whoever reads "new" bills it, or says so to the customer, a second time.
+test("an event that was there before is repeated, also in a call whose commit was not answered", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	await using proxy = await PostgresProxy.start(url);
+	const world = await worldOf((clock) => openNode(proxy.url(url), clock));
+	const project = await world.project();
+	const before = world.event(project, "a");
+	const publish = async (...events: NewEvent[]) => {
+		const [result] = await world.storage.appendEvents([{ projectId: project, publishedAt: world.clock.now(), events }]);
+		if (result!.kind !== "appended") throw new Error(`Publishing ended as ${result!.kind}.`);
+		return result!.events.map(({ seq, repeated }) => [seq, repeated]);
+	};
+	expect(await publish(before)).toEqual([[1, false]]);
+	world.clock.time += 1_000;
+	let lost = 0;
+	proxy.onCommit = (statements) => {
+		if (lost > 0 || !statements.some((text) => text.includes("posthorn.events"))) return "pass";
+		lost += 1;
+		return "lose_answer";
+	};
+	expect(await publish(before, world.event(project, "a"))).toEqual([
+		[1, true],
+		[2, false],
+	]);
+	expect(lost).toBe(1);
+	await world.dispose();
+});
+
+// An event called repeated isn't handed to the lanes: they would read it later.
+test("an event whose commit is not answered is new to the call that made it, and repeated to the next one", async () => {
+	await using server = await PostgresServer.start();
+	const url = await server.createDatabase();
+	await using proxy = await PostgresProxy.start(url);
+	const world = await worldOf((clock) => openNode(proxy.url(url), clock));
+	const project = await world.project();
+	await world.publish(project, "a");
+	let lost = 0;
+	proxy.onCommit = (statements) => {
+		if (lost > 0 || !statements.some((text) => text.includes("posthorn.events"))) return "pass";
+		lost += 1;
+		return "lose_answer";
+	};
+	const events = [world.event(project, "a"), world.event(project, "a")];
+	const request = { projectId: project, publishedAt: world.clock.now(), events };
+	const publish = async () => {
+		const [result] = await world.storage.appendEvents([request]);
+		if (result!.kind !== "appended") throw new Error(`Publishing ended as ${result!.kind}.`);
+		return result!.events.map(({ seq, repeated }) => [seq, repeated]);
+	};
+	expect(await publish()).toEqual([
+		[2, false],
+		[3, false],
+	]);
+	expect(lost).toBe(1);
+	expect(await publish()).toEqual([
+		[2, true],
+		[3, true],
+	]);
+	expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+	await world.dispose();
+});

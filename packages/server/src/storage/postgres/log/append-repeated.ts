@@ -1,0 +1,122 @@
+import { sameContent } from "@posthorn/protocol";
+import type { AppendedEvent, AppendResult } from "../../port.ts";
+import { numberArray, textArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { type Appended, appendRows, holdLogs, type NewRow, type Resolved } from "./append-rows.ts";
+
+/** What an event's id stands for already: in the log, or (without a `seq` yet) in a request before. */
+interface There {
+	readonly seq: number | null;
+	readonly createdAt: number;
+	readonly publishedAt: number;
+	readonly body: Uint8Array;
+}
+
+/** @param lost whether a call before it broke, so that it may have been written */
+export function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): AppendResult {
+	return lost || request.maybeWritten ? { kind: "locked", maybeWritten: true } : { kind: "locked" };
+}
+
+const FIND = sql(`
+	SELECT e.project_no, e.id, e.seq, e.created_at, e.published_at, e.body
+	FROM unnest($1::bigint[], $2::text[]) AS g (project_no, id) CROSS JOIN LATERAL (
+		SELECT * FROM posthorn.events WHERE project_no = g.project_no AND id = g.id LIMIT 1
+	) e`);
+
+/**
+ * Appends requests in their order against what is in the log, each atomic by itself, in a transaction. `maybeOurs`: the
+ * same call was made before and its end is not known, so an event that is there just as it would be written is not a
+ * repeated one.
+ */
+export async function appendAgainstLog(
+	c: Session,
+	all: readonly Resolved[],
+	waits: boolean,
+	maybeOurs: boolean,
+): Promise<AppendResult[]> {
+	const held = await holdLogs(c, new Set(all.map(({ projectNo }) => projectNo)), waits);
+	const mine = all.filter(({ projectNo }) => held.has(projectNo));
+	const there = await findThere(c, mine);
+	const fresh: NewRow[] = [];
+	const outcomes = new Map(
+		mine.map((one) => [one, decide(one, there, fresh, maybeOurs || one.request.maybeWritten === true)]),
+	);
+	const { ends }: Pick<Appended, "ends"> = fresh.length === 0 ? { ends: new Map() } : await appendRows(c, fresh, waits);
+	const mute = new Set(fresh.map(({ projectNo }) => projectNo).filter((projectNo) => !ends.has(projectNo)));
+	return all.map((one): AppendResult => {
+		const outcome = outcomes.get(one);
+		if (outcome === undefined || mute.has(one.projectNo)) return lockedResult(one, maybeOurs);
+		if (outcome.kind === "conflict") return outcome;
+		const seqOf = (place: number) => ends.get(one.projectNo)! + place;
+		const events = outcome.events.map(
+			({ there: found, place, repeated }): AppendedEvent => ({
+				seq: found.seq ?? seqOf(place),
+				createdAt: found.createdAt,
+				repeated,
+			}),
+		);
+		return { kind: "appended", events };
+	});
+}
+
+async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<string, Placed>> {
+	const rows = all.flatMap((one) => one.rows);
+	const found = await c.rows(FIND, numberArray(rows.map((row) => row.projectNo)), textArray(rows.map((row) => row.id)));
+	return new Map(
+		found.map((row) => {
+			const there: There = {
+				seq: row.seq as number,
+				createdAt: row.created_at as number,
+				publishedAt: row.published_at as number,
+				body: row.body as Uint8Array,
+			};
+			return [`${row.project_no}/${row.id}`, { there, place: 0 }];
+		}),
+	);
+}
+
+/** What an id stands for, and where among the project's new events it comes (from 1; 0 for one that was there). */
+interface Placed {
+	readonly there: There;
+	readonly place: number;
+}
+
+type Outcome =
+	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
+	| { readonly kind: "appended"; readonly events: readonly (Placed & { readonly repeated: boolean })[] };
+
+/** Adds what a request appends to `there` and `fresh`, or nothing when one of its events conflicts. */
+function decide(
+	{ request, projectNo, rows }: Resolved,
+	there: Map<string, Placed>,
+	fresh: NewRow[],
+	maybeOurs: boolean,
+) {
+	const added = new Map<string, Placed>();
+	const before = fresh.filter((row) => row.projectNo === projectNo).length;
+	const conflicts: number[] = [];
+	const events: (Placed & { repeated: boolean })[] = [];
+	for (const [index, row] of rows.entries()) {
+		const key = `${projectNo}/${row.id}`;
+		const found = added.get(key) ?? there.get(key);
+		if (found === undefined) {
+			const { createdAt, publishedAt, body } = row;
+			const placed = { there: { seq: null, createdAt, publishedAt, body }, place: before + added.size + 1 };
+			added.set(key, placed);
+			events.push({ ...placed, repeated: false });
+			continue;
+		}
+		const { type, createdAtGiven } = request.events[index]!;
+		if (sameContent(row.id, type, found.there.body, row.body, createdAtGiven))
+			events.push({ ...found, repeated: !(maybeOurs && isOurs(found.there, row)) });
+		else conflicts.push(index);
+	}
+	if (conflicts.length > 0) return { kind: "conflict", indexes: conflicts } satisfies Outcome;
+	for (const [key, placed] of added) there.set(key, placed);
+	fresh.push(...rows.filter((_, i) => events[i]!.there.seq === null && events[i]!.repeated === false));
+	return { kind: "appended", events } satisfies Outcome;
+}
+
+const isOurs = (there: There, row: NewRow): boolean =>
+	there.seq !== null && there.createdAt === row.createdAt && there.publishedAt === row.publishedAt;

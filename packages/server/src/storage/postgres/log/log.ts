@@ -1,0 +1,100 @@
+import type { LogEnd, LogEvent, LogWindow } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import { numberArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { findTypes } from "../connection/types.ts";
+import { firstOfType } from "../history/type-ranges.ts";
+import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
+
+const COLUMNS = "e.seq, e.id, t.name AS type, e.created_at, e.published_at, e.body";
+const TYPE = "JOIN posthorn.event_types t ON t.code = e.type";
+
+/** Of rows in order those before the bodies exceed `$4` bytes; the first one always. */
+const withinBytes = (rows: string) => `
+	SELECT ${COLUMNS}
+	FROM (
+		SELECT w.*, sum(octet_length(w.body)) OVER (ORDER BY w.seq) AS bytes, row_number() OVER (ORDER BY w.seq) AS place
+		FROM (${rows}) w
+	) e ${TYPE}
+	WHERE e.bytes <= $4 OR e.place = 1
+	ORDER BY e.seq`;
+
+const READ = sql(withinBytes("SELECT * FROM posthorn.events WHERE project_no = $1 AND seq > $2 ORDER BY seq LIMIT $3"));
+
+const READ_TYPES = sql(
+	withinBytes(`
+		SELECT found.*
+		FROM (
+			SELECT one.seq
+			FROM unnest($5::integer[]) AS wanted (type) CROSS JOIN LATERAL (
+				SELECT seq FROM posthorn.events ${firstOfType("$1", "wanted.type", "$2")} LIMIT $3
+			) one
+			ORDER BY one.seq LIMIT $3
+		) place CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = place.seq LIMIT 1) found`),
+);
+
+export async function readLog(
+	c: Session,
+	projectId: string,
+	after: number,
+	window: LogWindow,
+	types?: readonly string[],
+): Promise<LogEvent[]> {
+	const project = await findProject(c, projectId);
+	if (project === null) return [];
+	// Test events stand below 0 and are not part of the log.
+	const bounds = [project, Math.max(after, 0), window.maxEvents, Math.floor(window.maxBytes)];
+	if (types === undefined) return (await c.rows(READ, ...bounds)).map(toEvent);
+	const codes = await findTypes(c, types);
+	return codes.length === 0 ? [] : (await c.rows(READ_TYPES, ...bounds, numberArray(codes))).map(toEvent);
+}
+
+const END = sql(`
+	SELECT g.last_seq, (
+		SELECT min(since.kept) FROM (${FORKS_SINCE}) since WHERE since.project_no = g.project_no
+	) AS kept
+	FROM posthorn.logs g WHERE g.project_no = $3`);
+/** What a node tells readers of an epoch: its number and its id. */
+const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
+/** Comes after all that there will be: nothing has parted from it. */
+const NO_EPOCH = [Number.MAX_SAFE_INTEGER, ""];
+
+export const epochName = ({ no, id }: Epoch): string => `${no}.${id}`;
+
+export async function readLogEnd(c: Session, projectId: string, since?: string): Promise<LogEnd | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const [, no, id] = EPOCH.exec(since ?? "") ?? [];
+	const epoch = no === undefined ? NO_EPOCH : [Number(no), id];
+	const row = await c.row<{ last_seq: number; kept: number | null }>(END, ...epoch, project);
+	return { lastSeq: row!.last_seq, kept: row!.kept };
+}
+
+const READ_SEQS = sql(`
+	SELECT ${COLUMNS}
+	FROM unnest($2::bigint[]) AS wanted (seq)
+	CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = wanted.seq LIMIT 1) e ${TYPE}`);
+
+export async function readEvents(c: Session, projectId: string, seqs: readonly number[]): Promise<LogEvent[]> {
+	const project = await findProject(c, projectId);
+	if (project === null || seqs.length === 0) return [];
+	return (await c.rows(READ_SEQS, project, numberArray([...new Set(seqs)]))).map(toEvent);
+}
+
+const FIND = sql(`SELECT ${COLUMNS} FROM posthorn.events e ${TYPE} WHERE e.project_no = $1 AND e.id = $2`);
+
+export async function findEvent(c: Session, projectId: string, eventId: string): Promise<LogEvent | null> {
+	const project = await findProject(c, projectId);
+	const row = project === null ? undefined : await c.row(FIND, project, eventId);
+	return row === undefined ? null : toEvent(row);
+}
+
+const toEvent = (row: Record<string, unknown>): LogEvent => ({
+	seq: row.seq as number,
+	id: row.id as string,
+	type: row.type as string,
+	createdAt: row.created_at as number,
+	publishedAt: row.published_at as number,
+	body: row.body as Uint8Array,
+});

@@ -1,0 +1,15 @@
+import type { Page, Webhook } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { toWebhook, WEBHOOK_COLUMNS } from "./webhook-rows.ts";
+
+const LIST = sql(`
+	SELECT ${WEBHOOK_COLUMNS} FROM posthorn.webhooks w
+	WHERE w.project_no = $1 AND w.id > $2 AND w.deleted_at IS NULL ORDER BY w.id LIMIT $3`);
+
+export async function listWebhooks(c: Session, projectId: string, page: Page): Promise<Webhook[]> {
+	const project = await findProject(c, projectId);
+	if (project === null) return [];
+	return (await c.rows(LIST, project, page.after ?? "", page.limit)).map((row) => toWebhook(projectId, row));
+}

@@ -1,0 +1,140 @@
+/** Changes of webhooks: each holds all of its project, so that lanes and queues stand still meanwhile. */
+import type { NewWebhook, Webhook, WebhookPatch } from "../../port.ts";
+import { findProject } from "../connection/find.ts";
+import { numberArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { typeCode } from "../connection/types.ts";
+import { lockProject, ringForChange } from "../lanes/lock.ts";
+import { findLiveWebhook } from "../replay/replay.ts";
+import { getWebhook } from "./webhook-rows.ts";
+
+const COUNT = sql(`
+	SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = $1 AND deleted_at IS NULL`);
+const CREATE = sql(`
+	WITH made AS (
+		INSERT INTO posthorn.webhooks (project_no, id, url, description, status, max_in_flight, sealed_digest, created_at)
+		VALUES ($1, $2, $3, $4, 'active', $5, $6, $7) RETURNING no
+	), lane AS (
+		INSERT INTO posthorn.lanes (project_no, webhook_no, position) SELECT $1, no, $8 FROM made
+	)
+	INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
+	SELECT $1, no, type, $8 FROM made CROSS JOIN unnest($9::integer[]) AS type`);
+
+export async function createWebhook(
+	c: Session,
+	webhook: NewWebhook,
+	maxPerProject: number,
+): Promise<"created" | "limit" | "no_project"> {
+	const project = await findProject(c, webhook.projectId);
+	if (project === null) return "no_project";
+	const { lastSeq } = await lockProject(c, project);
+	const there = await c.row<{ count: number }>(COUNT, project);
+	if (there!.count >= maxPerProject) return "limit";
+	const { id, url, description, maxInFlight, sealedDigest, createdAt } = webhook;
+	const types = codesOf(c, webhook.events);
+	await Promise.all([
+		c.run(CREATE, project, id, url, description, maxInFlight, sealedDigest, createdAt, lastSeq, types),
+		ringForChange(c, project),
+	]);
+	return "created";
+}
+
+const UPDATE = sql(`
+	UPDATE posthorn.webhooks
+	SET url = coalesce($3, url), description = coalesce($4, description), status = coalesce($5, status),
+		max_in_flight = coalesce($6, max_in_flight)
+	WHERE project_no = $1 AND no = $2`);
+const UNSUBSCRIBE = sql(`
+	DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND NOT type = ANY ($3::integer[])`);
+/** Types that were subscribed to already keep the place from which they are wanted. */
+const SUBSCRIBE = sql(`
+	INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
+	SELECT $1, $2, type, $4 FROM unnest($3::integer[]) AS type ON CONFLICT DO NOTHING`);
+const MOVE_TO_END = sql(`
+	UPDATE posthorn.lanes SET position = $3, open = '{}', skip_through = $3 WHERE project_no = $1 AND webhook_no = $2`);
+
+export async function updateWebhook(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	patch: WebhookPatch,
+): Promise<Webhook | null> {
+	const found = await holdWebhook(c, projectId, webhookId);
+	if (found === null) return null;
+	const { project, webhook, lastSeq } = found;
+	const { url = null, description = null, status = null, maxInFlight = null } = patch;
+	const types = patch.events === undefined ? null : codesOf(c, patch.events);
+	await Promise.all([
+		c.run(UPDATE, project, webhook, url, description, status, maxInFlight),
+		...(types === null
+			? []
+			: [c.run(UNSUBSCRIBE, project, webhook, types), c.run(SUBSCRIBE, project, webhook, types, lastSeq)]),
+		...(patch.from === "now" ? [c.run(MOVE_TO_END, project, webhook, lastSeq)] : []),
+		ringForChange(c, project),
+	]);
+	return getWebhook(c, projectId, webhookId);
+}
+
+const ROTATE = sql("UPDATE posthorn.webhooks SET sealed_digest = $3 WHERE project_no = $1 AND no = $2");
+
+export async function rotateSecret(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	sealedDigest: Uint8Array,
+): Promise<boolean> {
+	const found = await holdWebhook(c, projectId, webhookId);
+	if (found === null) return false;
+	await Promise.all([c.run(ROTATE, found.project, found.webhook, sealedDigest), ringForChange(c, found.project)]);
+	return true;
+}
+
+const DELETE = sql(`
+	UPDATE posthorn.webhooks SET deleted_at = $3, sealed_digest = '', closing = EXISTS (
+		SELECT FROM (
+			SELECT FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT 1
+		) pending
+	)
+	WHERE project_no = $1 AND no = $2`);
+const DELETE_LANE = sql("DELETE FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = $2");
+const DELETE_SUBSCRIPTIONS = sql("DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2");
+
+export async function deleteWebhook(c: Session, projectId: string, webhookId: string, now: number): Promise<boolean> {
+	const found = await holdWebhook(c, projectId, webhookId);
+	if (found === null) return false;
+	const { project, webhook } = found;
+	await Promise.all([
+		c.run(DELETE, project, webhook, now),
+		c.run(DELETE_LANE, project, webhook),
+		c.run(DELETE_SUBSCRIPTIONS, project, webhook),
+		ringForChange(c, project),
+	]);
+	return true;
+}
+
+const DELETE_RETRIES = sql(`
+	DELETE FROM posthorn.retries WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT $3
+	))`);
+
+/** Deletes at most `limit` waiting attempts of a webhook; answers how many. For one who holds the project's deliveries. */
+export function deleteRetries(c: Session, projectNo: number, webhookNo: number, limit: number): Promise<number> {
+	return c.run(DELETE_RETRIES, projectNo, webhookNo, limit);
+}
+
+/** Holds all of the project; null when the webhook is not there. */
+async function holdWebhook(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+): Promise<{ project: number; webhook: number; lastSeq: number } | null> {
+	const project = await findProject(c, projectId);
+	if (project === null) return null;
+	const { lastSeq } = await lockProject(c, project);
+	const webhook = await findLiveWebhook(c, project, webhookId);
+	return webhook === null ? null : { project, webhook, lastSeq };
+}
+
+const codesOf = (c: Session, events: readonly string[]): string =>
+	numberArray([...new Set(events)].map((type) => typeCode(c.names, type)));

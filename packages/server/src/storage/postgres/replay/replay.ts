@@ -1,0 +1,178 @@
+import type { ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
+import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
+import { idRange } from "../../shared/id-range.ts";
+import { findProject, findWebhook } from "../connection/find.ts";
+import { numberArray } from "../connection/literals.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { typeCode } from "../connection/types.ts";
+import { findEventPlace, standingOf } from "../history/delivery.ts";
+import { lockProject, ringForChange } from "../lanes/lock.ts";
+
+const LIVE = sql("SELECT no FROM posthorn.webhooks WHERE project_no = $1 AND id = $2 AND deleted_at IS NULL");
+
+/** The number of a webhook that is not deleted, or null. */
+export async function findLiveWebhook(c: Session, projectNo: number, webhookId: string): Promise<number | null> {
+	const row = await c.row<{ no: number }>(LIVE, projectNo, webhookId);
+	return row === undefined ? null : row.no;
+}
+
+const NUMBER_TEST = sql(`
+	UPDATE posthorn.logs SET last_test_seq = last_test_seq - 1 WHERE project_no = $1 RETURNING last_test_seq AS seq`);
+const ADD_TEST = sql(`
+	INSERT INTO posthorn.events (project_no, seq, id, type, created_at, published_at, body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7)`);
+
+const SUBSCRIBED = sql(`
+	SELECT 1 FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND type = $3`);
+
+/** For one who holds all of the project, and has seen to the event's type. */
+export async function appendTestEvent(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	event: { id: string; type: string; createdAt: number; body: Uint8Array },
+	now: number,
+): Promise<TestEventResult> {
+	const project = await findProject(c, projectId);
+	if (project === null) return "no_webhook";
+	await lockProject(c, project);
+	const webhook = await findLiveWebhook(c, project, webhookId);
+	if (webhook === null) return "no_webhook";
+	const type = typeCode(c.names, event.type);
+	if ((await c.row(SUBSCRIBED, project, webhook, type)) === undefined) return "not_subscribed";
+	const { seq } = (await c.row<{ seq: number }>(NUMBER_TEST, project))!;
+	await Promise.all([
+		c.run(ADD_TEST, project, seq, event.id, type, event.createdAt, now, event.body),
+		queue(c, project, [{ webhook, seq, replay: 0, wasDead: false }], "requested", now),
+		ringForChange(c, project),
+	]);
+	return "queued";
+}
+
+export async function replayDelivery(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	eventId: string,
+	at: number,
+): Promise<ReplayResult> {
+	const project = await findProject(c, projectId);
+	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
+	if (project === null || webhook === null) return { kind: "no_delivery" };
+	await lockProject(c, project);
+	const event = await findEventPlace(c, project, eventId);
+	const standing = event === null ? null : await standingOf(c, project, webhook, event);
+	if (event === null || standing === null) return { kind: "no_delivery" };
+	if (standing.kind !== "over") return { kind: "attempting" };
+	const replay = standing.replay + 1;
+	const wasDead = standing.status === "failed";
+	await beginSeries(c, project, "requested", [{ webhook, seq: event.seq, replay, wasDead }], at);
+	return { kind: "queued", replay };
+}
+
+/** Of the failed attempts looked at those whose delivery did not go on since. */
+const FAILED = sql(`
+	SELECT f.id, f.seq, f.replay, newest.id = f.id AND waiting.seq IS NULL AS over
+	FROM (
+		SELECT id, seq, replay FROM posthorn.attempts
+		WHERE project_no = $1 AND webhook_no = $2 AND status = ${STATUS_CODE.failed}
+			AND id > $3 AND id >= $4 AND id < $5
+		ORDER BY id LIMIT $6
+	) f
+	CROSS JOIN LATERAL (
+		SELECT a.id FROM posthorn.attempts a WHERE a.project_no = $1 AND a.seq = f.seq AND a.webhook_no = $2
+		ORDER BY a.replay DESC, a.attempt DESC LIMIT 1
+	) newest
+	LEFT JOIN LATERAL (
+		-- As a range with its order, so that the primary key is taken without statistics, too.
+		SELECT seq FROM posthorn.retries
+		WHERE project_no = $1 AND (seq, webhook_no) BETWEEN (f.seq, $2) AND (f.seq, $2) ORDER BY seq, webhook_no LIMIT 1
+	) waiting ON true
+	ORDER BY f.id`);
+
+/** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
+export async function replayFailed(
+	c: Session,
+	projectId: string,
+	webhookId: string,
+	filter: ReplayFilter,
+	at: number,
+	limit: number,
+	after?: string,
+): Promise<{ count: number; next: string | null }> {
+	const project = await findProject(c, projectId);
+	if (project === null) return { count: 0, next: null };
+	await lockProject(c, project);
+	const webhook = await findLiveWebhook(c, project, webhookId);
+	if (webhook === null) return { count: 0, next: null };
+	const { from, to } = idRange(filter);
+	const failed = await c.rows<{ id: string; seq: number; replay: number; over: boolean }>(
+		FAILED,
+		project,
+		webhook,
+		after === undefined ? "" : toStoredId(after),
+		from,
+		to,
+		limit,
+	);
+	const over = failed.filter((row) => row.over);
+	if (over.length > 0) {
+		const series = over.map(({ seq, replay }) => ({ webhook, seq, replay: replay + 1, wasDead: true }));
+		await beginSeries(c, project, "replay", series, at);
+	}
+	const last = failed.at(-1);
+	return { count: over.length, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
+}
+
+/** A delivery that is over, with the number of its next series. */
+export interface NewSeries {
+	/** The webhook's number. */
+	readonly webhook: number;
+	readonly seq: number;
+	readonly replay: number;
+	/** Whether it counts as a dead letter until now. */
+	readonly wasDead: boolean;
+}
+
+/** Puts first attempts of replays into their queues, counts them, and rings; for one who holds all of the project. */
+export async function beginSeries(
+	c: Session,
+	projectNo: number,
+	name: RetryQueue,
+	series: readonly NewSeries[],
+	at: number,
+): Promise<void> {
+	await Promise.all([queue(c, projectNo, series, name, at), ringForChange(c, projectNo)]);
+}
+
+const QUEUE = sql(`
+	WITH given AS MATERIALIZED (
+		SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::integer[], $5::integer[]) AS g (webhook_no, seq, replay, dead)
+	), put AS (
+		INSERT INTO posthorn.retries (project_no, webhook_no, seq, replay, attempt, queue, due_at)
+		SELECT $1, webhook_no, seq, replay, 1, $6, $7 FROM given
+	)
+	UPDATE posthorn.lanes l
+	SET retries_waiting = l.retries_waiting + g.waiting, dead_letters = greatest(0, l.dead_letters - g.dead)
+	FROM (SELECT webhook_no, count(*) AS waiting, sum(dead) AS dead FROM given GROUP BY webhook_no) g
+	WHERE l.project_no = $1 AND l.webhook_no = g.webhook_no`);
+
+async function queue(
+	c: Session,
+	projectNo: number,
+	series: readonly NewSeries[],
+	name: RetryQueue,
+	dueAt: number,
+): Promise<void> {
+	await c.run(
+		QUEUE,
+		projectNo,
+		numberArray(series.map(({ webhook }) => webhook)),
+		numberArray(series.map(({ seq }) => seq)),
+		numberArray(series.map(({ replay }) => replay)),
+		numberArray(series.map(({ wasDead }) => (wasDead ? 1 : 0))),
+		QUEUE_CODE[name],
+		c.offset.toDatabase(dueAt),
+	);
+}

@@ -1,0 +1,125 @@
+/**
+ * The days of the delivery log. A day begins at midnight UTC and is a range of ids; its table is made ahead by whoever
+ * opens the database or sweeps, and on demand by whoever has an attempt of a day that has none. There is no table for
+ * "the rest": rows in it would be in the way of their own day.
+ */
+import { lowestSuffixAt } from "../../../base/ids.ts";
+import type { Session } from "../connection/session.ts";
+import { sql } from "../connection/sql.ts";
+import { LOCK_DAYS } from "../connection/whole.ts";
+
+const DAY_MS = 86_400_000;
+/** Days that are made ahead, today's included. */
+const DAYS_AHEAD = 3;
+/** How many webhooks the planner takes a day's attempts to be of. */
+const WEBHOOKS_TOLD = 1_000;
+/** A day as the number of days since the Unix epoch. */
+type Day = number;
+
+/** The characters of an id that tell its time, and how many of them tell it to a third of a day. */
+const TIME_CHARACTERS = 10;
+const COARSE_CHARACTERS = 5;
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** When an id was made, milliseconds since the Unix epoch, by its first characters (the others taken as lowest). */
+function timeOf(storedId: string, characters: number): number {
+	let ms = 0;
+	for (let i = 0; i < TIME_CHARACTERS; i++) {
+		const digit = i < characters ? ALPHABET.indexOf(storedId[i] ?? "") : 0;
+		if (digit < 0) throw new Error(`"${storedId}" is no attempt id: it tells no time.`);
+		ms = ms * 32 + digit;
+	}
+	return ms;
+}
+
+const dayOf = (ms: number): Day => Math.floor(ms / DAY_MS);
+
+/** The stored ids of a day: from `from` on, before `to`. */
+const boundsOf = (day: Day) => ({ from: lowestSuffixAt(day * DAY_MS), to: lowestSuffixAt((day + 1) * DAY_MS) });
+
+const tableOf = (day: Day): string =>
+	`attempts_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+/** The days that these ids fall on. */
+function daysOf(storedIds: Iterable<string>): Set<Day> {
+	const days = new Set<Day>();
+	/** By coarse times the day, or null where midnight lies within. */
+	const known = new Map<string, Day | null>();
+	for (const id of storedIds) {
+		const coarse = id.slice(0, COARSE_CHARACTERS);
+		let day = known.get(coarse);
+		if (day === undefined) {
+			const from = timeOf(id, COARSE_CHARACTERS);
+			const last = from + 32 ** (TIME_CHARACTERS - COARSE_CHARACTERS) - 1;
+			day = dayOf(from) === dayOf(last) ? dayOf(from) : null;
+			known.set(coarse, day);
+		}
+		days.add(day ?? dayOf(timeOf(id, TIME_CHARACTERS)));
+	}
+	return days;
+}
+
+/** The days that are known to be there. They may have been dropped since: then the insert says so. */
+export class KnownDays {
+	readonly #days = new Set<Day>();
+
+	/** Those of these ids' days that may have no table yet. */
+	missing(storedIds: Iterable<string>): Day[] {
+		return [...daysOf(storedIds)].filter((day) => !this.#days.has(day));
+	}
+
+	add(days: Iterable<Day>): void {
+		for (const day of days) this.#days.add(day);
+	}
+
+	forget(): void {
+		this.#days.clear();
+	}
+}
+
+/** The days that should be there at this time. */
+export function daysAhead(now: number): Day[] {
+	return Array.from({ length: DAYS_AHEAD }, (_, i) => dayOf(now) + i);
+}
+
+const LIST = sql(`
+	SELECT c.relname AS name
+	FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+	WHERE i.inhparent = 'posthorn.attempts'::regclass
+	ORDER BY c.relname`);
+
+/** The tables of days, oldest first. */
+export async function listDays(c: Session): Promise<{ readonly table: string; readonly end: number }[]> {
+	const rows = await c.rows<{ name: string }>(LIST);
+	return rows.map(({ name }) => {
+		const [, year, month, date] = /^attempts_(\d{4})(\d\d)(\d\d)$/.exec(name)!;
+		return { table: name, end: Date.UTC(Number(year), Number(month) - 1, Number(date) + 1) };
+	});
+}
+
+/** Makes the tables of these days where they are missing. In a transaction of its own. */
+export async function makeDays(c: Session, days: readonly Day[]): Promise<void> {
+	await c.run(LOCK_DAYS);
+	const there = new Set((await listDays(c)).map(({ table }) => table));
+	for (const day of days) {
+		const table = tableOf(day);
+		if (there.has(table)) continue;
+		const { from, to } = boundsOf(day);
+		// Attached rather than created as a part, so that readers and writers of other days go on meanwhile. Where one webhook
+		// has nearly all attempts, statistics would say that all webhooks have, and other indexes than a webhook's own be read.
+		await c.command(`
+			CREATE TABLE posthorn.${table} (LIKE posthorn.attempts INCLUDING ALL);
+			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${WEBHOOKS_TOLD});
+			ALTER TABLE posthorn.attempts ATTACH PARTITION posthorn.${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
+	}
+}
+
+/**
+ * Drops a day. In a transaction of its own, and for a moment alone with the log: it waits no longer for that than others
+ * may wait for it.
+ */
+export async function dropDay(c: Session, table: string): Promise<void> {
+	await c.command("SET LOCAL lock_timeout = 1000");
+	await c.run(LOCK_DAYS);
+	await c.command(`DROP TABLE IF EXISTS posthorn.${table}`);
+}

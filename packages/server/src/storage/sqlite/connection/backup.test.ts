@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Storage } from "../../port.ts";
+import { backupSqlite, openSqliteStorage } from "../index.ts";
+
+const clock = { now: () => Date.UTC(2026, 10, 21) };
+
+let directory: string;
+let path: string;
+let target: string;
+beforeEach(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	path = join(directory, "posthorn.db");
+	target = join(directory, "copy.db");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = (at: string) => openSqliteStorage({ path: at, clock, leaseTermMs: 1000 });
+
+async function publish(storage: Storage, from: number, count: number): Promise<void> {
+	const events = Array.from({ length: count }, (_, i) => ({
+		id: `evt_${from + i}`,
+		type: "a",
+		createdAt: 1,
+		createdAtGiven: true,
+		body: Buffer.alloc(1000, "x"),
+	}));
+	const [result] = await storage.appendEvents([{ projectId: "proj_x", publishedAt: 1, events }]);
+	expect(result?.kind).toBe("appended");
+}
+
+test("a backup that another process makes while events are being written holds a whole log up to some event", async () => {
+	const storage = await open(path);
+	await storage.createProject({ id: "proj_x", name: "Shop", apps: [], createdAt: 1 });
+	await publish(storage, 1, 3000);
+	const program = `
+		import { backupSqlite } from ${JSON.stringify(import.meta.resolve("../index.ts"))};
+		await backupSqlite(${JSON.stringify(path)}, ${JSON.stringify(target)});`;
+	const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
+	const ended = { code: undefined as number | undefined };
+	const exit = once(child, "exit").then(([code]) => {
+		ended.code = code as number;
+	});
+	let written = 3000;
+	while (ended.code === undefined) {
+		await publish(storage, written + 1, 10);
+		written += 10;
+	}
+	await exit;
+	expect(ended.code).toBe(0);
+	await storage.close();
+
+	const copy = new DatabaseSync(target);
+	expect(copy.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+	copy.close();
+	const restored = await open(target);
+	const log = await restored.readLog("proj_x", 0, { maxEvents: 1e6, maxBytes: 1e9 });
+	expect(log.length).toBeGreaterThanOrEqual(3000);
+	expect(log.length).toBeLessThanOrEqual(written);
+	expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: log.length }, (_, i) => i + 1));
+	await publish(restored, log.length + 1, 1);
+	await restored.close();
+});
+
+test("a backup never overwrites, and leaves nothing half done behind", async () => {
+	await (await open(path)).close();
+	await writeFile(target, "precious");
+	await expect(backupSqlite(path, target)).rejects.toMatchObject({
+		code: "unusable",
+		message: expect.stringContaining("already"),
+	});
+	const missing = join(directory, "missing.db");
+	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
+	await writeFile(missing, "no database at all ".repeat(1000));
+	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
+	await expect(backupSqlite(path, join(directory, "nowhere", "b.db"))).rejects.toMatchObject({ code: "unusable" });
+	const names = await readdir(directory);
+	expect(names.filter((name) => name.includes("unfinished") || name.startsWith("b.db"))).toEqual([]);
+	await backupSqlite(path, join(directory, "b.db"));
+	await (await open(join(directory, "b.db"))).close();
+});

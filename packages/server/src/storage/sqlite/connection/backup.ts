@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../port.ts";
+import { storageError } from "./errors.ts";
+import { APPLICATION_ID } from "./migrate.ts";
+import { makeFile } from "./private-file.ts";
+
+/** Other connections hold a lock for moments only. */
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * Copies a database, also while a service works on it, into one complete file that holds everything committed when the
+ * copying began. The service goes on reading and writing meanwhile; only its write-ahead log grows until the copy is
+ * done. The target appears all at once, on disk. Rejects with a StorageError `unusable` when there is something of that
+ * name already, or the source is no database of ours.
+ */
+export async function backupSqlite(sourcePath: string, targetPath: string): Promise<void> {
+	const target = resolve(targetPath);
+	if (existsSync(target)) throw alreadyThere(target);
+	if (!existsSync(sourcePath))
+		throw new StorageError("unusable", `There is no database at ${sourcePath}: say which one to back up.`);
+	const unfinished = `${target}.${randomUUID()}.unfinished`;
+	try {
+		copy(sourcePath, unfinished);
+		await flush(unfinished);
+		if (existsSync(target)) throw alreadyThere(target);
+		await rename(unfinished, target);
+	} finally {
+		await rm(unfinished, { force: true });
+	}
+	// Windows flushes no directories, and keeps names without being asked.
+	if (process.platform !== "win32") await flush(dirname(target), "r");
+}
+
+const alreadyThere = (target: string) =>
+	new StorageError("unusable", `${target} is there already: name a new file for the backup.`);
+
+function copy(sourcePath: string, targetPath: string): void {
+	let from = sourcePath;
+	try {
+		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+		try {
+			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
+				throw new StorageError("unusable", `${sourcePath} is not a database of Posthorn: say which one to back up.`);
+			from = targetPath;
+			makeFile(targetPath);
+			source.prepare("VACUUM INTO ?").run(targetPath);
+		} finally {
+			source.close();
+		}
+	} catch (error) {
+		throw storageError(error, from);
+	}
+}
+
+async function flush(path: string, flags = "r+"): Promise<void> {
+	const handle = await open(path, flags);
+	try {
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}

@@ -1,0 +1,112 @@
+import { Worker } from "node:worker_threads";
+import type { Bag } from "../../../base/bag.ts";
+import { StorageError } from "../../port.ts";
+import { fromNote } from "./errors.ts";
+import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
+import { transferOf } from "./packed.ts";
+
+/** The thread's program: beside this file, compiled as it is. */
+function programOf(role: WorkerSetup["role"]): URL {
+	const name = role === "checkpointer" ? "checkpointer-worker" : "worker";
+	return new URL(`./${name}.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+}
+
+/** A worker's space for young objects, MB. */
+const YOUNG_MB = 4;
+
+interface Waiting {
+	readonly resolve: (value: unknown) => void;
+	readonly reject: (error: Error) => void;
+}
+
+/** Our end of the line to a worker: calls go in, answers come back in any order. */
+export class Channel {
+	readonly #worker: Worker;
+	/** By the number of their call. A Map would keep what has been answered (see {@link Bag}). */
+	readonly #waiting: (Waiting | null)[] = [];
+	/** Numbers that may be used again. */
+	readonly #free: number[] = [];
+	readonly #path: string;
+	readonly #onDeath: (error: StorageError) => void;
+	/** Why nothing can be asked any more. */
+	#ended: StorageError | null = null;
+
+	private constructor(worker: Worker, path: string, onDeath: (error: StorageError) => void) {
+		this.#worker = worker;
+		this.#path = path;
+		this.#onDeath = onDeath;
+	}
+
+	/**
+	 * Resolves when the worker has opened the database; rejects with the reason why it could not.
+	 *
+	 * @param onDeath called once if an open worker ends before it was told to
+	 */
+	static open(setup: WorkerSetup, onDeath: (error: StorageError) => void): Promise<Channel> {
+		const worker = new Worker(programOf(setup.role), {
+			workerData: setup,
+			name: `sqlite-${setup.role}`,
+			// Flags of the main program (such as `--input-type`) do not fit a file of its own.
+			execArgv: [],
+			// Rows live for one message: a small nursery is collected soon, and its memory stays small.
+			resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+		});
+		let opened = false;
+		const channel = new Channel(worker, setup.path, (error) => opened && onDeath(error));
+		return new Promise((resolve, reject) => {
+			worker.on("message", (message: FromWorker) => {
+				const [kind, content] = message;
+				if (kind === "opened") {
+					opened = true;
+					resolve(channel);
+				} else if (kind === "not_opened") reject(fromNote(content));
+				else channel.#settle(content);
+			});
+			worker.on("error", (error) => reject(channel.#end(error)));
+			worker.on("exit", () => reject(channel.#end()));
+		});
+	}
+
+	/** @param args a batch hands its memory over, see {@link transferOf} */
+	call<T>(operation: string, args: readonly unknown[]): Promise<T> {
+		if (this.#ended !== null) return Promise.reject(this.#ended);
+		const id = this.#free.pop() ?? this.#waiting.length;
+		return new Promise((resolve, reject) => {
+			this.#waiting[id] = { resolve: resolve as (value: unknown) => void, reject };
+			const request: Request = [id, operation, args];
+			this.#worker.postMessage(request, transferOf(args));
+		});
+	}
+
+	/** Waits for what was asked before; later calls are refused as `closed`. */
+	async close(): Promise<void> {
+		if (this.#ended !== null) return;
+		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
+		const closed = this.call(CLOSE, []);
+		this.#ended = new StorageError("closed", "The storage is closed.");
+		await closed;
+		await exited;
+	}
+
+	#settle(replies: readonly Reply[]): void {
+		for (const [id, ok, content] of replies) {
+			const waiting = this.#waiting[id];
+			this.#waiting[id] = null;
+			this.#free.push(id);
+			if (ok) waiting?.resolve(content);
+			else waiting?.reject(fromNote(content));
+		}
+	}
+
+	/** The worker is gone: nobody is left waiting. */
+	#end(cause?: unknown): StorageError {
+		if (this.#ended === null) {
+			const reason = cause instanceof Error ? ` (${cause.message})` : "";
+			const message = `The thread that works on ${this.#path} ended unexpectedly${reason}: start the service again.`;
+			this.#ended = new StorageError("lost", message, { cause });
+			this.#onDeath(this.#ended);
+		}
+		for (const waiting of this.#waiting.splice(0)) waiting?.reject(this.#ended);
+		return this.#ended;
+	}
+}

@@ -1,0 +1,79 @@
+import { StorageError, type StorageErrorCode } from "../../port.ts";
+
+/** Primary result codes of SQLite (https://www.sqlite.org/rescode.html) that are told apart. */
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+interface SqliteError extends Error {
+	readonly errcode: number;
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+	return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
+}
+
+/** The primary result code, or null when the error does not come from SQLite. */
+export function sqliteCode(error: unknown): number | null {
+	return isSqliteError(error) ? error.errcode & 0xff : null;
+}
+
+/** SQLITE_CONSTRAINT_UNIQUE, an extended code. */
+const UNIQUE_VIOLATION = 2067;
+export const isUniqueViolation = (error: unknown): boolean =>
+	isSqliteError(error) && error.errcode === UNIQUE_VIOLATION;
+
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+
+/** A failure of the file system, such as a directory that cannot be made. */
+const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
+
+/** What a failure of SQLite or the disk means to the service; anything that is no such failure stays as it is. */
+export function storageError(error: unknown, path: string): unknown {
+	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
+	if (isFileError(error))
+		return told("unusable", `${path} cannot be opened for writing (${error.message}): name another place for it.`);
+	if (!isSqliteError(error)) return error;
+	switch (error.errcode & 0xff) {
+		case FULL:
+			return told("full", `No space is left to write ${path}: free some, and it goes on by itself.`);
+		case IOERR:
+			return told("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then start again.`);
+		case CORRUPT:
+			return told("unusable", `${path} is damaged (${error.message}): restore it from a backup.`);
+		case NOTADB:
+			return told("unusable", `${path} is not a SQLite database: name another file, or restore it from a backup.`);
+		case CANTOPEN:
+		case READONLY:
+			return told(
+				"unusable",
+				`${path} cannot be opened for writing: check that it and its directory belong to this user.`,
+			);
+		case BUSY:
+			return told("in_use", `${path} is locked by another program: close it, then try again.`);
+		default:
+			return error;
+	}
+}
+
+/** An error as it travels between threads. */
+export interface ErrorNote {
+	readonly code: StorageErrorCode | null;
+	readonly message: string;
+	readonly stack: string | undefined;
+}
+
+export function toNote(error: unknown): ErrorNote {
+	const known = error instanceof Error ? error : new Error(String(error));
+	return { code: known instanceof StorageError ? known.code : null, message: known.message, stack: known.stack };
+}
+
+export function fromNote(note: ErrorNote): Error {
+	const error = note.code === null ? new Error(note.message) : new StorageError(note.code, note.message);
+	if (note.stack !== undefined) error.stack = note.stack;
+	return error;
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { COLD } from "../verbs.ts";
+import { Connection, openWriter } from "./connection.ts";
+import { storageError } from "./errors.ts";
+import { commitTogether } from "./group-commit.ts";
+import { migrate } from "./migrate.ts";
+
+let directory: string;
+let path: string;
+let connection: Connection;
+beforeEach(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	path = join(directory, "posthorn.db");
+	const db = openWriter(path);
+	migrate(db, path);
+	connection = new Connection(db);
+});
+afterEach(async () => {
+	connection.close();
+	await rm(directory, { recursive: true });
+});
+
+const set =
+	(name: string, value = "1") =>
+	() =>
+		COLD.initSetting(connection, { name, value });
+const get = (name: string) => COLD.getSetting(connection, { name });
+const fail = () => {
+	COLD.initSetting(connection, { name: "half", value: "done" });
+	throw new Error("A mistake.");
+};
+
+test("operations that wait together share one transaction, in their order", () => {
+	const outcomes = commitTogether(connection, [set("a", "first"), set("a", "second"), set("b")]);
+	expect(outcomes).toEqual(["first", "first", "1"].map((value) => ({ ok: true, value })));
+});
+
+test("an operation that fails undoes itself alone", () => {
+	const outcomes = commitTogether(connection, [set("a"), fail, set("b")]);
+	expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
+	expect([get("a"), get("half"), get("b")]).toEqual(["1", null, "1"]);
+});
+
+test("a number that was given to a name in a transaction that did not happen is forgotten with it", () => {
+	const intern = (name: string) => () => connection.names.internType(name);
+	commitTogether(connection, [
+		() => {
+			connection.names.internType("lost");
+			throw new Error("A mistake.");
+		},
+	]);
+	commitTogether(connection, [intern("kept")]);
+	expect(connection.names.type("lost")).toBeNull();
+	expect(connection.names.type("kept")).not.toBeNull();
+});
+
+test("when no space is left, what does not fit fails as full, what fits is kept, and it goes on once there is space", () => {
+	const { page_count: pages } = connection.db.prepare("PRAGMA page_count").get()!;
+	connection.db.exec(`PRAGMA max_page_count = ${pages}`);
+	const [small, large] = commitTogether(connection, [set("a"), set("large", "x".repeat(100_000))]);
+	expect(small).toEqual({ ok: true, value: "1" });
+	expect(large!.ok).toBe(false);
+	expect(storageError(!large!.ok && large!.error, path)).toMatchObject({ code: "full" });
+	connection.db.exec("PRAGMA max_page_count = 1000000");
+	expect(commitTogether(connection, [set("large", "x".repeat(100_000))])[0]!.ok).toBe(true);
+});

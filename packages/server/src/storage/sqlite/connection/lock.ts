@@ -1,0 +1,54 @@
+import { hostname } from "node:os";
+import { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../port.ts";
+import { isBusy } from "./errors.ts";
+import { makeFile } from "./private-file.ts";
+
+/** How long a starting process waits for one that is just leaving. */
+const LOCK_WAIT_MS = 250;
+
+/**
+ * The right to work a database alone, held for the life of the connection. A file beside the database, itself a tiny
+ * SQLite database, carries the holder's name, and an open write transaction on it is the lock: the operating system
+ * lets go of it when the process dies, however it dies, so a lock is never stale, while the name can be read meanwhile.
+ */
+export class ExclusiveLock {
+	readonly #db: DatabaseSync;
+
+	/** Throws a StorageError `in_use` that names the holder, when another process or connection has the lock. */
+	constructor(databasePath: string) {
+		const path = `${databasePath}.lock`;
+		makeFile(path);
+		this.#db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+		try {
+			this.#db.exec("CREATE TABLE IF NOT EXISTS holder (pid INTEGER, host TEXT, since TEXT)");
+			this.#db.exec("BEGIN IMMEDIATE; DELETE FROM holder");
+			const row = [process.pid, hostname(), new Date().toISOString()];
+			this.#db.prepare("INSERT INTO holder VALUES (?, ?, ?)").run(...row);
+			this.#db.exec("COMMIT; BEGIN IMMEDIATE");
+		} catch (error) {
+			const holder = isBusy(error) ? describeHolder(this.#db) : null;
+			this.#db.close();
+			if (holder === null) throw error;
+			throw new StorageError(
+				"in_use",
+				`${databasePath} is in use by ${holder}: stop that one, or name another database for this one.`,
+			);
+		}
+	}
+
+	release(): void {
+		this.#db.close();
+	}
+}
+
+function describeHolder(db: DatabaseSync): string {
+	try {
+		const row = db.prepare("SELECT pid, host, since FROM holder").get();
+		if (row !== undefined) return `process ${row.pid} on ${row.host} (since ${row.since})`;
+	} catch (error) {
+		// The holder is just writing its name.
+		if (!isBusy(error)) throw error;
+	}
+	return "another process";
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from "node:sqlite";
+import { StorageError } from "../../port.ts";
+import { MIGRATIONS } from "../migrations/index.ts";
+
+/** Marks the file as ours (`PRAGMA application_id`): "phrn". */
+export const APPLICATION_ID = 0x7068726e;
+
+/** Brings the schema up to date, each step in a transaction of its own. */
+export function migrate(db: DatabaseSync, path: string): void {
+	const version = checkOurs(db, path);
+	for (let next = version; next < MIGRATIONS.length; next++) {
+		db.exec("BEGIN IMMEDIATE");
+		try {
+			db.exec(MIGRATIONS[next]!);
+			db.exec(`PRAGMA user_version = ${next + 1}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+		} catch (error) {
+			if (db.isTransaction) db.exec("ROLLBACK");
+			throw error;
+		}
+	}
+}
+
+/** How many migrations the database has. Throws a StorageError when it is another program's, or a newer version's. */
+export function checkOurs(db: DatabaseSync, path: string): number {
+	const version = pragma(db, "user_version");
+	const application = pragma(db, "application_id");
+	const empty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+	if (!empty && application !== APPLICATION_ID)
+		throw new StorageError("unusable", `${path} is another program's database: name a file of its own for Posthorn.`);
+	if (version > MIGRATIONS.length)
+		throw new StorageError(
+			"unusable",
+			`${path} was written by a newer version of Posthorn (schema ${version}; this one knows ${MIGRATIONS.length}): ` +
+				"start that version, or restore a backup made before the upgrade.",
+		);
+	return version;
+}
+
+function pragma(db: DatabaseSync, name: "user_version" | "application_id"): number {
+	return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

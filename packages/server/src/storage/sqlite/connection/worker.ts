@@ -1,0 +1,124 @@
+/**
+ * A thread with one connection. The *writer* has the only one that writes, and the lock on the database: everything
+ * that waits in its port is run in one transaction and answered after the commit, so calls that arrive while a commit
+ * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
+ * answered by the writer is in it.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { COMMITS } from "../../../base/budgets.ts";
+import { freeAllLeases } from "../leases/leases.ts";
+import { READS, WRITES } from "../operations.ts";
+import { COLD } from "../verbs.ts";
+import { Connection, openReader, openWriter } from "./connection.ts";
+import { storageError, toNote } from "./errors.ts";
+import { commitTogether, type Outcome } from "./group-commit.ts";
+import { ExclusiveLock } from "./lock.ts";
+import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
+import { migrate } from "./migrate.ts";
+import { memoryOf, transferOf } from "./packed.ts";
+import { makeFile, makeFolder } from "./private-file.ts";
+
+/** Calls in one commit at most. */
+const MAX_BATCH_CALLS = 256;
+
+type Operation = (c: Connection, ...args: unknown[]) => unknown;
+
+const { path, role } = workerData as WorkerSetup;
+const port = parentPort!;
+const operations = { ...(role === "writer" ? WRITES : READS), ...COLD } as unknown as Readonly<
+	Record<string, Operation>
+>;
+const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+
+interface Opened {
+	readonly connection: Connection;
+	readonly lock: ExclusiveLock | null;
+}
+
+function open(): Opened {
+	if (role === "reader") return { connection: new Connection(openReader(path)), lock: null };
+	makeFolder(path);
+	const lock = new ExclusiveLock(path);
+	try {
+		makeFile(path);
+		const db = openWriter(path);
+		migrate(db, path);
+		const connection = new Connection(db);
+		freeAllLeases(connection);
+		return { connection, lock };
+	} catch (error) {
+		lock.release();
+		throw error;
+	}
+}
+
+function serve({ connection, lock }: Opened): void {
+	port.on("message", (first: Request) => {
+		const requests = gather(first);
+		const last = requests.at(-1)!;
+		const calls = endsHere(last) ? requests.slice(0, -1) : requests;
+		const runs = calls.map(
+			([, operation, args]) =>
+				() =>
+					operations[operation]!(connection, ...args),
+		);
+		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
+		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
+		if (endsHere(last)) {
+			connection.close();
+			lock?.release();
+			answer([last], [{ ok: true, value: null }]);
+			port.close();
+		}
+	});
+}
+
+/** What waits in the port, in order, up to the bounds of a batch. */
+function gather(first: Request): Request[] {
+	const requests = [first];
+	let bytes = sizeOf(first);
+	let last = first;
+	while (!endsHere(last) && requests.length < MAX_BATCH_CALLS && bytes < COMMITS.sqliteBytes) {
+		const next = receiveMessageOnPort(port) as { message: Request } | undefined;
+		if (next === undefined) break;
+		last = next.message;
+		requests.push(last);
+		bytes += sizeOf(last);
+	}
+	return requests;
+}
+
+const endsHere = ([, operation]: Request): boolean => operation === CLOSE;
+
+const sizeOf = ([, , args]: Request): number =>
+	args.reduce<number>((sum, arg) => sum + (memoryOf(arg)?.length ?? 0), 0);
+
+/** All that an operation reads is of one state. */
+function readOnce(connection: Connection, run: () => unknown): Outcome {
+	try {
+		connection.sql("BEGIN").run();
+		const value = run();
+		connection.sql("COMMIT").run();
+		return { ok: true, value };
+	} catch (error) {
+		if (connection.db.isTransaction) connection.db.exec("ROLLBACK");
+		return { ok: false, error };
+	}
+}
+
+function answer(calls: readonly Request[], outcomes: readonly Outcome[]): void {
+	const replies = outcomes.map((outcome, i): Reply => {
+		const [id] = calls[i]!;
+		if (outcome.ok) return [id, true, outcome.value];
+		return [id, false, toNote(storageError(outcome.error, path))];
+	});
+	if (replies.length > 0) send(["replies", replies], transferOf(replies.map(([, ok, value]) => ok && value)));
+}
+
+try {
+	serve(open());
+	send(["opened"]);
+} catch (error) {
+	send(["not_opened", toNote(storageError(error, path))]);
+	port.close();
+}

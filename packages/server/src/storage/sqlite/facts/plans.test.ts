@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import type { NewEvent } from "../../port.ts";
+import { Connection, openWriter } from "../connection/connection.ts";
+import { migrate } from "../connection/migrate.ts";
+import { READS, WRITES } from "../operations.ts";
+
+/** The steps of the plan of every statement on store facts, by its text. */
+const plans = new Map<string, string[]>();
+beforeAll(async () => {
+	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	const path = join(directory, "posthorn.db");
+	const db = openWriter(path);
+	migrate(db, path);
+	const prepare = db.prepare.bind(db);
+	db.prepare = (text) => {
+		if (text.includes("store_")) {
+			const steps = prepare(`EXPLAIN QUERY PLAN ${text}`).all();
+			plans.set(
+				text,
+				steps.map(({ detail }) => String(detail)),
+			);
+		}
+		return prepare(text);
+	};
+	const connection = new Connection(db);
+	try {
+		runEveryOperation(connection);
+	} finally {
+		connection.close();
+		await rm(directory, { recursive: true });
+	}
+});
+
+function runEveryOperation(c: Connection): void {
+	const digest = new Uint8Array(32);
+	let events = 0;
+	const event = (): NewEvent => {
+		const id = `evt_${++events}`;
+		return { id, type: "a", createdAt: 0, createdAtGiven: true, body: new Uint8Array(2) };
+	};
+	WRITES.createProject(c, { id: "p", name: "Shop", apps: [], createdAt: 0 });
+	WRITES.touchBasket(c, "p", { basketId: "b", at: 0, dueAt: 5, data: "{}" });
+	WRITES.touchBasket(c, "p", { basketId: "c", at: 0, dueAt: 5, data: "{}" });
+	const of = { orderId: "o", digest, at: 0 };
+	const order = { ...of, customerKey: digest, amountCents: 2, currency: "EUR", basketId: "b" };
+	WRITES.recordOrders(c, "p", [{ ...order, customerCreated: event(), purchaseCompleted: event() }]);
+	READS.getOrder(c, "p", "o");
+	WRITES.recordRefund(c, "p", { ...of, refundId: "r", amountCents: 1, partial: event(), whole: event() });
+	WRITES.recordChargeback(c, "p", { ...of, chargebackId: "c", event: event() });
+	WRITES.recordDeliverable(c, "p", { ...of, deliverableId: "d", event: event() });
+	WRITES.recordSubscription(c, "p", { subscriptionId: "s", digest, at: 0, data: "{}", event: event() });
+	READS.getSubscription(c, "p", "s");
+	WRITES.cancelSubscription(c, "p", "s", 1, event());
+	READS.nextBasketDue(c);
+	WRITES.takeDueBaskets(c, 9, 10, 10);
+	WRITES.abandonBaskets(c, "p", [{ basketId: "c", touchedAt: 0, event: event() }], 9);
+	WRITES.removeBasket(c, "p", "b");
+}
+
+test("every fact is found by its key, whatever there is of others", () => {
+	expect(plans.size).toBeGreaterThan(20);
+	for (const [text, steps] of plans) {
+		expect(
+			steps.filter((step) => step.includes("TEMP B-TREE")),
+			text,
+		).toEqual([]);
+		const walks = steps.filter((step) => step.startsWith("SCAN"));
+		// One step at the beginning of the index.
+		const ofNext = text.includes("ORDER BY due_at LIMIT 1");
+		expect(walks, text).toEqual(ofNext ? ["SCAN store_baskets USING COVERING INDEX store_baskets_by_due"] : []);
+	}
+});
+
+test("due baskets are a range of their times, however many wait", () => {
+	const [, steps] = [...plans].find(([text]) => text.includes("b.due_at <= ?"))!;
+	expect(steps).toEqual([
+		"SEARCH b USING INDEX store_baskets_by_due (due_at<?)",
+		"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)",
+	]);
+});

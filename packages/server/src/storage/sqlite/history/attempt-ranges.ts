@@ -1,0 +1,106 @@
+import type { AttemptFilter } from "../../port.ts";
+import { fitsResponse, statusesOf } from "../../shared/response-filter.ts";
+import type { Connection } from "../connection/connection.ts";
+import { findEventPlace } from "./delivery.ts";
+import { mergedRanges } from "./merge.ts";
+
+/** What a filter asks for besides its times. */
+export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
+
+/** A part of the log, by stored ids: from `from` on, before `to`. */
+export interface IdRange {
+	readonly from: string;
+	readonly to: string;
+}
+
+/** The attempts that a filter finds, as ranges of the index that fits it. */
+interface Ranges {
+	/** FROM and WHERE of each. */
+	readonly selections: readonly string[];
+	/** In the place of ?1; ?2 and ?3 are the bounds, and what is more comes from ?4 on. */
+	readonly owner: number;
+	readonly more: readonly number[];
+}
+
+/** What a walk along the log found. */
+export interface Walk {
+	readonly rows: Record<string, unknown>[];
+	/** The stored id where it stopped because it had looked at enough; null otherwise. */
+	readonly end: string | null;
+}
+
+/** Attempts that match, in the order of their ids, `limit` at most. */
+export function walkAttempts(
+	c: Connection,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	{ columns, order, limit }: { readonly columns: string; readonly order: "ASC" | "DESC"; readonly limit: number },
+): Walk {
+	const ranges = rangesOf(c, projectNo, kind);
+	if (ranges === null) return { rows: [], end: null };
+	const { response } = kind;
+	const read = response === undefined ? columns : `${columns}, status_code`;
+	const selects = ranges.selections.map((selection) => `SELECT ${read}, id ${selection}`);
+	const statement = c.sql(mergedRanges(selects, `id ${order}`));
+	const values = [ranges.owner, range.from, range.to, ...ranges.more];
+	if (response === undefined) return { rows: statement.all(...values, limit), end: null };
+	const rows: Record<string, unknown>[] = [];
+	let scanned = 0;
+	for (const row of statement.iterate(...values, response.maxScanned)) {
+		scanned++;
+		if (fitsResponse(response, row.status_code as number | null)) rows.push(row);
+		if (rows.length === limit) break;
+		if (scanned === response.maxScanned) return { rows, end: row.id as string };
+	}
+	return { rows, end: null };
+}
+
+/** How many attempts match, counted no further than `max`; of a filter without `response`. */
+export function countInRanges(
+	c: Connection,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	max: number,
+): number {
+	const ranges = rangesOf(c, projectNo, kind);
+	if (ranges === null) return 0;
+	const all = ranges.selections.map((selection) => `SELECT 1 ${selection}`).join(" UNION ALL ");
+	const row = c
+		.sql(`SELECT count(*) AS count FROM (${all} LIMIT ?)`)
+		.get(ranges.owner, range.from, range.to, ...ranges.more, max);
+	return row?.count as number;
+}
+
+/** Null when nothing can match. */
+function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges | null {
+	const webhook = kind.webhookId === undefined ? undefined : c.names.webhook(projectNo, kind.webhookId);
+	const types = kind.type === undefined ? c.names.allTypes() : [c.names.type(kind.type)];
+	if (webhook === null || types.length === 0 || types.includes(null)) return null;
+	const statuses = statusesOf(kind);
+	if (statuses.length === 0) return null;
+	if (kind.eventId !== undefined) {
+		const event = findEventPlace(c, projectNo, kind.eventId);
+		if (event === null) return null;
+		// A handful of rows, the attempts of one event: no other index comes into question.
+		const selection = `
+			FROM attempts INDEXED BY attempts_by_delivery
+			WHERE project_no = ?1 AND seq = ?4 ${webhook === undefined ? "" : "AND webhook_no = ?5"} AND id >= ?2 AND id < ?3
+				AND status IN (${statuses}) AND type IN (${types})`;
+		return {
+			selections: [selection],
+			owner: projectNo,
+			more: webhook === undefined ? [event.seq] : [event.seq, webhook],
+		};
+	}
+	const column = webhook === undefined ? "project_no" : "webhook_no";
+	const selections = statuses.flatMap((status) =>
+		types.map(
+			(type) => `
+				FROM attempts
+				WHERE ${column} = ?1 AND status = ${status} AND type = ${type} AND id >= ?2 AND id < ?3`,
+		),
+	);
+	return { selections, owner: webhook ?? projectNo, more: [] };
+}

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SQLInputValue } from "node:sqlite";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { Connection, openWriter } from "../connection/connection.ts";
+import { migrate } from "../connection/migrate.ts";
+import { packAppends } from "../log/wire.ts";
+import { READS, WRITES } from "../operations.ts";
+
+const MANY = 4_000;
+const MAX_SCANNED = 500;
+const FAR_FROM_ANY = { response: { codes: [{ from: 500, to: 599 }], maxScanned: MAX_SCANNED } };
+
+let directory: string;
+let c: Connection;
+/** Rows of `attempts` that statements returned: each is a row looked at, since nothing is sorted (plans.test.ts). */
+let read = 0;
+
+beforeAll(async () => {
+	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	const path = join(directory, "posthorn.db");
+	const db = openWriter(path);
+	migrate(db, path);
+	const prepare = db.prepare.bind(db);
+	db.prepare = (text) => {
+		const statement = prepare(text);
+		if (!text.includes("FROM attempts")) return statement;
+		const [all, iterate] = [statement.all.bind(statement), statement.iterate.bind(statement)];
+		statement.all = ((...values: SQLInputValue[]) => {
+			const rows = all(...values);
+			read += rows.length;
+			return rows;
+		}) as typeof all;
+		statement.iterate = function* (...values: SQLInputValue[]) {
+			for (const row of iterate(...values)) {
+				read++;
+				yield row;
+			}
+		} as typeof iterate;
+		return statement;
+	};
+	c = new Connection(db);
+	WRITES.createProject(c, { id: "p", name: "Shop", apps: [], createdAt: 0 });
+	const about = {
+		projectId: "p",
+		url: "",
+		description: "",
+		maxInFlight: 2,
+		createdAt: 0,
+		sealedDigest: new Uint8Array(),
+	};
+	WRITES.createWebhook(c, { ...about, id: "w", events: ["a"] }, 10);
+	const event = { id: "evt_1", type: "a", createdAt: 0, createdAtGiven: true, body: new Uint8Array(9) };
+	WRITES.appendEvents(c, packAppends([{ projectId: "p", publishedAt: 1, events: [event] }]));
+	const insert = prepare(`
+		INSERT INTO attempts (id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at,
+			response_ms, response_truncated, url, response_body)
+		SELECT printf('%026d', ?1), p.no, w.no, 1, ?1, 1, t.code, 2 + ?1 % 2, 404, 1, 1, 0, '', ''
+		FROM projects p, webhooks w, event_types t`);
+	db.exec("BEGIN");
+	for (let n = 1; n <= MANY; n++) insert.run(n);
+	db.exec("COMMIT");
+});
+afterAll(async () => {
+	c.close();
+	await rm(directory, { recursive: true });
+});
+beforeEach(() => {
+	read = 0;
+});
+
+test("a page far from any match looks at a bounded number of attempts and says where to continue", () => {
+	let before: string | undefined;
+	for (let pages = 1; pages <= MANY / MAX_SCANNED; pages++) {
+		const page = { limit: 10, ...(before === undefined ? {} : { before }) };
+		const { rows, next } = READS.listAttemptSummaries(c, "p", FAR_FROM_ANY, page);
+		expect([rows, read]).toEqual([[], pages * MAX_SCANNED]);
+		before = next!;
+	}
+	expect(READS.listAttempts(c, "p", FAR_FROM_ANY, { limit: 10, maxBytes: 1, before: before! })).toEqual({
+		rows: [],
+		next: null,
+	});
+});
+
+test("a count far from any match looks at a bounded number of attempts", () => {
+	expect(READS.countAttempts(c, "p", FAR_FROM_ANY, 10_000)).toEqual({ count: 0, capped: true });
+	expect(read).toBe(MAX_SCANNED);
+});
+
+test("a step of replays far from any match looks at a bounded number of attempts", () => {
+	const step = READS.countMatching(c, "p", FAR_FROM_ANY, Date.UTC(2026, 10, 21), 10);
+	expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
+	expect(read).toBe(MAX_SCANNED);
+});
+
+test("nothing is read where no status can have such a response", () => {
+	expect(READS.countAttempts(c, "p", { status: "delivered", ...FAR_FROM_ANY }, 10_000).capped).toBe(false);
+	const success = { codes: [{ from: 200, to: 299 }], maxScanned: MAX_SCANNED };
+	expect(READS.countAttempts(c, "p", { status: "failed", response: success }, 10_000).capped).toBe(false);
+	expect(READS.countAttempts(c, "p", { response: success }, 10_000)).toEqual({ count: 0, capped: false });
+	expect(read).toBe(0);
+});

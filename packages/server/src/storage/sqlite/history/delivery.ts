@@ -1,0 +1,75 @@
+import type { AttemptStatus } from "../../port.ts";
+import { statusOf } from "../../shared/attempt-codes.ts";
+import type { Connection } from "../connection/connection.ts";
+import { decodeOpen } from "../lanes/open-events.ts";
+
+/** Where a delivery stands. */
+export type Standing =
+	/** Its next attempt waits in a queue, or is under way from there. */
+	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
+	/** Its first attempt waits in the lane, or is under way. */
+	| { readonly kind: "in_lane" }
+	/** Nothing waits; the newest attempt says how it ended. */
+	| { readonly kind: "over"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
+
+/** An event as deliveries refer to it. */
+export interface EventPlace {
+	readonly seq: number;
+	readonly type: number;
+}
+
+export function findEventPlace(c: Connection, projectNo: number, eventId: string): EventPlace | null {
+	const row = c.sql("SELECT seq, type FROM events WHERE project_no = ? AND id = ?").get(projectNo, eventId);
+	return row === undefined ? null : { seq: row.seq as number, type: row.type as number };
+}
+
+/** Null when the event was never on its way to this webhook, or the webhook is deleted. */
+export function standingOf(c: Connection, projectNo: number, webhookNo: number, event: EventPlace): Standing | null {
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	if (lane === undefined) return null;
+	const retry = c
+		.sql("SELECT attempt, replay, due_at FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, event.seq, webhookNo);
+	if (retry !== undefined)
+		return {
+			kind: "queued",
+			attempt: retry.attempt as number,
+			replay: retry.replay as number,
+			dueAt: retry.due_at as number,
+		};
+	const newest = newestAttempt(c, projectNo, webhookNo, event.seq);
+	if (newest !== null) return { kind: "over", ...newest };
+	const waits = event.seq > (lane.position as number) || decodeOpen(lane.open).includes(event.seq);
+	return waits && isSubscribed(c, webhookNo, event) ? { kind: "in_lane" } : null;
+}
+
+/** The last attempt of the last series, by index. */
+export function newestAttempt(
+	c: Connection,
+	projectNo: number,
+	webhookNo: number,
+	seq: number,
+): { attempt: number; replay: number; status: AttemptStatus } | null {
+	const row = c
+		.sql(`
+			SELECT attempt, replay, status FROM attempts WHERE project_no = ? AND seq = ? AND webhook_no = ?
+			ORDER BY replay DESC, attempt DESC LIMIT 1`)
+		.get(projectNo, seq, webhookNo);
+	if (row === undefined) return null;
+	return { attempt: row.attempt as number, replay: row.replay as number, status: statusOf(row.status) };
+}
+
+function isSubscribed(c: Connection, webhookNo: number, event: EventPlace): boolean {
+	const row = c
+		.sql("SELECT 1 FROM subscriptions WHERE webhook_no = ? AND type = ? AND from_seq < ?")
+		.get(webhookNo, event.type, event.seq);
+	return row !== undefined;
+}
+
+/** Whether a next attempt waits, or is under way from its queue. */
+export function isQueued(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
+	const row = c
+		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, seq, webhookNo);
+	return row !== undefined;
+}

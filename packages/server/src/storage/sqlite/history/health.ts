@@ -1,0 +1,91 @@
+import type { WebhookHealth } from "../../port.ts";
+import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
+import type { Connection } from "../connection/connection.ts";
+import { readSummary } from "./attempt-rows.ts";
+
+/** A place in the log: its row and its stored id. */
+interface Place {
+	readonly no: number;
+	readonly id: string;
+}
+
+/** A range of `attempts_by_webhook`: the attempts of one webhook, status and type, by id. */
+interface Kind {
+	readonly status: number;
+	readonly type: number;
+}
+
+export function readHealth(c: Connection, projectId: string): WebhookHealth[] {
+	return c
+		.sql(`
+			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no
+			WHERE w.project_no = ? AND w.deleted_at IS NULL ORDER BY w.id`)
+		.all(c.names.project(projectId))
+		.map((row) => {
+			const webhook = row.no as number;
+			return {
+				webhookId: row.id as string,
+				...readOutcomes(c, webhook),
+				waiting: { count: row.retries_waiting as number, nextAt: nextDue(c, webhook) },
+				deadLetters: row.dead_letters as number,
+			};
+		});
+}
+
+function readOutcomes(
+	c: Connection,
+	webhook: number,
+): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "lastDeliveredAt"> {
+	const kinds = kindsOf(c, webhook);
+	const others = kinds.filter(({ status }) => status !== STATUS_CODE.delivered);
+	const delivered = lastOf(
+		c,
+		webhook,
+		kinds.filter(({ status }) => status === STATUS_CODE.delivered),
+	);
+	// What is behind the last delivery is the failures since.
+	const firstOther = firstBehind(c, webhook, others, delivered?.id ?? "");
+	const last = firstOther === null ? delivered : lastOf(c, webhook, others);
+	return {
+		lastAttempt: last === null ? null : readSummary(c, last.no),
+		failingSince: firstOther === null ? null : readSummary(c, firstOther.no),
+		lastDeliveredAt: delivered === null ? null : readSummary(c, delivered.no).startedAt,
+	};
+}
+
+/** The ranges that are not empty, each found from the one before by a single step in the index. */
+function kindsOf(c: Connection, webhook: number): Kind[] {
+	const next = c.sql(
+		"SELECT type FROM attempts WHERE webhook_no = ? AND status = ? AND type > ? ORDER BY type LIMIT 1",
+	);
+	return Object.values(STATUS_CODE).flatMap((status) => {
+		const kinds: Kind[] = [];
+		for (let row = next.get(webhook, status, 0); row !== undefined; row = next.get(webhook, status, kinds.at(-1)!.type))
+			kinds.push({ status, type: row.type as number });
+		return kinds;
+	});
+}
+
+function lastOf(c: Connection, webhook: number, kinds: readonly Kind[]): Place | null {
+	const last = c.sql(
+		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? ORDER BY id DESC LIMIT 1",
+	);
+	const places = kinds.map(({ status, type }) => last.get(webhook, status, type) as Place | undefined);
+	return places.reduce<Place | null>((best, place) => (place && (!best || place.id > best.id) ? place : best), null);
+}
+
+function firstBehind(c: Connection, webhook: number, kinds: readonly Kind[], after: string): Place | null {
+	const first = c.sql(
+		"SELECT no, id FROM attempts WHERE webhook_no = ? AND status = ? AND type = ? AND id > ? ORDER BY id LIMIT 1",
+	);
+	const places = kinds.map(({ status, type }) => first.get(webhook, status, type, after) as Place | undefined);
+	return places.reduce<Place | null>((best, place) => (place && (!best || place.id < best.id) ? place : best), null);
+}
+
+function nextDue(c: Connection, webhook: number): number | null {
+	const first = c.sql("SELECT min(due_at) AS at FROM retries WHERE webhook_no = ? AND queue = ?");
+	const times = Object.values(QUEUE_CODE)
+		.map((queue) => first.get(webhook, queue)?.at as number | null)
+		.filter((at) => at !== null);
+	return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,76 @@
+/**
+ * How attempts come into `attempt_stats`: not with each settle, but by whole ranges of the log, once enough of it has
+ * gathered behind the mark in `stats_progress`. The mark moves in the same transaction, so each attempt is counted once;
+ * readers count what lies behind the mark themselves, so a figure is always that of the last commit. What lies there
+ * stays little: a settle that finds {@link GATHERED} rows beyond the mark, its own included, moves it to the end.
+ */
+import type { Connection } from "../connection/connection.ts";
+import { CLASS_OF_ATTEMPT } from "./response-classes.ts";
+
+/** Milliseconds; the grains in which attempts are counted. */
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+
+/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
+const MINUTES_KEPT_MS = 49 * HOUR;
+
+/** Attempts that gather before they are counted: enough that most fall on counts of few rows. */
+const GATHERED = 2_000;
+
+/** Up to which row of the log attempts are counted, and how far the log goes. */
+function progress(c: Connection): { counted: number; last: number } {
+	const row = c
+		.sql(`
+			SELECT counted_through AS counted, (SELECT max(no) FROM attempts) AS last FROM stats_progress WHERE id = 1`)
+		.get()!;
+	return { counted: row.counted as number, last: (row.last as number | null) ?? 0 };
+}
+
+/** Counts what has gathered, if it is enough. */
+export function countGathered(c: Connection): void {
+	const { counted, last } = progress(c);
+	if (last - counted >= GATHERED) countRange(c, counted, last);
+}
+
+/** Counts everything up to this row at least, before it goes. */
+export function countThrough(c: Connection, no: number): void {
+	const { counted, last } = progress(c);
+	if (no > counted) countRange(c, counted, last);
+}
+
+function countRange(c: Connection, after: number, through: number): void {
+	c.sql(`
+		WITH minutes AS MATERIALIZED (
+			SELECT project_no, webhook_no, started_at / ${MINUTE} AS minute, status, ${CLASS_OF_ATTEMPT} AS class, count(*) AS n
+			FROM attempts NOT INDEXED WHERE no > ? AND no <= ? GROUP BY 1, 2, 3, 4, 5
+		)
+		INSERT INTO attempt_stats (scope, grain, at, status, class, n)
+		SELECT scope, grain, at, status, class, sum(n) FROM (
+			SELECT webhook_no AS scope, ${MINUTE} AS grain, minute AS at, status, class, n FROM minutes
+			UNION ALL SELECT -project_no, ${MINUTE}, minute, status, class, n FROM minutes
+			UNION ALL SELECT webhook_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+			UNION ALL SELECT -project_no, ${HOUR}, minute / 60, status, class, n FROM minutes
+		)
+		WHERE true GROUP BY 1, 2, 3, 4, 5
+		ON CONFLICT DO UPDATE SET n = n + excluded.n`).run(after, through);
+	c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(through);
+}
+
+/** After rows of the log went: numbers at its end are given out again, and what gets them is not counted yet. */
+export function followEnd(c: Connection): void {
+	const { counted, last } = progress(c);
+	if (last < counted) c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(last);
+}
+
+/**
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`; answers whether there may
+ * be more than the `limit` of each that went.
+ */
+export function sweepStats(c: Connection, cutoff: number, now: number, limit: number): boolean {
+	const sweep = c.sql(`
+		DELETE FROM attempt_stats WHERE (scope, grain, at, status, class) IN
+			(SELECT scope, grain, at, status, class FROM attempt_stats WHERE grain = ? AND at < ? LIMIT ?)`);
+	const minutes = sweep.run(MINUTE, Math.floor((now - MINUTES_KEPT_MS) / MINUTE), limit);
+	const hours = sweep.run(HOUR, Math.floor(cutoff / HOUR), limit);
+	return minutes.changes === limit || hours.changes === limit;
+}

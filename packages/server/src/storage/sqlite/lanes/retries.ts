@@ -1,0 +1,49 @@
+import type { Retry } from "../../port.ts";
+import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
+import type { Connection } from "../connection/connection.ts";
+
+/** Makes or replaces a delivery's waiting attempt; answers how many more wait now: 1 or 0. */
+export function putRetry(c: Connection, projectNo: number, webhookNo: number, retry: Omit<Retry, "webhookId">): number {
+	const queue = QUEUE_CODE[retry.queue];
+	const replaced = c
+		.sql(`
+			UPDATE retries SET queue = ?, due_at = ?, replay = ?, attempt = ?
+			WHERE project_no = ? AND seq = ? AND webhook_no = ?`)
+		.run(queue, retry.dueAt, retry.replay, retry.attempt, projectNo, retry.seq, webhookNo);
+	if (replaced.changes === 1) return 0;
+	c.sql(`
+		INSERT INTO retries (project_no, seq, webhook_no, queue, due_at, replay, attempt) VALUES (?, ?, ?, ?, ?, ?, ?)`).run(
+		projectNo,
+		retry.seq,
+		webhookNo,
+		queue,
+		retry.dueAt,
+		retry.replay,
+		retry.attempt,
+	);
+	return 1;
+}
+
+/** Whether an attempt of this delivery waits. */
+export function hasRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
+	const found = c
+		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.get(projectNo, seq, webhookNo);
+	return found !== undefined;
+}
+
+/** Answers how many fewer wait now: 1 or 0. */
+export function dropRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): number {
+	const dropped = c
+		.sql("DELETE FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
+		.run(projectNo, seq, webhookNo);
+	return Number(dropped.changes);
+}
+
+/** Keeps the counters that the gauges show. */
+export function addToCounters(c: Connection, webhookNo: number, retries: number, deadLetters: number): void {
+	if (retries === 0 && deadLetters === 0) return;
+	c.sql(`
+		UPDATE lanes SET retries_waiting = max(0, retries_waiting + ?), dead_letters = max(0, dead_letters + ?)
+		WHERE webhook_no = ?`).run(retries, deadLetters, webhookNo);
+}

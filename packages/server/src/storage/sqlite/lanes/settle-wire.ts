@@ -1,0 +1,174 @@
+import type { NewAttempt, Settlement } from "../../port.ts";
+import { STATUS_CODE } from "../../shared/attempt-codes.ts";
+import { type Packed, pack, unpack } from "../connection/packed.ts";
+
+/** Settlements in columns, the attempts of all of them one after the other: few objects to copy between threads. */
+export type SettleBatch = readonly [
+	settlements: readonly SettlementRow[],
+	/** Webhook ids, event types, URLs, brands and error codes, each once. */
+	names: readonly string[],
+	ids: readonly string[],
+	errors: readonly (string | null)[],
+	signatures: readonly (string | null)[],
+	/** A row of {@link COLUMNS} for each attempt. */
+	numbers: Float64Array<ArrayBuffer>,
+	responseBodies: Packed,
+];
+
+type SettlementRow = readonly [
+	projectId: string,
+	generation: number,
+	attempts: number,
+	schedule: Settlement["schedule"],
+	unschedule: Settlement["unschedule"],
+	lanes: readonly (readonly [webhookId: string, position: number, open: readonly number[]])[],
+];
+
+/** Where each number of an attempt stands in its row; NaN is null. Names are given by their index. */
+const COLUMN = {
+	webhook: 0,
+	type: 1,
+	url: 2,
+	brand: 3,
+	errorCode: 4,
+	seq: 5,
+	attempt: 6,
+	replay: 7,
+	status: 8,
+	statusCode: 9,
+	startedAt: 10,
+	responseMs: 11,
+	truncated: 12,
+	nextRetryAt: 13,
+	timestamp: 14,
+} as const;
+
+const COLUMNS = Object.keys(COLUMN).length;
+
+export function packSettlements(settlements: readonly Settlement[]): SettleBatch {
+	const attempts =
+		settlements.length === 1 ? settlements[0]!.attempts : settlements.flatMap((settlement) => settlement.attempts);
+	const names = new NameTable();
+	const numbers = new Float64Array(attempts.length * COLUMNS);
+	for (let i = 0; i < attempts.length; i++) writeNumbers(numbers, i * COLUMNS, attempts[i]!, names);
+	return [
+		settlements.map(toRow),
+		names.names,
+		attempts.map((attempt) => attempt.id),
+		attempts.map((attempt) => attempt.error),
+		attempts.map((attempt) => attempt.sent?.signature ?? null),
+		numbers,
+		pack(attempts.map((attempt) => attempt.responseBody)),
+	];
+}
+
+const toRow = ({ projectId, generation, attempts, schedule, unschedule, lanes }: Settlement): SettlementRow => [
+	projectId,
+	generation,
+	attempts.length,
+	schedule,
+	unschedule,
+	lanes.map(({ webhookId, position, open }) => [webhookId, position, open]),
+];
+
+function writeNumbers(numbers: Float64Array, at: number, attempt: NewAttempt, names: NameTable): void {
+	numbers[at + COLUMN.webhook] = names.indexOf(attempt.webhookId);
+	numbers[at + COLUMN.type] = names.indexOf(attempt.eventType);
+	numbers[at + COLUMN.url] = names.indexOf(attempt.url);
+	numbers[at + COLUMN.brand] = attempt.sent === null ? Number.NaN : names.indexOf(attempt.sent.brand);
+	numbers[at + COLUMN.errorCode] = attempt.errorCode === null ? Number.NaN : names.indexOf(attempt.errorCode);
+	numbers[at + COLUMN.seq] = attempt.seq;
+	numbers[at + COLUMN.attempt] = attempt.attempt;
+	numbers[at + COLUMN.replay] = attempt.replay;
+	numbers[at + COLUMN.status] = STATUS_CODE[attempt.status];
+	numbers[at + COLUMN.statusCode] = attempt.statusCode ?? Number.NaN;
+	numbers[at + COLUMN.startedAt] = attempt.startedAt;
+	numbers[at + COLUMN.responseMs] = attempt.responseMs;
+	numbers[at + COLUMN.truncated] = attempt.responseTruncated ? 1 : 0;
+	numbers[at + COLUMN.nextRetryAt] = attempt.nextRetryAt ?? Number.NaN;
+	numbers[at + COLUMN.timestamp] = attempt.sent?.timestamp ?? Number.NaN;
+}
+
+class NameTable {
+	readonly names: string[] = [];
+	readonly #indexes = new Map<string, number>();
+
+	indexOf(name: string): number {
+		const known = this.#indexes.get(name);
+		if (known !== undefined) return known;
+		this.#indexes.set(name, this.names.length);
+		return this.names.push(name) - 1;
+	}
+}
+
+interface Columns {
+	readonly names: readonly string[];
+	readonly ids: readonly string[];
+	readonly errors: readonly (string | null)[];
+	readonly signatures: readonly (string | null)[];
+	readonly numbers: Float64Array;
+	readonly responseBodies: Packed;
+}
+
+/** A settlement whose attempts are read from their columns. */
+export type UnpackedSettlement = Omit<Settlement, "attempts"> & { readonly attempts: readonly AttemptRow[] };
+
+export function unpackSettlements(batch: SettleBatch): UnpackedSettlement[] {
+	const [settlements, names, ids, errors, signatures, numbers, responseBodies] = batch;
+	const columns: Columns = { names, ids, errors, signatures, numbers, responseBodies };
+	let next = 0;
+	return settlements.map(([projectId, generation, count, schedule, unschedule, lanes]) => {
+		const first = next;
+		next += count;
+		return {
+			projectId,
+			generation,
+			attempts: Array.from({ length: count }, (_, place) => new AttemptRow(columns, first + place)),
+			schedule,
+			unschedule,
+			lanes: lanes.map(([webhookId, position, open]) => ({ webhookId, position, open })),
+		};
+	});
+}
+
+/** An attempt, read from its columns. */
+export class AttemptRow {
+	readonly #columns: Columns;
+	readonly #index: number;
+
+	constructor(columns: Columns, index: number) {
+		this.#columns = columns;
+		this.#index = index;
+	}
+
+	get id(): string {
+		return this.#columns.ids[this.#index]!;
+	}
+
+	get webhookId(): string {
+		return this.name("webhook")!;
+	}
+
+	get error(): string | null {
+		return this.#columns.errors[this.#index]!;
+	}
+
+	get signature(): string | null {
+		return this.#columns.signatures[this.#index]!;
+	}
+
+	get responseBody(): Uint8Array {
+		return unpack(this.#columns.responseBodies, this.#index);
+	}
+
+	number(column: keyof typeof COLUMN): number | null {
+		const value = this.#columns.numbers[this.#index * COLUMNS + COLUMN[column]]!;
+		return Number.isNaN(value) ? null : value;
+	}
+
+	/** What a column of names stands for. */
+	name(column: "webhook" | "type" | "url" | "brand" | "errorCode"): string | null {
+		const place = this.number(column);
+		return place === null ? null : this.#columns.names[place]!;
+	}
+}

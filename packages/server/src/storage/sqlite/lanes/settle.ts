@@ -1,0 +1,149 @@
+import type { LaneProgress } from "../../port.ts";
+import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
+import type { Connection } from "../connection/connection.ts";
+import { isUniqueViolation } from "../connection/errors.ts";
+import { countGathered } from "../history/stats-roll-up.ts";
+import { decodeOpen, encodeOpen } from "./open-events.ts";
+import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
+import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
+
+type Verdict = "settled" | "stale";
+
+/** Settles each project by itself: what one contradicts does not hold up the others. */
+export function settle(c: Connection, batch: SettleBatch): Verdict[] {
+	const verdicts = unpackSettlements(batch).map((settlement) => settleProject(c, settlement));
+	countGathered(c);
+	return verdicts;
+}
+
+function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
+	const { projectId, generation, lanes } = settlement;
+	const project = c
+		.sql("SELECT no, last_seq FROM projects WHERE id = ? AND lease_generation = ? AND lease_until IS NOT NULL")
+		.get(projectId, generation);
+	if (project === undefined || lanes.some(({ position }) => position > (project.last_seq as number))) return "stale";
+	return settleAttempts(c, project.no as number, settlement);
+}
+
+/** For whoever may settle: nothing is done if one of the attempts is logged already. */
+export function settleAttempts(c: Connection, projectNo: number, settlement: UnpackedSettlement): Verdict {
+	if (!insertAttempts(c, projectNo, settlement.attempts)) {
+		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
+		return "stale";
+	}
+	moveDeliveries(c, projectNo, settlement);
+	return "settled";
+}
+
+/** False, and nothing done, when an attempt is logged already: whoever made it again works from what is not true any more. */
+function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
+	let first: number | bigint | null = null;
+	try {
+		for (const attempt of attempts) {
+			const row = insertAttempt(c, projectNo, webhookOf(c, projectNo, attempt.webhookId), attempt);
+			first ??= row;
+		}
+		return true;
+	} catch (error) {
+		if (!isUniqueViolation(error)) throw error;
+		// Rows are numbered upward, so these are the ones that were inserted here.
+		if (first !== null) c.sql("DELETE FROM attempts WHERE no >= ?").run(first);
+		return false;
+	}
+}
+
+function webhookOf(c: Connection, projectNo: number, webhookId: string): number {
+	const no = c.names.webhook(projectNo, webhookId);
+	if (no === null) throw new Error(`Webhook ${webhookId} is none of the project whose deliveries are settled.`);
+	return no;
+}
+
+/** What the counters of one webhook gain in a settlement. */
+interface Gain {
+	retries: number;
+	deadLetters: number;
+}
+
+/** Everything besides the log entries: queues, lanes, counters. */
+function moveDeliveries(
+	c: Connection,
+	projectNo: number,
+	{ attempts, schedule, unschedule, lanes }: UnpackedSettlement,
+): void {
+	const gains = new Map<number, Gain>();
+	const gain = (webhookNo: number): Gain => {
+		const found = gains.get(webhookNo) ?? { retries: 0, deadLetters: 0 };
+		gains.set(webhookNo, found);
+		return found;
+	};
+
+	for (const attempt of attempts) {
+		if (attempt.number("status") === STATUS_CODE.failed) gain(webhookOf(c, projectNo, attempt.webhookId)).deadLetters++;
+	}
+	for (const { webhookId, seq } of unschedule) {
+		const webhookNo = webhookOf(c, projectNo, webhookId);
+		gain(webhookNo).retries -= dropRetry(c, projectNo, webhookNo, seq);
+	}
+	for (const retry of schedule) {
+		const webhookNo = webhookOf(c, projectNo, retry.webhookId);
+		// A deleted webhook has no lane: only what was already pending moves on, to be closed.
+		const isLive = c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhookNo) !== undefined;
+		if (!isLive && !hasRetry(c, projectNo, webhookNo, retry.seq)) continue;
+		gain(webhookNo).retries += putRetry(c, projectNo, webhookNo, retry);
+	}
+	for (const lane of lanes) moveLane(c, webhookOf(c, projectNo, lane.webhookId), lane);
+	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
+}
+
+/** What was settled stays so: the owner may have moved the lane on meanwhile, or this may have been settled before. */
+function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProgress): void {
+	if (open.length === 0) {
+		const move = c.sql("UPDATE lanes SET position = max(position, ?) WHERE webhook_no = ? AND open IS NULL");
+		if (move.run(position, webhookNo).changes > 0) return;
+	}
+	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
+	if (lane === undefined) return;
+	const reached = lane.position as number;
+	const stillOpen = decodeOpen(lane.open).filter((seq) => seq > position || open.includes(seq));
+	const added = open.filter((seq) => seq > reached);
+	c.sql("UPDATE lanes SET position = ?, open = ? WHERE webhook_no = ?").run(
+		Math.max(reached, position),
+		encodeOpen([...stillOpen, ...added]),
+		webhookNo,
+	);
+}
+
+const INSERT_ATTEMPT = `
+	INSERT INTO attempts (
+		id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, error_code, error, started_at,
+		response_ms, response_truncated, next_retry_at, url, sent_brand, sent_timestamp, sent_signature, response_body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function insertAttempt(c: Connection, projectNo: number, webhookNo: number, attempt: AttemptRow): number | bigint {
+	const { signature } = attempt;
+	const { lastInsertRowid } = c
+		.sql(INSERT_ATTEMPT)
+		.run(
+			toStoredId(attempt.id),
+			projectNo,
+			webhookNo,
+			attempt.number("seq"),
+			attempt.number("replay"),
+			attempt.number("attempt"),
+			c.names.internType(attempt.name("type")!),
+			attempt.number("status"),
+			attempt.number("statusCode"),
+			attempt.name("errorCode"),
+			attempt.error,
+			attempt.number("startedAt"),
+			attempt.number("responseMs"),
+			attempt.number("truncated"),
+			attempt.number("nextRetryAt"),
+			attempt.name("url")!,
+			attempt.name("brand"),
+			attempt.number("timestamp"),
+			signature === null ? null : Buffer.from(signature, "hex"),
+			attempt.responseBody,
+		);
+	return lastInsertRowid;
+}

@@ -1,0 +1,63 @@
+import type { HandedOver, Lease } from "../../port.ts";
+import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
+import type { Connection } from "../connection/connection.ts";
+import { settleAttempts } from "../lanes/settle.ts";
+import { type SettleBatch, unpackSettlements } from "../lanes/settle-wire.ts";
+import { ringForChange } from "./alarm.ts";
+
+/** Records what is in flight with a lease that is being released. */
+export function handOver(c: Connection, projectNo: number, lease: Lease, attempts: readonly HandedOver[]): void {
+	for (const { webhookId, seq, replay, queue, until } of attempts) {
+		const webhook = c.names.webhook(projectNo, webhookId);
+		if (webhook === null) continue;
+		c.sql(`
+			INSERT INTO handed_over (project_no, webhook_no, seq, replay, queue, generation, until)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`).run(
+			projectNo,
+			webhook,
+			seq,
+			replay,
+			queue === null ? null : QUEUE_CODE[queue],
+			lease.generation,
+			until,
+		);
+	}
+}
+
+export function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
+	return c
+		.sql(`
+			SELECT w.id, h.seq, h.replay, h.queue, h.until FROM handed_over h JOIN webhooks w ON w.no = h.webhook_no
+			WHERE h.project_no = ? ORDER BY h.webhook_no, h.seq`)
+		.all(projectNo)
+		.map((row) => ({
+			webhookId: row.id as string,
+			seq: row.seq as number,
+			replay: row.replay as number,
+			queue: row.queue === null ? null : queueOf(row.queue),
+			until: row.until as number,
+		}));
+}
+
+export function settleHandedOver(c: Connection, handedOver: HandedOver, batch: SettleBatch): "settled" | "stale" {
+	const settlement = unpackSettlements(batch)[0]!;
+	const project = c.names.project(settlement.projectId);
+	const webhook = project === null ? null : c.names.webhook(project, handedOver.webhookId);
+	if (project === null || webhook === null) return "stale";
+	const { last_seq } = c.sql("SELECT last_seq FROM projects WHERE no = ?").get(project)!;
+	if (settlement.lanes.some(({ position }) => position > (last_seq as number))) return "stale";
+	const taken = c
+		.sql(
+			"DELETE FROM handed_over WHERE project_no = ? AND webhook_no = ? AND seq = ? AND replay = ? AND generation = ?",
+		)
+		.run(project, webhook, handedOver.seq, handedOver.replay, settlement.generation);
+	if (taken.changes === 0) return "stale";
+	const verdict = settleAttempts(c, project, settlement);
+	ringForChange(c, project);
+	return verdict;
+}
+
+export function forgetHandedOver(c: Connection, projectId: string, now: number): void {
+	const project = c.names.project(projectId);
+	if (project !== null) c.sql("DELETE FROM handed_over WHERE project_no = ? AND until <= ?").run(project, now);
+}

@@ -1,0 +1,126 @@
+import type { AlarmMark, HandedOver, Lease } from "../../port.ts";
+import type { Connection } from "../connection/connection.ts";
+import { handOver } from "./handover.ts";
+
+/** When the lease of a call would end, and what time it is: by the clock of whoever asks. */
+export interface Term {
+	readonly now: number;
+	readonly until: number;
+}
+
+interface Free {
+	readonly no: number;
+	readonly id: string;
+	readonly generation: number;
+}
+
+const COLUMNS = "no, id, lease_generation AS generation";
+
+export function acquireLeases(
+	c: Connection,
+	holder: string,
+	limit: number,
+	term: Term,
+	projectIds?: readonly string[],
+): Lease[] {
+	const free = projectIds === undefined ? findRung(c, limit, term.now) : findFree(c, projectIds, limit, term.now);
+	return free.map(({ no, id, generation }) => {
+		c.sql(
+			"UPDATE projects SET wake_at = NULL, lease_holder = ?, lease_generation = ?, lease_until = ? WHERE no = ?",
+		).run(holder, generation + 1, term.until, no);
+		return { projectId: id, generation: generation + 1, expiresAt: term.until };
+	});
+}
+
+/** Where the next call continues if more had rung than were asked for: after which project, and whose turn it is. */
+const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
+
+/**
+ * Two lines, of which each gets every other place: projects with news, in turn by number; and those whose time has passed
+ * (a retry is due, or a lease ended without being given back), the longest overdue first.
+ */
+function findRung(c: Connection, limit: number, now: number): Free[] {
+	const { behind: from, overdueFirst } = turns.get(c) ?? { behind: 0, overdueFirst: false };
+	const next = c.sql(`SELECT ${COLUMNS} FROM projects WHERE wake_at = 0 AND no > ? ORDER BY no LIMIT ?`);
+	const news = next.all(from, limit);
+	if (from > 0 && news.length < limit)
+		for (const row of next.all(0, limit - news.length)) if ((row.no as number) <= from) news.push(row);
+	const due = c
+		.sql(
+			`SELECT ${COLUMNS}, wake_at AS since FROM projects WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?`,
+		)
+		.all(now, limit);
+	const ended = c
+		.sql(`SELECT ${COLUMNS}, lease_until AS since FROM projects WHERE lease_until <= ? ORDER BY lease_until LIMIT ?`)
+		.all(now, limit);
+	const past = [...due, ...ended].sort((a, b) => (a.since as number) - (b.since as number));
+	const lines = overdueFirst ? [past, news] : [news, past];
+	const rung: Record<string, unknown>[] = [];
+	for (let i = 0; i < limit && rung.length < limit; i++)
+		for (const { [i]: row } of lines) if (row !== undefined && rung.length < limit) rung.push(row);
+	const last = rung.findLast((row) => row.since === undefined)?.no ?? from;
+	if (rung.length === limit) turns.set(c, { behind: last as number, overdueFirst: !overdueFirst });
+	else turns.delete(c);
+	return rung.map(toFree);
+}
+
+function findFree(c: Connection, projectIds: readonly string[], limit: number, now: number): Free[] {
+	const found: Free[] = [];
+	for (const id of new Set(projectIds)) {
+		if (found.length >= limit) break;
+		const row = c
+			.sql(`SELECT ${COLUMNS} FROM projects WHERE id = ? AND (lease_until IS NULL OR lease_until <= ?)`)
+			.get(id, now);
+		if (row !== undefined) found.push(toFree(row));
+	}
+	return found;
+}
+
+const toFree = (row: Record<string, unknown>): Free => ({
+	no: row.no as number,
+	id: row.id as string,
+	generation: row.generation as number,
+});
+
+export function renewLeases(c: Connection, holder: string, leases: readonly Lease[], term: Term): Lease[] {
+	const renew = c.sql(`
+		UPDATE projects SET lease_until = ?
+		WHERE id = ? AND lease_holder = ? AND lease_generation = ? AND lease_until IS NOT NULL`);
+	return leases
+		.filter((lease) => renew.run(term.until, lease.projectId, holder, lease.generation).changes === 1)
+		.map((lease) => ({ ...lease, expiresAt: term.until }));
+}
+
+/** A lease that someone else holds by now is none of ours to give back: nothing happens. */
+export function releaseLease(
+	c: Connection,
+	lease: Lease,
+	wakeAt: number | null,
+	seen: AlarmMark,
+	inFlight: readonly HandedOver[],
+): void {
+	const released = c
+		.sql(`
+			UPDATE projects SET lease_holder = NULL, lease_until = NULL,
+				wake_at = CASE WHEN last_seq > ?1 OR revision <> ?2 THEN 0 ELSE ?3 END
+			WHERE id = ?4 AND lease_generation = ?5 AND lease_until IS NOT NULL RETURNING no`)
+		.get(seen.lastSeq, seen.revision, wakeAt, lease.projectId, lease.generation);
+	if (released !== undefined) handOver(c, released.no as number, lease, inFlight);
+}
+
+/** Earlier processes are gone (the file is locked by this one alone), so what they held is free and has work. */
+export function freeAllLeases(c: Connection): void {
+	c.sql(`
+		UPDATE projects SET wake_at = 0, lease_holder = NULL, lease_until = NULL
+		WHERE lease_until IS NOT NULL OR no IN (SELECT project_no FROM handed_over)`).run();
+	c.sql("DELETE FROM handed_over").run();
+}
+
+export function nextAlarm(c: Connection, now: number): number | null {
+	const alarm = c.sql("SELECT min(wake_at) AS at FROM projects WHERE wake_at IS NOT NULL").get()!.at as number | null;
+	const ended = c.sql("SELECT min(lease_until) AS at FROM projects WHERE lease_until <= ?").get(now)!.at as
+		| number
+		| null;
+	if (alarm === null || ended === null) return alarm ?? ended;
+	return Math.min(alarm, ended);
+}

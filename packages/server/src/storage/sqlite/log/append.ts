@@ -1,0 +1,92 @@
+import { sameContent } from "@posthorn/protocol";
+import type { AppendedEvent, AppendRequest, AppendResult, NewEvent } from "../../port.ts";
+import type { Connection } from "../connection/connection.ts";
+
+/** Where a project's log ends, while requests are appended to it. */
+interface Tail {
+	readonly no: number;
+	lastSeq: number;
+	/** The last number of each type, as far as it was needed. */
+	readonly typeSeqs: Map<number, number>;
+	/** Whether appending has to ring the alarm: nobody holds the lease, and it has not rung yet. */
+	readonly silent: boolean;
+	grew: boolean;
+}
+
+/** Appends requests in their order; each is atomic by itself. */
+export function appendEvents(c: Connection, requests: readonly AppendRequest[]): AppendResult[] {
+	const tails = new Map<string, Tail | null>();
+	const results = requests.map(({ projectId, publishedAt, events }): AppendResult => {
+		let tail = tails.get(projectId);
+		if (tail === undefined) {
+			tail = readTail(c, projectId);
+			tails.set(projectId, tail);
+		}
+		return tail === null ? { kind: "no_project" } : appendRequest(c, tail, events, publishedAt);
+	});
+	for (const tail of tails.values()) {
+		if (tail?.grew !== true) continue;
+		c.sql(
+			tail.silent
+				? "UPDATE projects SET last_seq = ?, wake_at = 0 WHERE no = ?"
+				: "UPDATE projects SET last_seq = ? WHERE no = ?",
+		).run(tail.lastSeq, tail.no);
+	}
+	return results;
+}
+
+function readTail(c: Connection, projectId: string): Tail | null {
+	const row = c.sql("SELECT no, last_seq, wake_at, lease_until FROM projects WHERE id = ?").get(projectId);
+	if (row === undefined) return null;
+	return {
+		no: row.no as number,
+		lastSeq: row.last_seq as number,
+		typeSeqs: new Map(),
+		silent: row.lease_until === null && row.wake_at !== 0,
+		grew: false,
+	};
+}
+
+function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], publishedAt: number): AppendResult {
+	// An id that is there already makes no row; everything else about the row cannot collide.
+	const insert = c.sql(`
+		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_no, id) DO NOTHING`);
+	const before = tail.lastSeq;
+	const events: AppendedEvent[] = [];
+	const conflicts: number[] = [];
+	for (const [index, { id, type: typeName, createdAt, createdAtGiven, body }] of given.entries()) {
+		const type = c.names.internType(typeName);
+		const seq = tail.lastSeq + 1;
+		const typeSeq = lastTypeSeq(c, tail, type) + 1;
+		if (insert.run(tail.no, seq, id, type, typeSeq, createdAt, publishedAt, body).changes === 1) {
+			tail.lastSeq = seq;
+			tail.typeSeqs.set(type, typeSeq);
+			events.push({ seq, createdAt, repeated: false });
+			continue;
+		}
+		const there = c.sql("SELECT seq, created_at, body FROM events WHERE project_no = ? AND id = ?").get(tail.no, id)!;
+		if (sameContent(id, typeName, there.body as Uint8Array, body, createdAtGiven))
+			events.push({ seq: there.seq as number, createdAt: there.created_at as number, repeated: true });
+		else conflicts.push(index);
+	}
+	if (conflicts.length === 0) {
+		tail.grew ||= tail.lastSeq > before;
+		return { kind: "appended", events };
+	}
+	c.sql("DELETE FROM events WHERE project_no = ? AND seq > ?").run(tail.no, before);
+	tail.lastSeq = before;
+	tail.typeSeqs.clear();
+	return { kind: "conflict", indexes: conflicts };
+}
+
+function lastTypeSeq(c: Connection, tail: Tail, type: number): number {
+	const known = tail.typeSeqs.get(type);
+	if (known !== undefined) return known;
+	const row = c
+		.sql("SELECT type_seq FROM events WHERE project_no = ? AND type = ? AND seq > 0 ORDER BY seq DESC LIMIT 1")
+		.get(tail.no, type);
+	const last = row === undefined ? 0 : (row.type_seq as number);
+	tail.typeSeqs.set(type, last);
+	return last;
+}

@@ -1,0 +1,43 @@
+import type { Connection } from "../connection/connection.ts";
+
+/**
+ * For each of these times (ascending) the `seq` of the first event appended from then on, or the one that comes next
+ * where there is none. Times rise with `seq`, so it is found by halving: a few rows of the index for each time, and none
+ * for times between two that have the same answer.
+ */
+export function firstSeqsAt(c: Connection, projectNo: number, times: readonly number[]): number[] {
+	const { last_seq: lastSeq } = c.sql("SELECT last_seq FROM projects WHERE no = ?").get(projectNo)!;
+	const end = (lastSeq as number) + 1;
+	const seqs = new Array<number>(times.length);
+	/** Answers for the times from `first` to before `last`, which lie between two numbers. */
+	const fill = (first: number, last: number, low: number, high: number): void => {
+		if (low === high) seqs.fill(high, first, last);
+		if (low === high || first === last) return;
+		const middle = (first + last) >>> 1;
+		const seq = firstSeqAt(c, projectNo, times[middle]!, low, high);
+		seqs[middle] = seq;
+		fill(first, middle, low, seq);
+		fill(middle + 1, last, seq, high);
+	};
+	fill(0, times.length, 1, end);
+	return seqs;
+}
+
+/** The first event from `low` on, before `high`, that was appended at this time or later; `high` when none was. */
+function firstSeqAt(c: Connection, projectNo: number, time: number, low: number, high: number): number {
+	// Numbers may be missing where retention took the events.
+	const next = c.sql(`
+		SELECT seq, published_at FROM events WHERE project_no = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT 1`);
+	let [from, to, found] = [low, high, high];
+	while (from < to) {
+		const middle = Math.floor((from + to) / 2);
+		const event = next.get(projectNo, middle, to);
+		if (event === undefined) to = middle;
+		else if ((event.published_at as number) < time) from = (event.seq as number) + 1;
+		else {
+			found = event.seq as number;
+			to = middle;
+		}
+	}
+	return found;
+}

@@ -1,0 +1,91 @@
+import type { LogEnd, LogWindow } from "../../port.ts";
+import type { Connection } from "../connection/connection.ts";
+import { pack } from "../connection/packed.ts";
+import { mergedRanges } from "../history/merge.ts";
+import type { EventRows } from "./wire.ts";
+
+const COLUMNS = "seq, id, type, created_at, published_at, body";
+const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
+
+/** One process has the file, so nothing is lost while it runs. */
+export function readLogEnd(c: Connection, projectId: string): LogEnd | null {
+	const row = c.sql("SELECT last_seq FROM projects WHERE id = ?").get(projectId);
+	return row === undefined ? null : { lastSeq: row.last_seq as number, kept: null };
+}
+
+export function readLog(
+	c: Connection,
+	projectId: string,
+	after: number,
+	window: LogWindow,
+	types?: readonly string[],
+): EventRows {
+	const rows = new EventGatherer(c, window.maxBytes);
+	const project = c.names.project(projectId);
+	// Test events stand below 0 and are not part of the log.
+	const from = Math.max(after, 0);
+	if (project === null) return rows.done();
+	if (types === undefined) {
+		const log = c.sql(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq > ? ORDER BY seq LIMIT ?`);
+		for (const row of log.iterate(project, from, window.maxEvents)) if (!rows.add(row)) break;
+		return rows.done();
+	}
+	const codes = [...new Set(types)].map((type) => c.names.type(type)).filter((code) => code !== null);
+	if (codes.length === 0) return rows.done();
+	const ranges = codes.map((code) => `SELECT seq FROM events WHERE project_no = ?1 AND type = ${code} AND seq > ?2`);
+	const seqs = c.sql(mergedRanges(ranges, "seq")).all(project, from, window.maxEvents);
+	for (const { seq } of seqs) if (!rows.add(c.sql(BY_SEQ).get(project, seq as number)!)) break;
+	return rows.done();
+}
+
+export function readEvents(c: Connection, projectId: string, seqs: readonly number[]): EventRows {
+	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
+	const project = c.names.project(projectId);
+	if (project === null) return rows.done();
+	for (const seq of new Set(seqs)) {
+		const row = c.sql(BY_SEQ).get(project, seq);
+		if (row !== undefined) rows.add(row);
+	}
+	return rows.done();
+}
+
+export function findEvent(c: Connection, projectId: string, eventId: string): EventRows {
+	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
+	const project = c.names.project(projectId);
+	const row = c.sql(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`).get(project, eventId);
+	if (row !== undefined) rows.add(row);
+	return rows.done();
+}
+
+/** Gathers rows until their bodies exceed what was asked for; the first always fits. */
+class EventGatherer {
+	readonly #c: Connection;
+	readonly #rows: Record<string, unknown>[] = [];
+	#room: number;
+
+	constructor(c: Connection, maxBytes: number) {
+		this.#c = c;
+		this.#room = maxBytes;
+	}
+
+	/** False when the row does not fit any more. */
+	add(row: Record<string, unknown>): boolean {
+		const { length } = row.body as Uint8Array;
+		if (length > this.#room && this.#rows.length > 0) return false;
+		this.#room -= length;
+		this.#rows.push(row);
+		return true;
+	}
+
+	done(): EventRows {
+		const numbers = (column: string) => this.#rows.map((row) => row[column] as number);
+		return [
+			numbers("seq"),
+			this.#rows.map((row) => row.id as string),
+			numbers("type").map((type) => this.#c.names.typeName(type)),
+			numbers("created_at"),
+			numbers("published_at"),
+			pack(this.#rows.map((row) => row.body as Uint8Array)),
+		];
+	}
+}

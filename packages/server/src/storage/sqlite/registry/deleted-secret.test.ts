@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { openSqliteStorage } from "../index.ts";
+
+test("nothing of a webhook's secret is kept once it is deleted", async () => {
+	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
+	const path = join(directory, "posthorn.db");
+	const storage = await openSqliteStorage({ path, clock: { now: () => 1 }, leaseTermMs: 1_000 });
+	await storage.createProject({ id: "proj_1", name: "Shop", apps: [], createdAt: 1 });
+	const webhook = { url: "https://a.example/", description: "", events: ["a"], maxInFlight: 1, createdAt: 1 };
+	for (const id of ["wh_deleted", "wh_kept"])
+		await storage.createWebhook({ id, projectId: "proj_1", ...webhook, sealedDigest: Buffer.from("secret") }, 10);
+	await storage.deleteWebhook("proj_1", "wh_deleted");
+	await storage.close();
+	const database = new DatabaseSync(path);
+	const rows = database.prepare("SELECT id, length(sealed_digest) AS bytes FROM webhooks ORDER BY id").all();
+	database.close();
+	expect(rows.map(({ id, bytes }) => [id, bytes])).toEqual([
+		["wh_deleted", 0],
+		["wh_kept", 6],
+	]);
+	await rm(directory, { recursive: true });
+});

@@ -1,0 +1,199 @@
+import type { NewWebhook, Page, Project, Webhook, WebhookPatch, WebhookStatus } from "../../port.ts";
+import type { Connection } from "../connection/connection.ts";
+import { ringForChange } from "../leases/alarm.ts";
+
+const PROJECT = "id, name, developer, created_at";
+
+const toProject = (row: Record<string, unknown>): Project => ({
+	id: row.id as string,
+	name: row.name as string,
+	apps: row.developer === 1 ? ["developer"] : [],
+	createdAt: row.created_at as number,
+});
+
+export function createProject(c: Connection, project: Project): void {
+	const developer = project.apps.includes("developer") ? 1 : 0;
+	c.sql(`INSERT INTO projects (${PROJECT}) VALUES (?, ?, ?, ?)`).run(
+		project.id,
+		project.name,
+		developer,
+		project.createdAt,
+	);
+}
+
+export function getProject(c: Connection, projectId: string): Project | null {
+	const row = c.sql(`SELECT ${PROJECT} FROM projects WHERE id = ?`).get(projectId);
+	return row === undefined ? null : toProject(row);
+}
+
+export function listProjects(c: Connection, page: Page): Project[] {
+	const list = c.sql(`SELECT ${PROJECT} FROM projects WHERE id > ? ORDER BY id LIMIT ?`);
+	return list.all(page.after ?? "", page.limit).map(toProject);
+}
+
+export function renameProject(c: Connection, projectId: string, name: string): Project | null {
+	c.sql("UPDATE projects SET name = ? WHERE id = ?").run(name, projectId);
+	return getProject(c, projectId);
+}
+
+export function setDeveloperApp(c: Connection, projectId: string, installed: boolean): Project | null {
+	const project = c.names.project(projectId);
+	if (project === null) return null;
+	c.sql("UPDATE projects SET developer = ? WHERE no = ?").run(installed ? 1 : 0, project);
+	if (!installed)
+		c.sql("UPDATE webhooks SET status = 'paused' WHERE project_no = ? AND deleted_at IS NULL").run(project);
+	ringForChange(c, project);
+	return getProject(c, projectId);
+}
+
+const WEBHOOK = "no, id, url, description, status, max_in_flight, created_at";
+
+export function createWebhook(
+	c: Connection,
+	webhook: NewWebhook,
+	maxPerProject: number,
+): "created" | "limit" | "no_project" {
+	const project = c.sql("SELECT no, last_seq FROM projects WHERE id = ?").get(webhook.projectId);
+	if (project === undefined) return "no_project";
+	const projectNo = project.no as number;
+	const lastSeq = project.last_seq as number;
+	const there = c
+		.sql("SELECT count(*) AS count FROM webhooks WHERE project_no = ? AND deleted_at IS NULL")
+		.get(projectNo)!;
+	if ((there.count as number) >= maxPerProject) return "limit";
+	const { lastInsertRowid: webhookNo } = c
+		.sql(`
+			INSERT INTO webhooks (id, project_no, url, description, status, max_in_flight, sealed_digest, created_at)
+			VALUES (?, ?, ?, ?, 'active', ?, ?, ?)`)
+		.run(
+			webhook.id,
+			projectNo,
+			webhook.url,
+			webhook.description,
+			webhook.maxInFlight,
+			webhook.sealedDigest,
+			webhook.createdAt,
+		);
+	c.sql("INSERT INTO lanes (webhook_no, position) VALUES (?, ?)").run(webhookNo, lastSeq);
+	subscribe(c, Number(webhookNo), webhook.events, lastSeq);
+	ringForChange(c, projectNo);
+	return "created";
+}
+
+/** Types that were subscribed to already keep the place from which they are wanted. */
+function subscribe(c: Connection, webhookNo: number, events: readonly string[], lastSeq: number): void {
+	const insert = c.sql(
+		"INSERT INTO subscriptions (webhook_no, type, from_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+	);
+	for (const type of new Set(events)) insert.run(webhookNo, c.names.internType(type), lastSeq);
+}
+
+export function getWebhook(c: Connection, projectId: string, webhookId: string): Webhook | null {
+	const project = c.names.project(projectId);
+	const row = c
+		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL`)
+		.get(project, webhookId);
+	return row === undefined ? null : toWebhook(c, projectId, row);
+}
+
+export function listWebhooks(c: Connection, projectId: string, page: Page): Webhook[] {
+	return c
+		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?`)
+		.all(c.names.project(projectId), page.after ?? "", page.limit)
+		.map((row) => toWebhook(c, projectId, row));
+}
+
+function toWebhook(c: Connection, projectId: string, row: Record<string, unknown>): Webhook {
+	return {
+		id: row.id as string,
+		projectId,
+		url: row.url as string,
+		description: row.description as string,
+		events: c
+			.sql("SELECT type FROM subscriptions WHERE webhook_no = ?")
+			.all(row.no as number)
+			.map(({ type }) => c.names.typeName(type as number))
+			.sort(),
+		status: row.status as WebhookStatus,
+		maxInFlight: row.max_in_flight as number,
+		createdAt: row.created_at as number,
+	};
+}
+
+export function updateWebhook(
+	c: Connection,
+	projectId: string,
+	webhookId: string,
+	patch: WebhookPatch,
+): Webhook | null {
+	const found = findWebhook(c, projectId, webhookId);
+	if (found === null) return null;
+	const { no, projectNo, lastSeq } = found;
+	c.sql(`
+		UPDATE webhooks SET url = coalesce(?, url), description = coalesce(?, description),
+			status = coalesce(?, status), max_in_flight = coalesce(?, max_in_flight)
+		WHERE no = ?`).run(
+		patch.url ?? null,
+		patch.description ?? null,
+		patch.status ?? null,
+		patch.maxInFlight ?? null,
+		no,
+	);
+	if (patch.events !== undefined) {
+		const wanted = patch.events.map((type) => c.names.internType(type));
+		c.sql("DELETE FROM subscriptions WHERE webhook_no = ? AND type NOT IN (SELECT value FROM json_each(?))").run(
+			no,
+			JSON.stringify(wanted),
+		);
+		subscribe(c, no, patch.events, lastSeq);
+	}
+	if (patch.from === "now")
+		c.sql("UPDATE lanes SET position = ?1, open = NULL, skip_through = ?1 WHERE webhook_no = ?2").run(lastSeq, no);
+	ringForChange(c, projectNo);
+	return getWebhook(c, projectId, webhookId);
+}
+
+export function rotateSecret(c: Connection, projectId: string, webhookId: string, sealedDigest: Uint8Array): boolean {
+	const found = findWebhook(c, projectId, webhookId);
+	if (found === null) return false;
+	c.sql("UPDATE webhooks SET sealed_digest = ? WHERE no = ?").run(sealedDigest, found.no);
+	ringForChange(c, found.projectNo);
+	return true;
+}
+
+export function deleteWebhook(c: Connection, projectId: string, webhookId: string, now: number): boolean {
+	const found = findWebhook(c, projectId, webhookId);
+	if (found === null) return false;
+	c.sql(`
+		UPDATE webhooks SET deleted_at = ?2, sealed_digest = x'',
+			closing = EXISTS (SELECT 1 FROM retries WHERE webhook_no = ?1)
+		WHERE no = ?1`).run(found.no, now);
+	c.sql("DELETE FROM lanes WHERE webhook_no = ?").run(found.no);
+	c.sql("DELETE FROM subscriptions WHERE webhook_no = ?").run(found.no);
+	ringForChange(c, found.projectNo);
+	return true;
+}
+
+/** Deletes at most `limit` waiting attempts of a webhook; answers how many. */
+export function deleteRetries(c: Connection, webhookNo: number, limit: number): number {
+	const { changes } = c
+		.sql(`
+			DELETE FROM retries WHERE (project_no, seq, webhook_no) IN
+				(SELECT project_no, seq, webhook_no FROM retries WHERE webhook_no = ? LIMIT ?)`)
+		.run(webhookNo, limit);
+	return Number(changes);
+}
+
+function findWebhook(
+	c: Connection,
+	projectId: string,
+	webhookId: string,
+): { no: number; projectNo: number; lastSeq: number } | null {
+	const row = c
+		.sql(`
+			SELECT w.no, w.project_no, p.last_seq FROM projects p JOIN webhooks w ON w.project_no = p.no
+			WHERE p.id = ? AND w.id = ? AND w.deleted_at IS NULL`)
+		.get(projectId, webhookId);
+	if (row === undefined) return null;
+	return { no: row.no as number, projectNo: row.project_no as number, lastSeq: row.last_seq as number };
+}

@@ -1,0 +1,253 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Account, Session } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const HOUR = 3_600_000;
+
+/** The hash of a token, as a view into the memory that small buffers share. */
+export const hashOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
+
+export function accountOf(world: World, email: string, about: Partial<Account> = {}): Account {
+	return { id: world.id("account"), email, name: "Ada", operator: false, createdAt: START, ...about };
+}
+
+export async function makeAccount(world: World, email: string): Promise<Account> {
+	const account = accountOf(world, email);
+	expect(await world.storage.createAccount({ account, normalEmail: email.toLowerCase(), passwordHash: "hash" })).toBe(
+		"created",
+	);
+	return account;
+}
+
+function sessionOf(world: World, accountId: string, about: Partial<Session> = {}): Session {
+	const times = { createdAt: START, lastSeenAt: START, expiresAt: START + HOUR };
+	const from = { byLink: false, userAgent: "Browser/1.0", address: "192.0.2.7" };
+	return { id: world.id("session"), accountId, ...times, ...from, ...about };
+}
+
+export function describeAccounts(harness: StorageHarness): void {
+	describe("accounts and sessions", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("the operator's account is made once, also after others joined, with a set-up link in its time", async () => {
+			const { storage } = world;
+			const first = accountOf(world, "First@Example.com", { operator: true });
+			const make = (token: string, at: number, account = first) =>
+				storage.createOperator({
+					account,
+					normalEmail: account.email.toLowerCase(),
+					passwordHash: "hash",
+					tokenHash: hashOf(token),
+					at,
+				});
+			expect(await storage.hasOperator()).toBe(false);
+			expect(await make("none", START)).toBe("wrong_token");
+			await storage.createLink({
+				kind: "setup",
+				supersedes: START,
+				tokenHash: hashOf("older"),
+				expiresAt: START + HOUR - 2,
+			});
+			await storage.createLink({
+				kind: "setup",
+				supersedes: START + HOUR - 2,
+				tokenHash: hashOf("other"),
+				expiresAt: START + HOUR - 1,
+			});
+			expect(await storage.holdsSetupLink({ tokenHash: hashOf("older"), at: START })).toBe(true);
+			await storage.createLink({
+				kind: "setup",
+				supersedes: START + HOUR - 1,
+				tokenHash: hashOf("newer"),
+				expiresAt: START + HOUR,
+			});
+			// Those that expire early are over with the newest; what was made at about the same time holds.
+			expect(await storage.holdsSetupLink({ tokenHash: hashOf("older"), at: START })).toBe(false);
+			expect(await storage.holdsSetupLink({ tokenHash: hashOf("other"), at: START })).toBe(true);
+			expect(await storage.holdsSetupLink({ tokenHash: hashOf("other"), at: START + HOUR - 1 })).toBe(false);
+			expect(await make("older", START)).toBe("wrong_token");
+			expect(await make("other", START + HOUR - 1)).toBe("wrong_token");
+			expect(await make("newer", START + HOUR)).toBe("wrong_token");
+			// A set-up link signs nobody in.
+			expect(await storage.useSignInLink({ tokenHash: hashOf("newer"), at: START })).toBeNull();
+			// Somebody was invited with the operator's key before there was an operator.
+			const guest = accountOf(world, "guest@example.com");
+			await storage.createAccount({ account: guest, normalEmail: "guest@example.com", passwordHash: "hash" });
+			expect(await storage.hasOperator()).toBe(false);
+			const twin = accountOf(world, "Guest@Example.com", { operator: true });
+			expect(await make("newer", START, twin)).toBe("taken");
+			expect(await make("none", START, twin), "tells nobody else who has an account").toBe("wrong_token");
+			expect(await make("newer", START + HOUR - 1)).toBe("created");
+			expect(await storage.hasOperator()).toBe(true);
+			expect(await storage.getAccount({ accountId: first.id })).toEqual(first);
+			// Neither a link that was not used nor a new one makes a second one.
+			await storage.createLink({
+				kind: "setup",
+				supersedes: START,
+				tokenHash: hashOf("again"),
+				expiresAt: START + HOUR,
+			});
+			for (const token of ["other", "newer", "again"])
+				expect(await make(token, START, accountOf(world, `${token}@example.com`))).toBe("over");
+		});
+
+		test("of several who come at once, each with a link of his own, one becomes the operator", async () => {
+			const fresh = await World.open(harness);
+			const tokens = ["a", "b", "c", "d"];
+			for (const token of tokens)
+				await fresh.storage.createLink({
+					kind: "setup",
+					supersedes: START,
+					tokenHash: hashOf(token),
+					expiresAt: START + HOUR,
+				});
+			const made = await Promise.all(
+				tokens.map((token) => {
+					const account = accountOf(fresh, `${token}@example.com`, { operator: true });
+					return fresh.storage.createOperator({
+						account,
+						normalEmail: account.email,
+						passwordHash: "hash",
+						tokenHash: hashOf(token),
+						at: START,
+					});
+				}),
+			);
+			expect(made.toSorted()).toEqual(["created", "over", "over", "over"]);
+			await fresh.dispose();
+		});
+
+		test("an email has one account, whatever its case; credentials are found by it and by the account", async () => {
+			const { storage } = world;
+			const account = accountOf(world, "Ada@Example.com");
+			expect(
+				await storage.createAccount({ account: account, normalEmail: "ada@example.com", passwordHash: "hash 1" }),
+			).toBe("created");
+			const twin = accountOf(world, "ADA@example.com");
+			expect(
+				await storage.createAccount({ account: twin, normalEmail: "ada@example.com", passwordHash: "hash 2" }),
+			).toBe("taken");
+			expect(await storage.getAccount({ accountId: twin.id })).toBeNull();
+			const credentials = { account, passwordHash: "hash 1" };
+			expect(await storage.findCredentials({ normalEmail: "ada@example.com" })).toEqual(credentials);
+			expect(await storage.getCredentials({ accountId: account.id })).toEqual(credentials);
+			expect(await storage.findCredentials({ normalEmail: "Ada@Example.com" })).toBeNull();
+			expect(await storage.getCredentials({ accountId: twin.id })).toBeNull();
+			expect(await storage.renameAccount({ accountId: account.id, name: "Countess" })).toEqual({
+				...account,
+				name: "Countess",
+			});
+			expect(await storage.getAccount({ accountId: account.id })).toEqual({ ...account, name: "Countess" });
+			expect(await storage.renameAccount({ accountId: twin.id, name: "Nobody" })).toBeNull();
+		});
+
+		test("a session is found by its token until it expires, and is prolonged by its use", async () => {
+			const { storage } = world;
+			const account = await makeAccount(world, "session@example.com");
+			const session = sessionOf(world, account.id, { byLink: true });
+			await storage.createSession({ ...session, tokenHash: hashOf("token") });
+			expect(await storage.findSession({ tokenHash: hashOf("token"), at: START + HOUR - 1 })).toEqual({
+				session,
+				account,
+			});
+			expect(await storage.findSession({ tokenHash: hashOf("token"), at: START + HOUR })).toBeNull();
+			expect(await storage.findSession({ tokenHash: hashOf("other"), at: START })).toBeNull();
+			await storage.touchSession({ sessionId: session.id, lastSeenAt: START + 5, expiresAt: START + 2 * HOUR });
+			await storage.touchSession({ sessionId: session.id, lastSeenAt: START + 4, expiresAt: START + HOUR });
+			const touched = { ...session, lastSeenAt: START + 5, expiresAt: START + 2 * HOUR };
+			expect(await storage.findSession({ tokenHash: hashOf("token"), at: START + HOUR })).toEqual({
+				session: touched,
+				account,
+			});
+		});
+
+		test("sessions are listed newest first, and ended one by one, all, or all but one with a new password", async () => {
+			const { storage } = world;
+			const [account, other] = [
+				await makeAccount(world, "one@example.com"),
+				await makeAccount(world, "two@example.com"),
+			];
+			const sessions: Session[] = [];
+			for (const i of [0, 1, 2, 3]) {
+				sessions.push(sessionOf(world, account.id, { expiresAt: START + (i === 1 ? 1 : HOUR) }));
+				await storage.createSession({ ...sessions[i]!, tokenHash: hashOf(`one ${i}`) });
+			}
+			const foreign = sessionOf(world, other.id);
+			await storage.createSession({ ...foreign, tokenHash: hashOf("two") });
+			const open = async (at = START + 1) =>
+				(await storage.listSessions({ accountId: account.id, at: at })).map(({ id }) => id);
+			const [first, second, third, fourth] = sessions.map(({ id }) => id);
+			expect(await open(START)).toEqual([fourth, third, second, first]);
+			expect(await open()).toEqual([fourth, third, first]);
+			expect(await storage.deleteSession({ accountId: account.id, sessionId: foreign.id })).toBe(false);
+			expect(await storage.deleteSession({ accountId: account.id, sessionId: third! })).toBe(true);
+			expect(await storage.deleteSession({ accountId: account.id, sessionId: third! })).toBe(false);
+			await storage.setPassword({ accountId: account.id, passwordHash: "hash 2", keepSessionId: first! });
+			expect(await open()).toEqual([first]);
+			expect((await storage.getCredentials({ accountId: account.id }))?.passwordHash).toBe("hash 2");
+			await storage.setPassword({ accountId: account.id, passwordHash: "hash 3", keepSessionId: null });
+			expect(await open()).toEqual([]);
+			await storage.createSession({ ...sessionOf(world, account.id), tokenHash: hashOf("one more") });
+			await storage.deleteSessions({ accountId: account.id });
+			expect(await open()).toEqual([]);
+			expect(await storage.listSessions({ accountId: other.id, at: START })).toEqual([foreign]);
+			expect((await storage.getCredentials({ accountId: other.id }))?.passwordHash).toBe("hash");
+		});
+
+		test("a sign-in link works once and in its time", async () => {
+			const { storage } = world;
+			const account = await makeAccount(world, "link@example.com");
+			for (const token of ["a", "b"])
+				await storage.createLink({
+					kind: "sign_in",
+					accountId: account.id,
+					tokenHash: hashOf(token),
+					expiresAt: START + HOUR,
+				});
+			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START + HOUR })).toBeNull();
+			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START })).toBe(account.id);
+			expect(await storage.useSignInLink({ tokenHash: hashOf("a"), at: START })).toBeNull();
+			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toBe(account.id);
+		});
+
+		test("the sweep takes what has expired and leaves the rest", async () => {
+			const { storage } = world;
+			const account = await makeAccount(world, "sweep@example.com");
+			const project = await world.project();
+			for (const [name, expiresAt] of [["old", START + 10] as const, ["young", START + HOUR] as const]) {
+				await storage.createSession({
+					...sessionOf(world, account.id, { expiresAt }),
+					tokenHash: hashOf(`${name} session`),
+				});
+				await storage.createLink({
+					kind: "sign_in",
+					accountId: account.id,
+					tokenHash: hashOf(`${name} link`),
+					expiresAt: expiresAt,
+				});
+				const invitedBy = { kind: "operator_key" as const, id: null, name: "Operator" };
+				const about = { projectId: project, role: "viewer" as const, email: null, invitedBy, createdAt: START };
+				await storage.createInvitation({
+					id: world.id("invitation"),
+					...about,
+					expiresAt,
+					tokenHash: hashOf(`${name} invitation`),
+				});
+			}
+			await storage.sweepExpired({ at: START + 11 });
+			// Asked as of a time at which all of them were good.
+			expect(await storage.findSession({ tokenHash: hashOf("old session"), at: START })).toBeNull();
+			expect(await storage.findInvitation({ tokenHash: hashOf("old invitation"), at: START })).toBeNull();
+			expect(await storage.useSignInLink({ tokenHash: hashOf("old link"), at: START })).toBeNull();
+			expect(await storage.findSession({ tokenHash: hashOf("young session"), at: START })).not.toBeNull();
+			expect(await storage.findInvitation({ tokenHash: hashOf("young invitation"), at: START })).not.toBeNull();
+			expect(await storage.useSignInLink({ tokenHash: hashOf("young link"), at: START })).toBe(account.id);
+		});
+	});
+}

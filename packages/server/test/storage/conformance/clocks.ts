@@ -1,0 +1,88 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Storage } from "../../../src/storage/port.ts";
+import { World } from "./world.ts";
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+/** In how many minutes by the clock of a node that is so far ahead. */
+const minutesUntil = (at: number | null, aheadMs: number): number => Math.round((at! - Date.now() - aheadMs) / MINUTE);
+
+/** The suite's verbs on one of several nodes. */
+const worldOn = (storage: Storage): Promise<World> =>
+	World.open({
+		name: "a node",
+		capabilities: storage.capabilities,
+		leaseTermMs: 0,
+		open: async () => storage,
+		reopen: async () => storage,
+		dispose: (one) => one.close(),
+	});
+
+/** Nodes whose clocks are ahead of the database's by so many milliseconds, or behind it. */
+export function describeClocks(name: string, open: (aheadMs: number) => Promise<Storage>): void {
+	describe(`nodes on ${name} whose clocks differ`, () => {
+		const nodes: Storage[] = [];
+		afterEach(async () => {
+			await Promise.all(nodes.splice(0).map((node) => node.close()));
+		});
+		const openNode = async (aheadMs: number): Promise<Storage> => {
+			const node = await open(aheadMs);
+			nodes.push(node);
+			return node;
+		};
+
+		// A retry was due when the clock of whoever stored it said so: to a node an hour behind, an hour late.
+		test("what one node stores for a time to come is due then for every other, however far its clock is off", async () => {
+			const offsets = [HOUR, -HOUR, 0];
+			const all = await Promise.all(offsets.map(openNode));
+			const world = await worldOn(all[0]!);
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event, failed] = await world.publish(project, "a", "a");
+			const lease = await world.lease(project);
+			const dueAt = Date.now() + HOUR + 5 * MINUTE;
+			await world.settle(lease, {
+				attempts: [world.attempt(webhook, event!, { status: "retrying" })],
+				schedule: [{ webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt }],
+				lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
+			});
+			await world.finish(lease, webhook, failed!, "failed");
+			const replayAt = Date.now() + HOUR + 7 * MINUTE;
+			expect(await all[0]!.replayDelivery(project, webhook, failed!.id, replayAt)).toEqual({
+				kind: "queued",
+				replay: 1,
+			});
+			for (const [i, storage] of all.entries()) {
+				const until = (at: number | null) => minutesUntil(at, offsets[i]!);
+				const [retry] = await storage.readRetries(project, webhook, "retry", 10);
+				expect(until(retry!.dueAt)).toBe(5);
+				expect(await storage.readRetries(project, webhook, "retry", 10, retry)).toEqual([]);
+				const [replay] = await storage.readRetries(project, webhook, "requested", 10);
+				expect(until(replay!.dueAt)).toBe(7);
+				expect(until((await storage.getDelivery(project, webhook, event!.id))!.nextRetryAt)).toBe(5);
+				const waiting = await storage.listWaitingRetries(project, webhook, 10);
+				expect(waiting.map(({ dueAt }) => until(dueAt))).toEqual([5, 7]);
+			}
+		});
+
+		// A node an hour ahead found baskets due an hour early, and told of them as abandoned while they were being filled.
+		test("a basket that one node was told of is abandoned on time by every other, however far its clock is off", async () => {
+			const offsets = [-HOUR, HOUR, 0];
+			const all = await Promise.all(offsets.map(openNode));
+			const [behind, ahead] = all as [Storage, Storage];
+			await behind.createProject({ id: "p", name: "Shop", apps: [], createdAt: Date.now() });
+			const at = Date.now() - HOUR;
+			const touched = await behind.touchBasket("p", { basketId: "b", at, dueAt: at + 5 * MINUTE, data: "{}" });
+			expect(touched).toBe("touched");
+			for (const [i, storage] of all.entries())
+				expect(minutesUntil(await storage.nextBasketDue(), offsets[i]!)).toBe(5);
+			const now = Date.now() + HOUR;
+			const inMinutes = (minutes: number) => now + minutes * MINUTE;
+			expect(await ahead.takeDueBaskets(inMinutes(4), inMinutes(9), 10)).toEqual([]);
+			expect(await ahead.takeDueBaskets(inMinutes(6), inMinutes(9), 10)).toMatchObject([{ basketId: "b" }]);
+			// Put off until then, for as long as it is being told of.
+			expect(minutesUntil(await behind.nextBasketDue(), -HOUR)).toBe(9);
+		});
+	});
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { StorageError } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, plain, START, World } from "./world.ts";
+
+export function describeDurability(harness: StorageHarness): void {
+	describe("durability", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		test("everything is there after a restart, and goes on from where it stood", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "b");
+			const lease = await world.lease(project);
+			await world.finish(lease, webhook, events[0]!, "failed");
+			await world.settle(lease, {
+				attempts: [world.attempt(webhook, events[1]!, { status: "retrying", nextRetryAt: START + 9 })],
+				schedule: [{ webhookId: webhook, seq: 2, queue: "retry", replay: 0, attempt: 2, dueAt: START + 9 }],
+				lanes: [{ webhookId: webhook, position: 2, open: [] }],
+			});
+			const look = async () =>
+				plain([
+					await world.storage.getProject(project),
+					await world.storage.listWebhooks(project, { limit: 10 }),
+					await world.storage.loadLanes(project),
+					await world.queues(project, webhook),
+					await world.log(project),
+					await world.storage.listAttempts(project, {}, ALL),
+					await world.storage.gauges(),
+				]);
+			const before = await look();
+			await world.reopen();
+			expect(await look()).toEqual(before);
+			const [next] = await world.publish(project, "a");
+			expect(next!.seq).toBe(4);
+			const again = await world.storage.appendEvents([
+				{ projectId: project, publishedAt: START, events: [events[2]!] },
+			]);
+			expect(again).toEqual([{ kind: "appended", events: [{ seq: 3, createdAt: START, repeated: true }] }]);
+		});
+
+		test("a lease of before the restart is void where one process owns the database, and holds where many share it", async () => {
+			const project = await world.project();
+			await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.reopen();
+			if (!harness.capabilities.manyNodes) {
+				expect(await world.settle(lease, {})).toBe("stale");
+				const [taken] = await world.storage.acquireLeases("node_b", 10);
+				expect(taken!.generation).toBeGreaterThan(lease.generation);
+			} else {
+				expect(await world.storage.acquireLeases("node_b", 10)).toEqual([]);
+				expect(await world.settle(lease, {})).toBe("settled");
+			}
+		});
+
+		test("calls made at once all get their answer, also when the storage is closed right behind them", async () => {
+			const project = await world.project();
+			const publishes = Array.from({ length: 50 }, () => world.publish(project, "a"));
+			const reopened = world.reopen();
+			const seqs = (await Promise.all(publishes)).map(([event]) => event!.seq);
+			expect(seqs.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+			await reopened;
+			expect(await world.log(project)).toHaveLength(50);
+		});
+
+		test("a closed storage refuses calls as closed, and may be closed again", async () => {
+			const { storage } = world;
+			await world.reopen();
+			await storage.close();
+			for (const call of [() => storage.ping(), () => storage.nextAlarm(), () => storage.settle([])]) {
+				const error = await call().then(
+					() => null,
+					(reason: unknown) => reason,
+				);
+				expect(error).toBeInstanceOf(StorageError);
+				expect(error).toMatchObject({ code: "closed" });
+			}
+		});
+	});
+}

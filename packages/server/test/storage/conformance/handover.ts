@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { HandedOver, Lease, Settlement } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, START, World } from "./world.ts";
+
+const UNTIL = START + 20_000;
+
+/** Attempts that are in flight when a lease is released. */
+export function describeHandover(harness: StorageHarness): void {
+	describe("attempts that outlive their lease", () => {
+		let world: World;
+		let project: string;
+		let webhook: string;
+		beforeEach(async () => {
+			world = await World.open(harness);
+			project = await world.project();
+			webhook = await world.webhook(project, ["a"], { maxInFlight: 2 });
+			await world.publish(project, "a", "a", "a");
+		});
+		afterEach(() => world.dispose());
+
+		/** A node that has 1 in flight and has settled 2 gives the project back. */
+		async function release(...inFlight: HandedOver[]): Promise<Lease> {
+			const lease = await world.lease(project);
+			const lanes = [{ webhookId: webhook, position: 2, open: [1] }];
+			const attempts = [world.attempt(webhook, { seq: 2, type: "a" })];
+			expect(await world.settle(lease, { attempts, lanes })).toBe("settled");
+			const { seen } = await world.storage.loadLanes(project);
+			await world.storage.releaseLease(lease, UNTIL, seen, inFlight);
+			return lease;
+		}
+
+		const first = (): HandedOver => ({ webhookId: webhook, seq: 1, replay: 0, queue: null, until: UNTIL });
+
+		const outcome = ({ generation }: Lease, about: Partial<Settlement> = {}): Settlement => ({
+			...{ projectId: project, generation, schedule: [], unschedule: [] },
+			attempts: [world.attempt(webhook, { seq: 1, type: "a" })],
+			lanes: [{ webhookId: webhook, position: 2, open: [] }],
+			...about,
+		});
+
+		const logged = async (): Promise<number[]> =>
+			(await world.storage.listAttempts(project, {}, ALL)).rows.map(({ seq }) => seq).sort();
+
+		test("the next holder finds them, and the former one settles each once, whoever holds the project", async () => {
+			const lease = await release(first());
+			const next = await world.lease(project, "node_b");
+			const before = await world.storage.loadLanes(project);
+			expect(before.handedOver).toEqual([first()]);
+			expect(before.lanes).toMatchObject([{ position: 2, open: [1] }]);
+			// What the next holder commits meanwhile still has it as open.
+			const lanes = [{ webhookId: webhook, position: 3, open: [1] }];
+			expect(await world.settle(next, { attempts: [world.attempt(webhook, { seq: 3, type: "a" })], lanes })).toBe(
+				"settled",
+			);
+			const settlement = outcome(lease);
+			expect(await world.storage.settleHandedOver(first(), settlement)).toBe("settled");
+			const after = await world.storage.loadLanes(project);
+			expect(after.handedOver).toEqual([]);
+			expect(after.lanes).toMatchObject([{ position: 3, open: [] }]);
+			expect(after.seen.revision).toBeGreaterThan(before.seen.revision);
+			expect(await world.settle(next, { lanes })).toBe("settled");
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [] });
+			const again = { ...settlement, attempts: [world.attempt(webhook, { seq: 1, type: "a" })] };
+			expect(await world.storage.settleHandedOver(first(), again)).toBe("stale");
+			expect(await logged()).toEqual([1, 2, 3]);
+		});
+
+		test("a failed one waits for its next attempt, and the alarm of a project that nobody holds rings", async () => {
+			const lease = await release(first());
+			expect(await world.storage.nextAlarm()).toBe(UNTIL);
+			const retry = {
+				webhookId: webhook,
+				seq: 1,
+				queue: "retry",
+				replay: 0,
+				attempt: 2,
+				dueAt: START + 30_000,
+			} as const;
+			const attempts = [
+				world.attempt(webhook, { seq: 1, type: "a" }, { status: "retrying", nextRetryAt: START + 30_000 }),
+			];
+			const settlement = outcome(lease, { attempts, schedule: [retry] });
+			expect(await world.storage.settleHandedOver(first(), settlement)).toBe("settled");
+			expect(await world.queues(project, webhook)).toEqual([retry]);
+			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
+		});
+
+		test("one that was not made after all is given back", async () => {
+			const lease = await release(first());
+			const nothing = outcome(lease, { attempts: [], lanes: [] });
+			expect(await world.storage.settleHandedOver(first(), nothing)).toBe("settled");
+			expect(await world.storage.loadLanes(project)).toMatchObject({ handedOver: [], lanes: [{ open: [1] }] });
+			expect(await world.storage.settleHandedOver(first(), nothing)).toBe("stale");
+		});
+
+		test("nothing else of a former lease is settled", async () => {
+			const lease = await release(first());
+			const next = await world.lease(project, "node_b");
+			expect(await world.settle(lease, outcome(lease))).toBe("stale");
+			const other = { ...first(), seq: 3 };
+			const attempts = [world.attempt(webhook, { seq: 3, type: "a" })];
+			expect(await world.storage.settleHandedOver(other, outcome(lease, { attempts }))).toBe("stale");
+			expect(await world.storage.settleHandedOver(first(), outcome(next))).toBe("stale");
+			expect(await world.storage.settleHandedOver({ ...first(), replay: 1 }, outcome(lease))).toBe("stale");
+			expect(await logged()).toEqual([2]);
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first()]);
+		});
+
+		test("once its time has passed it is forgotten, not before, and then it is refused", async () => {
+			const lease = await release(first());
+			world.clock.time = UNTIL - 1;
+			await world.storage.forgetHandedOver(project);
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first()]);
+			world.clock.time = UNTIL;
+			await world.storage.forgetHandedOver(project);
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([]);
+			expect(await world.storage.settleHandedOver(first(), outcome(lease))).toBe("stale");
+			expect(await world.lane(project, webhook)).toMatchObject({ position: 2, open: [1] });
+			expect(await logged()).toEqual([2]);
+		});
+
+		test("one that was forgotten and made again by the next holder is handed over by that one alone", async () => {
+			const late = await release(first());
+			world.clock.time = UNTIL;
+			await world.storage.forgetHandedOver(project);
+			const next = await world.lease(project, "node_b");
+			const again = { ...first(), until: UNTIL + 20_000 };
+			await world.storage.releaseLease(next, null, (await world.storage.loadLanes(project)).seen, [again]);
+			expect(await world.storage.settleHandedOver(first(), outcome(late))).toBe("stale");
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([again]);
+			expect(await world.storage.settleHandedOver(again, outcome(next))).toBe("settled");
+		});
+
+		test("those of several holders stand side by side; a lease that was lost hands nothing over", async () => {
+			const lease = await release(first());
+			const second = await world.lease(project, "node_b");
+			const retry: HandedOver = { webhookId: webhook, seq: 2, replay: 1, queue: "replay", until: UNTIL };
+			await world.storage.releaseLease(second, null, (await world.storage.loadLanes(project)).seen, [retry]);
+			const third = await world.lease(project, "node_c");
+			await world.storage.releaseLease(second, null, { lastSeq: 3, revision: 0 }, [{ ...retry, seq: 3 }]);
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first(), retry]);
+			expect(await world.storage.settleHandedOver(first(), outcome(lease))).toBe("settled");
+			const attempts = [world.attempt(webhook, { seq: 2, type: "a" }, { replay: 1 })];
+			const replayed = outcome(second, { attempts, unschedule: [{ webhookId: webhook, seq: 2 }], lanes: [] });
+			expect(await world.storage.settleHandedOver(retry, replayed)).toBe("settled");
+			expect((await world.storage.loadLanes(project)).handedOver).toEqual([]);
+			expect(await world.settle(third, {})).toBe("settled");
+		});
+
+		test("one of a webhook that was deleted meanwhile is logged, and nothing is scheduled for it", async () => {
+			const lease = await release(first());
+			await world.storage.deleteWebhook(project, webhook);
+			const retry = { webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START } as const;
+			expect(await world.storage.settleHandedOver(first(), outcome(lease, { schedule: [retry] }))).toBe("settled");
+			expect(await world.queues(project, webhook)).toEqual([]);
+			expect(await logged()).toEqual([1, 2]);
+		});
+	});
+}

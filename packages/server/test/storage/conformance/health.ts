@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AttemptStatus } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const MINUTE = 60_000;
+
+export function describeHealth(harness: StorageHarness): void {
+	describe("health", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		const nothing = {
+			lastAttempt: null,
+			failingSince: null,
+			lastDeliveredAt: null,
+			waiting: { count: 0, nextAt: null },
+			deadLetters: 0,
+		};
+
+		test("every course of attempts shows its last one, the last delivered, and since when it fails", async () => {
+			const project = await world.project();
+			const lease = await world.lease(project);
+			const [D, R, F] = ["delivered", "retrying", "failed"] as const;
+			/** Attempts by minute, and which of them is the first after the last delivered one. */
+			const courses: [AttemptStatus[], number | null, number | null][] = [
+				[[], null, null],
+				[[D], null, 0],
+				[[R, R, F], 0, null],
+				[[D, F, R, D], null, 3],
+				[[F, D, R, F, R], 2, 1],
+				[[D, D, F], 2, 1],
+			];
+			const wanted: object[] = [];
+			for (const [statuses, failingSince, lastDelivered] of courses) {
+				const webhook = await world.webhook(project, ["a", "b"]);
+				const events = await world.publish(project, ...statuses.map((_, i) => (i % 2 === 0 ? "a" : "b")));
+				for (const [i, event] of events.entries())
+					await world.finish(lease, webhook, event, statuses[i]!, { startedAt: START + i * MINUTE });
+				const { rows } = await world.storage.listAttemptSummaries(project, { webhookId: webhook }, { limit: 10 });
+				rows.reverse();
+				expect(rows.map(({ status }) => status)).toEqual(statuses);
+				wanted.push({
+					...nothing,
+					webhookId: webhook,
+					lastAttempt: rows.at(-1) ?? null,
+					failingSince: failingSince === null ? null : rows[failingSince]!,
+					lastDeliveredAt: lastDelivered === null ? null : START + lastDelivered * MINUTE,
+					deadLetters: statuses.filter((status) => status === F).length,
+				});
+			}
+			expect(await world.storage.readHealth(project)).toEqual(wanted);
+		});
+
+		test("what waits is counted, with the next time of all queues; deleted webhooks and other projects are left out", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const [webhook, gone] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const foreign = await world.webhook(other, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			const schedule = [5, 3].map((minutes, i) => ({
+				...{ webhookId: webhook, seq: i + 1, queue: "retry" as const, replay: 0, attempt: 2 },
+				dueAt: START + minutes * MINUTE,
+			}));
+			await world.settle(lease, { schedule });
+			const waiting = async () => (await world.storage.readHealth(project))[0]!.waiting;
+			expect(await waiting()).toEqual({ count: 2, nextAt: START + 3 * MINUTE });
+			await world.finish(lease, webhook, events[2]!, "failed");
+			expect((await world.storage.readHealth(project))[0]!.deadLetters).toBe(1);
+			await world.storage.replayDelivery(project, webhook, events[2]!.id, START + MINUTE);
+			expect(await waiting()).toEqual({ count: 3, nextAt: START + MINUTE });
+			expect((await world.storage.readHealth(project))[0]!.deadLetters).toBe(0);
+			await world.storage.deleteWebhook(project, gone);
+			expect((await world.storage.readHealth(project)).map(({ webhookId }) => webhookId)).toEqual([webhook]);
+			expect(await world.storage.readHealth(other)).toEqual([{ ...nothing, webhookId: foreign }]);
+			expect(await world.storage.readHealth(world.id("project"))).toEqual([]);
+		});
+	});
+}

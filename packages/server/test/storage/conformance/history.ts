@@ -1,0 +1,259 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AttemptFilter, CodeRange, NewAttempt } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, START, World } from "./world.ts";
+
+const TYPES = ["a", "b", "c"];
+const STATUSES = ["delivered", "retrying", "failed"] as const;
+const MINUTE = 60_000;
+/** What receivers respond to attempts of each status; null is no response. */
+const RESPONSES = { delivered: [200, 204], retrying: [503, 404, null], failed: [503, 302, 500, null] } as const;
+const CODES = [
+	[0, 0],
+	[200, 299],
+	[204, 204],
+	[300, 399],
+	[404, 404],
+	[500, 599],
+	[503, 503],
+	[299, 300],
+] as const;
+
+export function describeHistory(harness: StorageHarness): void {
+	describe("delivery log", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("every filter, read by pages of any size, shows what a plain filter of all rows shows, newest first", async () => {
+			const shop = await stock(world);
+			const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+			const time = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined });
+			const filters = fc.record({
+				webhookId: maybe([...shop.webhooks, world.id("webhook"), shop.foreign]),
+				type: maybe([...TYPES, "never.seen"]),
+				status: maybe(STATUSES),
+				eventId: maybe([...shop.eventIds.values(), world.id("event")]),
+				since: time,
+				until: time,
+				response: fc.option(
+					fc.record({
+						codes: fc.uniqueArray(fc.constantFrom(...CODES), { minLength: 1, maxLength: 3 }).map(toRanges),
+						maxScanned: fc.integer({ min: 1, max: 60 }),
+					}),
+					{ nil: undefined },
+				),
+			});
+			await fc.assert(
+				fc.asyncProperty(
+					filters,
+					fc.integer({ min: 1, max: 40 }),
+					fc.boolean(),
+					async (drawn, limit, isJustReached) => {
+						const filter = Object.fromEntries(
+							Object.entries(drawn)
+								.filter(([, value]) => value !== undefined)
+								.map(([key, value]) => [key, typeof value === "number" ? START + value * MINUTE : value]),
+						) as AttemptFilter;
+						const scanned = shop.attempts
+							.filter((attempt) => fits(attempt, shop.eventIds.get(attempt.seq)!, filter))
+							.sort((one, other) => (one.id < other.id ? 1 : -1));
+						const wanted = (attempts: NewAttempt[]) => attempts.filter((attempt) => responds(attempt, filter));
+						const pages = await readByPages(world, shop.project, filter, limit);
+						expect(pages.flatMap(({ ids }) => ids)).toEqual(wanted(scanned).map(({ id }) => id));
+						const maxScanned = filter.response?.maxScanned ?? Number.POSITIVE_INFINITY;
+						let from = 0;
+						for (const { ids, next } of pages) {
+							const to = next === null ? scanned.length : scanned.findIndex(({ id }) => id === next) + 1;
+							expect(to - from).toBeLessThanOrEqual(maxScanned);
+							// A page is short only where it had to stop.
+							if (next !== null && ids.length < limit) expect(to - from).toBe(maxScanned);
+							from = to;
+						}
+						const found = wanted(scanned.slice(0, maxScanned)).length;
+						// A count that just reaches its maximum is exact.
+						const max = isJustReached ? Math.max(1, found) : limit;
+						const capped = found > max || scanned.length >= maxScanned;
+						const count = await world.storage.countAttempts(shop.project, filter, max);
+						expect(count).toEqual({ count: Math.min(max, found), capped });
+					},
+				),
+				{ numRuns: 300 },
+			);
+		});
+
+		test("a page ends early rather than hold more bytes of bodies than allowed, but never without a row", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = [10, 20, 30].map((length) => world.event(project, "a", { body: Buffer.alloc(length, "x") }));
+			await world.storage.appendEvents([{ projectId: project, publishedAt: START, events }]);
+			const attempts = [1, 2, 3].map((seq) =>
+				world.attempt(webhook, { seq, type: "a" }, { startedAt: START + seq, responseBody: Buffer.alloc(5) }),
+			);
+			await world.settle(await world.lease(project), { attempts });
+			const page = async (maxBytes: number, limit = 10) => {
+				const { rows, next } = await world.storage.listAttempts(project, {}, { limit, maxBytes });
+				expect([null, rows.at(-1)?.id]).toContain(next);
+				return [rows.map(({ seq }) => seq), next !== null];
+			};
+			expect(await page(75)).toEqual([[3, 2, 1], false]);
+			expect(await page(74)).toEqual([[3, 2], true]);
+			expect(await page(0)).toEqual([[3], true]);
+			expect(await page(1e6, 2)).toEqual([[3, 2], true]);
+			expect(await page(1e6, 3)).toEqual([[3, 2, 1], false]);
+		});
+
+		test("a page that follows an attempt beyond the times asked for begins within them", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const lease = await world.lease(project);
+			for (const [i, event] of events.entries())
+				await world.finish(lease, webhook, event, "delivered", { startedAt: START + i * 1_000 });
+			const all = (await world.storage.listAttempts(project, {}, ALL)).rows;
+			const filter = { until: START + 2_000 };
+			const page = { limit: 10, before: all[0]!.id };
+			const rows = (await world.storage.listAttempts(project, filter, { ...page, maxBytes: 1e6 })).rows;
+			expect(rows.map(({ seq }) => seq)).toEqual([2, 1]);
+			const summaries = (await world.storage.listAttemptSummaries(project, filter, page)).rows;
+			expect(summaries.map(({ seq }) => seq)).toEqual([2, 1]);
+		});
+
+		test("summaries are the same pages without what was sent and answered, and bodies do not shorten them", async () => {
+			const shop = await stock(world);
+			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {
+				const { rows } = await world.storage.listAttempts(shop.project, filter, ALL);
+				const summaries = rows.map(
+					({ requestBody: _q, responseBody: _b, responseTruncated: _t, sent: _s, ...row }) => row,
+				);
+				expect(summaries.length).toBeGreaterThan(7);
+				const list = (limit: number, before?: string) =>
+					world.storage.listAttemptSummaries(shop.project, filter, { limit, ...(before && { before }) });
+				expect(await list(summaries.length)).toEqual({ rows: summaries, next: null });
+				const first = await list(7);
+				expect(first).toEqual({ rows: summaries.slice(0, 7), next: summaries[6]!.id });
+				const next = await list(1, first.rows.at(-1)!.id);
+				expect(next.rows).toEqual(summaries.slice(7, 8));
+			}
+			expect(await world.storage.countAttempts(world.id("project"), {}, 10)).toEqual({ count: 0, capped: false });
+		});
+
+		test("bodies end a page of a filter by status code early, too, and nothing is lost", async () => {
+			const shop = await stock(world);
+			const filter = { response: { codes: toRanges([[500, 599]]), maxScanned: 20 } };
+			const whole = (await readByPages(world, shop.project, filter, 100)).flatMap(({ ids }) => ids);
+			expect(whole.length).toBeGreaterThan(50);
+			const pages = await readByPages(world, shop.project, filter, 100, 0);
+			expect(pages.flatMap(({ ids }) => ids)).toEqual(whole);
+			for (const { ids } of pages) expect(ids.length).toBeLessThanOrEqual(1);
+		});
+
+		test("an entry is found by its id in its project alone", async () => {
+			const shop = await stock(world);
+			const entry = shop.attempts[3]!;
+			expect((await world.storage.getAttempt(shop.project, entry.id))?.seq).toBe(entry.seq);
+			expect(await world.storage.getAttempt(shop.other, entry.id)).toBeNull();
+			expect(await world.storage.getAttempt(shop.project, world.id("attempt"))).toBeNull();
+		});
+
+		test("a delivery shows the newest 200 of its attempts in the order in which they were made", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const series = Array.from({ length: 26 }, (_, replay) =>
+				Array.from({ length: 8 }, (_, i) =>
+					world.attempt(webhook, event!, {
+						replay,
+						attempt: i + 1,
+						status: i === 7 ? "failed" : "retrying",
+						startedAt: START + (replay * 8 + i) * MINUTE,
+					}),
+				),
+			).flat();
+			await world.settle(lease, { attempts: series, lanes: [{ webhookId: webhook, position: 1, open: [] }] });
+			const delivery = await world.storage.getDelivery(project, webhook, event!.id);
+			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 25 });
+			expect(delivery!.attempts.map(({ id }) => id)).toEqual(series.slice(-200).map(({ id }) => id));
+		});
+	});
+}
+
+/** A project with some three hundred entries of all kinds, and another with a few. */
+async function stock(world: World) {
+	const [project, other] = [await world.project(), await world.project()];
+	const webhooks = [await world.webhook(project, TYPES), await world.webhook(project, TYPES)];
+	const foreign = await world.webhook(other, TYPES);
+	const events = await world.publish(project, ...Array.from({ length: 24 }, (_, i) => TYPES[i % 3]!));
+	const attempts: NewAttempt[] = [];
+	for (const [i, event] of events.entries())
+		for (const [w, webhookId] of webhooks.entries())
+			for (let n = 0; n < 6; n++)
+				attempts.push(
+					world.attempt(webhookId, event, {
+						attempt: n + 1,
+						...ended(STATUSES[(i + w + n) % 3]!, i * 5 + n),
+						startedAt: START + ((i * 7 + n * 5 + w) % 30) * MINUTE,
+					}),
+				);
+	const settled = await world.settle(await world.lease(project), { attempts });
+	const strays = (await world.publish(other, "a", "b")).map((event) => world.attempt(foreign, event));
+	const strayed = await world.settle(await world.lease(other), { attempts: strays });
+	expect([settled, strayed]).toEqual(["settled", "settled"]);
+	return { project, other, webhooks, foreign, attempts, eventIds: new Map(events.map(({ seq, id }) => [seq, id])) };
+}
+
+/** How an attempt ended, with one of the responses that fit. */
+function ended(status: (typeof STATUSES)[number], n: number): Pick<NewAttempt, "status" | "statusCode"> {
+	const codes = RESPONSES[status];
+	return { status, statusCode: codes[n % codes.length]! };
+}
+
+const toRanges = (codes: readonly (readonly [from: number, to: number])[]): CodeRange[] =>
+	codes.map(([from, to]) => ({ from, to }));
+
+const includes = (codes: readonly CodeRange[], code: number): boolean =>
+	codes.some(({ from, to }) => from <= code && code <= to);
+
+/** Whether an attempt must be looked at: whatever it was responded, its status may have such a response. */
+function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): boolean {
+	const codes = Array.from({ length: 600 }, (_, code) => code).filter((code) =>
+		includes(filter.response?.codes ?? [{ from: 0, to: 599 }], code),
+	);
+	const is2xx = (code: number) => code >= 200 && code < 300;
+	return (
+		codes.some((code) => is2xx(code) === (attempt.status === "delivered")) &&
+		(filter.webhookId === undefined || attempt.webhookId === filter.webhookId) &&
+		(filter.type === undefined || attempt.eventType === filter.type) &&
+		(filter.status === undefined || attempt.status === filter.status) &&
+		(filter.eventId === undefined || eventId === filter.eventId) &&
+		(filter.since === undefined || attempt.startedAt >= filter.since) &&
+		(filter.until === undefined || attempt.startedAt < filter.until)
+	);
+}
+
+const responds = ({ statusCode }: NewAttempt, { response }: AttemptFilter): boolean =>
+	response === undefined || includes(response.codes, statusCode ?? 0);
+
+async function readByPages(
+	world: World,
+	project: string,
+	filter: AttemptFilter,
+	limit: number,
+	maxBytes = ALL.maxBytes,
+): Promise<{ ids: string[]; next: string | null }[]> {
+	const pages: { ids: string[]; next: string | null }[] = [];
+	for (;;) {
+		const before = pages.at(-1)?.next;
+		const page = { limit, maxBytes, ...(typeof before === "string" ? { before } : {}) };
+		const { rows, next } = await world.storage.listAttempts(project, filter, page);
+		expect(rows.length).toBeLessThanOrEqual(limit);
+		pages.push({ ids: rows.map(({ id }) => id), next });
+		if (next === null) return pages;
+		if (filter.response === undefined) expect(rows.length).toBeGreaterThan(0);
+		expect(pages.length).toBeLessThan(1_000);
+	}
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Account, Invitation, Role } from "../../../src/storage/port.ts";
+import { hashOf, makeAccount } from "./accounts.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const DAY = 86_400_000;
+
+export function describeMembers(harness: StorageHarness): void {
+	describe("members and invitations", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		function invitationTo(project: string, role: Role, about: Partial<Invitation> = {}): Invitation {
+			const invitedBy = { kind: "account" as const, id: world.id("account"), name: "Grace" };
+			const base = { id: world.id("invitation"), projectId: project, role, email: null, invitedBy };
+			return { ...base, createdAt: START, expiresAt: START + DAY, ...about };
+		}
+
+		async function join(project: string, account: Account, role: Role, at = START) {
+			const invitation = invitationTo(project, role);
+			await world.storage.createInvitation({ ...invitation, tokenHash: hashOf(invitation.id) });
+			return world.storage.acceptInvitation({
+				projectId: project,
+				tokenHash: hashOf(invitation.id),
+				accountId: account.id,
+				at,
+			});
+		}
+
+		test("an invitation is found, listed and accepted once and in its time, or taken back", async () => {
+			const { storage } = world;
+			const [project, other] = [await world.project(), await world.project()];
+			const account = await makeAccount(world, "guest@example.com");
+			const [first, second, late] = [
+				invitationTo(project, "developer"),
+				invitationTo(project, "viewer", { email: "Guest@Example.com" }),
+				invitationTo(project, "viewer", { expiresAt: START + 5 }),
+			];
+			for (const each of [first, second, late]) await storage.createInvitation({ ...each, tokenHash: hashOf(each.id) });
+			expect(await storage.listInvitations({ projectId: project, at: START })).toEqual([first, second, late]);
+			expect(await storage.listInvitations({ projectId: project, at: START + 5 })).toEqual([first, second]);
+			expect(await storage.listInvitations({ projectId: other, at: START })).toEqual([]);
+			expect(await storage.findInvitation({ tokenHash: hashOf(second.id), at: START })).toEqual(second);
+			expect(await storage.findInvitation({ tokenHash: hashOf(late.id), at: START + 5 })).toBeNull();
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(late.id),
+					accountId: account.id,
+					at: START + 5,
+				}),
+			).toBeNull();
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf("unknown"),
+					accountId: account.id,
+					at: START,
+				}),
+			).toBeNull();
+			expect(await storage.getRole({ projectId: project, accountId: account.id })).toBeNull();
+
+			const joined = { projectId: project, accountId: account.id, role: "developer", addedAt: START + 3 };
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(first.id),
+					accountId: account.id,
+					at: START + 3,
+				}),
+			).toEqual(joined);
+			expect(
+				await storage.acceptInvitation({
+					projectId: project,
+					tokenHash: hashOf(first.id),
+					accountId: account.id,
+					at: START + 3,
+				}),
+			).toBeNull();
+			expect(await storage.findInvitation({ tokenHash: hashOf(first.id), at: START })).toBeNull();
+			expect(await storage.deleteInvitation({ projectId: other, invitationId: second.id })).toBe(false);
+			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(true);
+			expect(await storage.deleteInvitation({ projectId: project, invitationId: second.id })).toBe(false);
+			expect(await storage.findInvitation({ tokenHash: hashOf(second.id), at: START })).toBeNull();
+		});
+
+		test("accepting raises a role and never lowers it; the time of joining stays", async () => {
+			const project = await world.project();
+			const account = await makeAccount(world, "riser@example.com");
+			const steps = [
+				["developer", "developer"],
+				["viewer", "developer"],
+				["owner", "owner"],
+				["developer", "owner"],
+			] as const;
+			for (const [i, [invited, role]] of steps.entries()) {
+				const joined = { projectId: project, accountId: account.id, role, addedAt: START };
+				expect(await join(project, account, invited, START + i)).toEqual(joined);
+				expect(await world.storage.getRole({ projectId: project, accountId: account.id })).toBe(role);
+			}
+		});
+
+		test("memberships are listed by project, with what each is called and has installed", async () => {
+			const { storage } = world;
+			const [first, second] = [await world.project("First"), await world.project("Second")];
+			await world.project("Third");
+			const account = await makeAccount(world, "many@example.com");
+			await join(second, account, "viewer");
+			await join(first, account, "owner", START + 1);
+			await storage.setDeveloperApp(second, false);
+			await storage.renameProject(second, "Renamed");
+			const of = { accountId: account.id };
+			expect(await storage.listMemberships({ accountId: account.id })).toEqual([
+				{ ...of, projectId: first, role: "owner", addedAt: START + 1, projectName: "First", apps: ["developer"] },
+				{ ...of, projectId: second, role: "viewer", addedAt: START, projectName: "Renamed", apps: [] },
+			]);
+			expect(await storage.listMemberships({ accountId: world.id("account") })).toEqual([]);
+			expect(await storage.renameProject(world.id("project"), "None")).toBeNull();
+		});
+
+		test("members are listed by pages, by account", async () => {
+			const { storage } = world;
+			const [project, other] = [await world.project(), await world.project()];
+			const accounts: Account[] = [];
+			for (const i of [0, 1, 2, 3, 4]) accounts.push(await makeAccount(world, `member${i}@example.com`));
+			for (const account of [...accounts].reverse()) await join(project, account, "viewer");
+			await join(other, accounts[0]!, "owner");
+			const page = await storage.listMembers({ projectId: project, limit: 3 });
+			expect(page).toEqual(accounts.slice(0, 3).map((account) => ({ account, role: "viewer", addedAt: START })));
+			const rest = await storage.listMembers({ projectId: project, limit: 3, after: page.at(-1)!.account.id });
+			expect(rest.map(({ account }) => account)).toEqual(accounts.slice(3));
+			expect(await storage.listMembers({ projectId: world.id("project"), limit: 3 })).toEqual([]);
+			for (const member of [...page, ...rest])
+				expect(await storage.getMember({ projectId: project, accountId: member.account.id })).toEqual(member);
+			expect(await storage.getMember({ projectId: world.id("project"), accountId: page[0]!.account.id })).toBeNull();
+			expect(await storage.getMember({ projectId: project, accountId: world.id("account") })).toBeNull();
+		});
+
+		test("a project that has an owner keeps one", async () => {
+			const { storage } = world;
+			const project = await world.project();
+			const [ada, grace] = [await makeAccount(world, "ada@example.com"), await makeAccount(world, "grace@example.com")];
+			const stranger = world.id("account");
+			expect(await storage.setRole({ projectId: project, accountId: stranger, role: "owner" })).toBe("no_member");
+			expect(await storage.removeMember({ projectId: project, accountId: stranger })).toBe("no_member");
+			// None has to be found where there was none.
+			await join(project, grace, "developer");
+			expect(await storage.setRole({ projectId: project, accountId: grace.id, role: "viewer" })).toBe("changed");
+			await join(project, ada, "owner");
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "owner" })).toBe("changed");
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "viewer" })).toBe("last_owner");
+			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("last_owner");
+			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBe("owner");
+			expect(await storage.setRole({ projectId: project, accountId: grace.id, role: "owner" })).toBe("changed");
+			expect(await storage.setRole({ projectId: project, accountId: ada.id, role: "developer" })).toBe("changed");
+			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
+			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("removed");
+			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBeNull();
+			// An owner elsewhere is no owner here.
+			await join(await world.project(), ada, "owner");
+			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
+		});
+	});
+}

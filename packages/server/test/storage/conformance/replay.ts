@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { NewAttempt } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { START, World } from "./world.ts";
+
+const HOUR = 3_600_000;
+
+export function describeReplay(harness: StorageHarness): void {
+	describe("replays", () => {
+		let world: World;
+		beforeAll(async () => {
+			world = await World.open(harness);
+		});
+		afterAll(() => world.dispose());
+
+		test("a delivery that is over begins a new series each time, delivered or failed; one that is attempting does not", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const replay = () => world.storage.replayDelivery(project, webhook, event!.id, START + 7);
+			expect(await replay()).toEqual({ kind: "attempting" });
+			await world.finish(lease, webhook, event!, "delivered");
+			for (const [series, status] of [[1, "failed"] as const, [2, "delivered"] as const]) {
+				expect(await replay()).toEqual({ kind: "queued", replay: series });
+				expect(await replay()).toEqual({ kind: "attempting" });
+				const waiting = await world.storage.readRetries(project, webhook, "requested", 10);
+				expect(waiting).toEqual([
+					{ webhookId: webhook, seq: 1, queue: "requested", replay: series, attempt: 1, dueAt: START + 7 },
+				]);
+				await world.finish(lease, webhook, event!, status, { replay: series });
+			}
+			expect(await world.queues(project, webhook)).toEqual([]);
+		});
+
+		test("the state of a delivery follows it from the lane through retries to its end and through a replay", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const state = async () => {
+				const delivery = await world.storage.getDelivery(project, webhook, event!.id);
+				if (delivery === null) return null;
+				const { attempts, ...rest } = delivery;
+				return { ...rest, made: attempts.map(({ replay, attempt }) => `${replay}.${attempt}`) };
+			};
+			const attempting = { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null };
+			expect(await state()).toEqual({ ...attempting, made: [] });
+			await world.settle(lease, {
+				attempts: [world.attempt(webhook, event!, { status: "retrying", nextRetryAt: START + 30_000 })],
+				schedule: [{ webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START + 30_000 }],
+				lanes: [{ webhookId: webhook, position: 1, open: [] }],
+			});
+			expect(await state()).toEqual({ ...attempting, attempt: 2, nextRetryAt: START + 30_000, made: ["0.1"] });
+			await world.finish(lease, webhook, event!, "failed", { attempt: 2 });
+			const over = { state: "dead_lettered", attempt: 2, replay: 0, nextRetryAt: null };
+			expect(await state()).toEqual({ ...over, made: ["0.1", "0.2"] });
+			await world.storage.replayDelivery(project, webhook, event!.id, START + 9);
+			const replaying = { state: "attempting", attempt: 1, replay: 1, nextRetryAt: START + 9 };
+			expect(await state()).toEqual({ ...replaying, made: ["0.1", "0.2"] });
+			await world.finish(lease, webhook, event!, "delivered", { replay: 1 });
+			const delivered = { state: "delivered", attempt: 1, replay: 1, nextRetryAt: null };
+			expect(await state()).toEqual({ ...delivered, made: ["0.1", "0.2", "1.1"] });
+		});
+
+		test("an event that was never on its way to a webhook is no delivery", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const [early] = await world.publish(project, "a");
+			const webhook = await world.webhook(project, ["a"]);
+			const [unwanted, skipped, later] = await world.publish(project, "b", "a", "a");
+			const lease = await world.lease(project);
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
+			const missing = { ...early!, id: world.id("event") };
+			for (const event of [early!, unwanted!, skipped!, later!, missing]) {
+				const replayed = await world.storage.replayDelivery(project, webhook, event.id, START);
+				expect(replayed).toEqual({ kind: "no_delivery" });
+				expect(await world.storage.getDelivery(project, webhook, event.id)).toBeNull();
+			}
+			await world.finish(lease, webhook, skipped!, "delivered");
+			expect(await world.storage.replayDelivery(other, webhook, skipped!.id, START)).toEqual({ kind: "no_delivery" });
+			await world.storage.deleteWebhook(project, webhook);
+			expect(await world.storage.replayDelivery(project, webhook, skipped!.id, START)).toEqual({ kind: "no_delivery" });
+		});
+
+		test("a test event is a delivery like any other: attempting, then over, then replayed", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["b"]);
+			const { createdAtGiven: _, ...sample } = world.event(project, "b");
+			await world.storage.appendTestEvent(project, webhook, sample);
+			const lease = await world.lease(project);
+			expect(await world.storage.getDelivery(project, webhook, sample.id)).toMatchObject({
+				state: "attempting",
+				attempt: 1,
+				replay: 0,
+			});
+			await world.finish(lease, webhook, { seq: -1, type: "b" }, "failed");
+			expect((await world.storage.getDelivery(project, webhook, sample.id))?.state).toBe("dead_lettered");
+			const replayed = await world.storage.replayDelivery(project, webhook, sample.id, START);
+			expect(replayed).toEqual({ kind: "queued", replay: 1 });
+		});
+
+		test("dead letters are replayed oldest first, by steps, within the times named, and none twice", async () => {
+			const project = await world.project();
+			const [webhook, other] = [await world.webhook(project, ["a", "b"]), await world.webhook(project, ["a"])];
+			const events = await world.publish(project, "a", "b", "a", "b", "a", "a", "b");
+			const lease = await world.lease(project);
+			const startedAt = (i: number) => START + i * HOUR;
+			const failed: NewAttempt[] = [];
+			for (const [i, event] of events.entries()) {
+				const status = i === 2 ? "delivered" : "failed";
+				failed.push(await world.finish(lease, webhook, event, status, { startedAt: startedAt(i) }));
+			}
+			await world.finish(lease, other, events[0]!, "failed");
+			// One is being replayed already, another was and arrived.
+			await world.storage.replayDelivery(project, webhook, events[3]!.id, START);
+			await world.storage.replayDelivery(project, webhook, events[4]!.id, START);
+			await world.finish(lease, webhook, events[4]!, "delivered", { replay: 1, startedAt: startedAt(9) });
+
+			const filter = { since: startedAt(1), until: startedAt(6) };
+			let count = 0;
+			let after: string | undefined;
+			for (let steps = 0; ; steps++) {
+				expect(steps).toBeLessThan(10);
+				const step = await world.storage.replayFailed(project, webhook, filter, START + 5, 2, after);
+				expect(step.count).toBeLessThanOrEqual(2);
+				count += step.count;
+				if (step.next === null) break;
+				after = step.next;
+			}
+			expect(count).toBe(2);
+			const replays = await world.storage.readRetries(project, webhook, "replay", 100);
+			expect(replays.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([
+				[2, START + 5],
+				[6, START + 5],
+			]);
+			// What was asked for by itself does not stand among a bulk of replays.
+			const requested = await world.storage.readRetries(project, webhook, "requested", 100);
+			expect(requested.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([[4, START]]);
+			const rest = await world.storage.replayFailed(project, webhook, {}, START + 6, 100);
+			expect(rest).toEqual({ count: 2, next: null });
+			expect(await world.storage.replayFailed(project, webhook, {}, START + 6, 100)).toEqual({ count: 0, next: null });
+			expect(await world.queues(project, other)).toEqual([]);
+			expect(failed[0]!.replay).toBe(0);
+		});
+
+		test("one step goes no further than its limit, and the oldest go first", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			// The second event failed first.
+			for (const [i, at] of [1, 0, 2].entries())
+				await world.finish(lease, webhook, events[i]!, "failed", { startedAt: START + at * HOUR });
+			const step = await world.storage.replayFailed(project, webhook, {}, START, 1);
+			expect(step.count).toBe(1);
+			expect((await world.queues(project, webhook)).map(({ seq }) => seq)).toEqual([2]);
+			expect(step.next).not.toBeNull();
+		});
+	});
+}

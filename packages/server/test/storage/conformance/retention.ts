@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SweepStep } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, START, World } from "./world.ts";
+
+const DAY = 86_400_000;
+
+export function describeRetention(harness: StorageHarness): void {
+	describe("retention", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		/** A whole pass in steps of two rows. */
+		async function pass(step: (limit: number, from: number) => Promise<SweepStep>) {
+			const sum = { deleted: 0, unattempted: new Set<string>() };
+			let from = 0;
+			for (let steps = 0; ; steps++) {
+				expect(steps).toBeLessThan(100);
+				const { deleted, next, unattempted } = await step(2, from);
+				sum.deleted += deleted;
+				for (const project of unattempted) sum.unattempted.add(project);
+				if (next === null) return { deleted: sum.deleted, unattempted: [...sum.unattempted].sort() };
+				from = next;
+			}
+		}
+		const sweepAttempts = (cutoff: number) => pass((limit, from) => world.storage.sweepAttempts(cutoff, limit, from));
+		const sweepEvents = (cutoff: number) => pass((limit, from) => world.storage.sweepEvents(cutoff, limit, from));
+		const seqs = async (project: string) => (await world.log(project)).map(({ seq }) => seq);
+
+		test("log entries go once they are older than the cutoff, and dead letters with them", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a", "a");
+			const lease = await world.lease(project);
+			for (const [i, event] of events.entries())
+				await world.finish(lease, webhook, event, i % 2 === 0 ? "failed" : "delivered", { startedAt: START + i * DAY });
+			expect((await world.storage.gauges()).deadLetters).toBe(3);
+			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(3);
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			expect(rows.map(({ seq }) => seq)).toEqual([5, 4]);
+			expect((await world.storage.gauges()).deadLetters).toBe(1);
+			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(0);
+		});
+
+		test("a dead letter that is being replayed is not counted off twice", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a");
+			const lease = await world.lease(project);
+			// The last one stays, so that a count too many shows: counters stop at 0.
+			for (const [i, event] of events.entries())
+				await world.finish(lease, webhook, event, "failed", { startedAt: i < 2 ? START : START + 2 * DAY });
+			await world.storage.replayDelivery(project, webhook, events[0]!.id, START + DAY);
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(2);
+			expect(await world.storage.gauges()).toMatchObject({ deadLetters: 1, retriesWaiting: 1 });
+			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START + 2 * DAY });
+			expect((await world.storage.gauges()).deadLetters).toBe(2);
+		});
+
+		test("dead letters that go are counted off their own webhook", async () => {
+			const project = await world.project();
+			const [old, young] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.finish(lease, old, event!, "failed", { startedAt: START });
+			await world.finish(lease, young, event!, "failed", { startedAt: START + 2 * DAY });
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
+			const health = await world.storage.readHealth(project);
+			const count = (webhook: string) => health.find(({ webhookId }) => webhookId === webhook)?.deadLetters;
+			expect([count(old), count(young)]).toEqual([0, 1]);
+		});
+
+		test("an entry that was written after younger ones goes with the others of its age", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a", "a", "a");
+			const lease = await world.lease(project);
+			// An attempt is logged when it is over: one that took longer comes behind those that began after it, and behind
+			// one of a node whose clock is ahead.
+			for (const [i, startedAt] of [DAY + 1, DAY + 900_000, DAY + 2, DAY - 60_000].entries())
+				await world.finish(lease, webhook, events[i]!, "delivered", { startedAt: START + startedAt });
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
+			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			expect(rows.map(({ seq }) => seq)).toEqual([2, 3, 1]);
+		});
+
+		test("an event goes when it is past retention and every lane is past it, and not before its log entries", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "b", "a");
+			world.clock.time = START + 2 * DAY;
+			await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.finish(lease, webhook, events[0]!, "delivered", { startedAt: START });
+			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
+			expect(await sweepEvents(START + DAY)).toEqual({ deleted: 2, unattempted: [] });
+			expect(await seqs(project)).toEqual([1, 4]);
+			await sweepAttempts(START + DAY);
+			expect((await sweepEvents(START + DAY)).deleted).toBe(1);
+			expect(await seqs(project)).toEqual([4]);
+			const [next] = await world.publish(project, "a");
+			expect(next!.seq).toBe(5);
+		});
+
+		test("an event that a lane still has to attempt stays, and its project's alarm rings", async () => {
+			const [project, quiet] = [await world.project(), await world.project()];
+			const webhook = await world.webhook(project, ["a"], { status: "paused" });
+			await world.publish(project, "a", "b", "a", "a");
+			await world.publish(quiet, "a");
+			for (const each of [project, quiet]) {
+				const lease = await world.lease(each);
+				if (each === project) await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [1] }] });
+				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(each)).seen);
+			}
+			expect(await world.storage.nextAlarm()).toBeNull();
+			const swept = await sweepEvents(START + DAY);
+			expect(swept.unattempted).toEqual([project]);
+			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: project }]);
+			// The second is not wanted and the third is settled, though neither the first nor the fourth is.
+			expect(await seqs(project)).toEqual([1, 4]);
+			expect(await seqs(quiet)).toEqual([]);
+			expect((await world.storage.readBacklogs(project, [webhook])).get(webhook)).toEqual({
+				events: 2,
+				oldestAt: START,
+			});
+		});
+
+		test("where a next attempt has been due since before the cutoff, its project's alarm rings", async () => {
+			const [late, waiting] = [await world.project(), await world.project()];
+			for (const [project, dueAt] of [[late, START + DAY - 1] as const, [waiting, START + DAY] as const]) {
+				const webhook = await world.webhook(project, ["a"]);
+				const [event] = await world.publish(project, "a");
+				const lease = await world.lease(project);
+				const retry = { webhookId: webhook, seq: event!.seq, queue: "retry", replay: 0, attempt: 2, dueAt } as const;
+				await world.settle(lease, {
+					attempts: [world.attempt(webhook, event!, { status: "retrying", statusCode: 500, nextRetryAt: dueAt })],
+					schedule: [retry],
+					lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
+				});
+				await world.storage.updateWebhook(project, webhook, { status: "paused" });
+				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(project)).seen);
+			}
+			expect(await world.storage.nextAlarm()).toBeNull();
+			const swept = await sweepEvents(START + DAY);
+			expect(swept.unattempted).toEqual([late]);
+			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: late }]);
+			expect(await seqs(late)).toEqual([1]);
+		});
+
+		test("an event stays while a retry, a replay or a test of it waits", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const events = await world.publish(project, "a", "a");
+			const { createdAtGiven: _, ...sample } = world.event(project, "a");
+			await world.storage.appendTestEvent(project, webhook, sample);
+			const lease = await world.lease(project);
+			for (const event of events) await world.finish(lease, webhook, event, "failed", { startedAt: START });
+			await world.storage.replayDelivery(project, webhook, events[1]!.id, START + DAY);
+			await sweepAttempts(START + DAY);
+			await sweepEvents(START + DAY);
+			expect(await seqs(project)).toEqual([2]);
+			expect(await world.storage.findEvent(project, sample.id)).not.toBeNull();
+			for (const seq of [2, -1]) await world.settle(lease, { unschedule: [{ webhookId: webhook, seq }] });
+			await sweepEvents(START + DAY);
+			expect(await seqs(project)).toEqual([]);
+			expect(await world.storage.findEvent(project, sample.id)).toBeNull();
+		});
+
+		test("a deleted webhook is known for as long as an entry of it is, however late that was written", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			await world.storage.deleteWebhook(project, webhook);
+			const attempts = [world.attempt(webhook, event!, { startedAt: START + 10 })];
+			expect(await world.settle(lease, { attempts })).toBe("settled");
+			await sweepAttempts(START + 5);
+			await world.reopen();
+			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
+			expect(rows.map(({ webhookId }) => webhookId)).toEqual([webhook]);
+		});
+
+		test("the entries of a deleted webhook stay until their retention ends", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			await world.finish(await world.lease(project), webhook, event!, "failed", { startedAt: START });
+			await world.storage.deleteWebhook(project, webhook);
+			const entries = async () =>
+				(await world.storage.listAttempts(project, { webhookId: webhook }, ALL)).rows.map(({ webhookId }) => webhookId);
+			await sweepAttempts(START);
+			expect(await entries()).toEqual([webhook]);
+			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
+			await sweepAttempts(START + DAY);
+			await sweepEvents(START + DAY);
+			expect(await entries()).toEqual([]);
+			expect(await seqs(project)).toEqual([]);
+		});
+	});
+}

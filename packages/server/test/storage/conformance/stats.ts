@@ -1,0 +1,226 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AttemptCounts, NewAttempt, StatsQuery } from "../../../src/storage/port.ts";
+import type { StorageHarness } from "./harness.ts";
+import { ALL, START, World } from "./world.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export function describeStats(harness: StorageHarness): void {
+	describe("statistics", () => {
+		let world: World;
+		beforeEach(async () => {
+			world = await World.open(harness);
+		});
+		afterEach(() => world.dispose());
+
+		test("every bucket is what counting all attempts gives, as of the last commit, however they were settled", async () => {
+			const project = await world.project();
+			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
+			const [event] = await world.publish(project, "a");
+			const foreign = await world.project();
+			const elsewhere = await world.webhook(foreign, ["a"]);
+			const [lease, foreignLease] = [await world.lease(project), await world.lease(foreign)];
+			await world.publish(foreign, "a");
+			const made: NewAttempt[] = [];
+			const random = new Random(7);
+			for (const size of [1, 30, 950, 40, 1_300, 250, 2_300, 9]) {
+				const batch = Array.from({ length: size }, (_, i) => {
+					const status = random.of(["delivered", "retrying", "failed"] as const);
+					return world.attempt(webhooks[random.below(2)]!, event!, {
+						attempt: made.length + i + 1,
+						status,
+						startedAt: START + random.below(3 * HOUR),
+						responseMs: random.below(2) === 0 ? random.below(40) : random.below(15_000),
+						...(random.below(20) === 0 && { sent: null, responseMs: 0 }),
+					});
+				});
+				made.push(...batch);
+				expect(await world.settle(lease, { attempts: batch })).toBe("settled");
+				const stray = world.attempt(elsewhere, event!, { attempt: made.length, startedAt: START });
+				expect(await world.settle(foreignLease, { attempts: [stray] })).toBe("settled");
+				await expectCounted(world, project, made, { since: START, until: START + 3 * HOUR, stepMs: HOUR });
+			}
+			const queries = fc.record({
+				webhookId: fc.constantFrom(undefined, ...webhooks),
+				stepMs: fc.constantFrom(MINUTE, 2 * MINUTE, 30 * MINUTE, HOUR, DAY),
+				from: fc.integer({ min: -1, max: 400 }),
+				count: fc.integer({ min: 0, max: 200 }),
+			});
+			await fc.assert(
+				fc.asyncProperty(queries, async ({ webhookId, stepMs, from, count }) => {
+					const since = (Math.floor(START / stepMs) + from) * stepMs;
+					const of = webhookId === undefined ? {} : { webhookId };
+					await expectCounted(world, project, made, { ...of, since, until: since + count * stepMs, stepMs });
+				}),
+				{ numRuns: 60 },
+			);
+			await world.reopen();
+			await expectCounted(world, project, made, { since: START, until: START + 3 * HOUR, stepMs: MINUTE });
+		});
+
+		test("events are counted by when they were appended; tests are none", async () => {
+			const [project, other] = [await world.project(), await world.project()];
+			const webhook = await world.webhook(project, ["a"]);
+			const appended = new Map<number, number>();
+			for (const [minute, count] of [[0, 3] as const, [1, 1] as const, [7, 40] as const, [59, 2] as const]) {
+				for (const at of [minute * MINUTE, minute * MINUTE + MINUTE - 1]) {
+					world.clock.time = START + at;
+					await world.publish(project, ...Array.from({ length: count }, () => "a"));
+					const { createdAtGiven: _, ...sample } = world.event(project, "a");
+					await world.storage.appendTestEvent(project, webhook, sample);
+				}
+				appended.set(minute, 2 * count);
+			}
+			await world.publish(other, "a");
+			const query = { since: START, until: START + HOUR, stepMs: MINUTE };
+			const { buckets, total } = await world.storage.readStats(project, query);
+			expect(buckets.map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, i) => START + i * MINUTE));
+			expect(buckets.map(({ events }) => events)).toEqual(Array.from({ length: 60 }, (_, i) => appended.get(i) ?? 0));
+			expect(total.events).toBe(92);
+			const late = { since: START + MINUTE, until: START + 8 * MINUTE, stepMs: MINUTE };
+			expect((await world.storage.readStats(project, late)).total.events).toBe(82);
+			const ofOne = await world.storage.readStats(project, { ...query, webhookId: webhook });
+			expect(ofOne.buckets.every(({ events }) => events === 0)).toBe(true);
+			expect(ofOne.total.events).toBe(0);
+			for (const unknown of [
+				await world.storage.readStats(world.id("project"), query),
+				await world.storage.readStats(other, { ...query, webhookId: webhook }),
+			]) {
+				expect(unknown.buckets).toHaveLength(60);
+				expect(unknown.total).toEqual({ events: 0, delivered: 0, retrying: 0, failed: 0, p50Ms: null, p95Ms: null });
+			}
+		});
+
+		test("attempts of deleted webhooks still count in their project", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			await world.finish(await world.lease(project), webhook, event!, "failed");
+			await world.storage.deleteWebhook(project, webhook);
+			const query = { since: START, until: START + HOUR, stepMs: HOUR };
+			expect((await world.storage.readStats(project, query)).total).toMatchObject({ failed: 1, delivered: 0 });
+			expect((await world.storage.readStats(project, { ...query, webhookId: webhook })).total.failed).toBe(1);
+		});
+
+		test("hours count until the log's retention ends, minutes for two days, also when all log entries are gone", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			let attempt = 0;
+			const log = async (count: number, startedAt: number) => {
+				const attempts = Array.from({ length: count }, () =>
+					world.attempt(webhook, event!, { attempt: ++attempt, startedAt }),
+				);
+				expect(await world.settle(lease, { attempts })).toBe("settled");
+			};
+			const sweep = async (cutoff: number) => {
+				let from: number | null = 0;
+				while (from !== null) from = (await world.storage.sweepAttempts(cutoff, 50, from)).next;
+			};
+			const hours = async (from: number, count: number) => {
+				const query = { since: from, until: from + count * HOUR, stepMs: HOUR };
+				return (await world.storage.readStats(project, query)).total.delivered;
+			};
+			const minutes = async (from: number) => {
+				const query = { since: from, until: from + HOUR, stepMs: MINUTE };
+				return (await world.storage.readStats(project, query)).total.delivered;
+			};
+
+			await log(120, START);
+			await log(60, START + HOUR);
+			world.clock.time = START + 3 * HOUR;
+			// The entries go before enough of them gathered to be counted on the way.
+			await sweep(START + HOUR);
+			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 60, capped: false });
+			expect(await hours(START + HOUR, 1)).toBe(60);
+			expect(await minutes(START)).toBe(120);
+			await sweep(START + HOUR + 1);
+			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 0, capped: false });
+			expect(await hours(START + HOUR, 1)).toBe(60);
+			// What comes after an empty log counts as well, and once.
+			await log(5, START + 2 * HOUR);
+			expect(await hours(START + HOUR, 2)).toBe(65);
+			await log(2_200, START + 2 * HOUR);
+			expect(await hours(START + HOUR, 2)).toBe(2_265);
+			expect(await minutes(START + 2 * HOUR)).toBe(2_205);
+			world.clock.time = START + 2 * DAY + 4 * HOUR;
+			await sweep(START + HOUR);
+			expect(await minutes(START + 2 * HOUR)).toBe(0);
+			expect(await hours(START, 3)).toBe(2_265);
+			expect((await world.storage.listAttempts(project, {}, ALL)).rows).toHaveLength(2_205);
+			// Counts go with the next pass after the entries at the latest.
+			for (let passes = 0; passes < 2; passes++) await sweep(START + 3 * HOUR);
+			expect(await hours(START, 3)).toBe(0);
+		});
+
+		test("what was settled in vain does not count", async () => {
+			const project = await world.project();
+			const webhook = await world.webhook(project, ["a"]);
+			const [event] = await world.publish(project, "a");
+			const lease = await world.lease(project);
+			const batch = (from: number) =>
+				Array.from({ length: 2_100 }, (_, i) => world.attempt(webhook, event!, { attempt: from + i }));
+			expect(await world.settle(lease, { attempts: batch(1) })).toBe("settled");
+			expect(await world.settle(lease, { attempts: [...batch(3_000), ...batch(1)] })).toBe("stale");
+			const query = { since: START, until: START + HOUR, stepMs: HOUR };
+			expect((await world.storage.readStats(project, query)).total.delivered).toBe(2_100);
+			expect(await world.settle(lease, { attempts: batch(6_000) })).toBe("settled");
+			expect((await world.storage.readStats(project, query)).total.delivered).toBe(4_200);
+		});
+	});
+}
+
+/** Compares with counting one by one. */
+async function expectCounted(world: World, project: string, made: readonly NewAttempt[], query: StatsQuery) {
+	const { buckets, total } = await world.storage.readStats(project, query);
+	const counted = made.filter(
+		({ webhookId, startedAt }) =>
+			(query.webhookId === undefined || webhookId === query.webhookId) &&
+			startedAt >= query.since &&
+			startedAt < query.until,
+	);
+	expect(buckets).toHaveLength((query.until - query.since) / query.stepMs);
+	for (const [i, bucket] of buckets.entries()) {
+		const at = query.since + i * query.stepMs;
+		expect(bucket.at).toBe(at);
+		const within = counted.filter(({ startedAt }) => startedAt >= at && startedAt < at + query.stepMs);
+		expectCounts(bucket, within);
+	}
+	expectCounts(total, counted);
+}
+
+function expectCounts(counts: AttemptCounts, attempts: readonly NewAttempt[]): void {
+	for (const status of ["delivered", "retrying", "failed"] as const)
+		expect(counts[status]).toBe(attempts.filter((attempt) => attempt.status === status).length);
+	const times = attempts
+		.filter(({ sent }) => sent !== null)
+		.map(({ responseMs }) => responseMs)
+		.sort((a, b) => a - b);
+	for (const [given, share] of [[counts.p50Ms, 0.5] as const, [counts.p95Ms, 0.95] as const]) {
+		const exact = times[Math.ceil(times.length * share) - 1];
+		if (exact === undefined) expect(given).toBeNull();
+		else expect(Math.abs(given! - exact)).toBeLessThanOrEqual(Math.max(1, exact / 10));
+	}
+}
+
+/** Numbers that are the same in every run (a linear congruential generator). */
+class Random {
+	#state: number;
+
+	constructor(seed: number) {
+		this.#state = seed;
+	}
+
+	below(bound: number): number {
+		this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+		return Math.floor((this.#state / 2 ** 32) * bound);
+	}
+
+	of<T>(values: readonly T[]): T {
+		return values[this.below(values.length)]!;
+	}
+}

@@ -1,0 +1,105 @@
+import type { AttemptFilter } from "../../../src/storage/port.ts";
+import { STATUS_CODE, STATUSES } from "../../../src/storage/shared/attempt-codes.ts";
+import { fitsResponse, statusesOf } from "../../../src/storage/shared/response-filter.ts";
+import type { MemoryNode } from "./node.ts";
+import { compareText, merged } from "./ordered.ts";
+import type { AttemptRow } from "./rows.ts";
+import { eventKey } from "./tables.ts";
+
+/** What a filter asks for besides its times. */
+export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
+
+/** A part of the log, by ids without their prefix: from `from` on, before `to`. */
+export interface IdRange {
+	readonly from: string;
+	readonly to: string;
+}
+
+export type Order = "ascending" | "descending";
+
+/** What a walk along the log found. */
+export interface Walk {
+	readonly rows: AttemptRow[];
+	/** The id where it stopped because it had looked at enough; null otherwise. */
+	readonly end: string | null;
+}
+
+export const ALL_STATUSES = STATUSES.map((status) => STATUS_CODE[status]);
+
+/** Attempts that match, in the order of their ids, `limit` at most. */
+export function walkAttempts(
+	node: MemoryNode,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	order: Order,
+	limit: number,
+): Walk {
+	const { response } = kind;
+	const rows: AttemptRow[] = [];
+	let scanned = 0;
+	if (limit <= 0) return { rows, end: null };
+	for (const row of matching(node, projectNo, kind, range, order)) {
+		scanned++;
+		if (response === undefined || fitsResponse(response, row.entry.statusCode)) rows.push(row);
+		if (rows.length === limit) break;
+		if (scanned === response?.maxScanned) return { rows, end: row.id };
+	}
+	return { rows, end: null };
+}
+
+/** Those that match, whatever was responded. */
+function matching(
+	node: MemoryNode,
+	projectNo: number,
+	kind: AttemptKind,
+	range: IdRange,
+	order: Order,
+): Iterable<AttemptRow> {
+	const { database, tables } = node;
+	const webhook = kind.webhookId === undefined ? null : database.webhook(projectNo, kind.webhookId);
+	if (webhook === undefined) return [];
+	const statuses = statusesOf(kind);
+	const isOfType = (row: AttemptRow): boolean => kind.type === undefined || row.entry.eventType === kind.type;
+	if (kind.eventId === undefined) {
+		const walks = statuses.map((status) => walkStatus(node, projectNo, webhook?.no ?? null, status, range, order));
+		const sign = order === "ascending" ? 1 : -1;
+		return filtered(
+			merged(walks, (a, b) => sign * compareText(a.id, b.id)),
+			isOfType,
+		);
+	}
+	const event = tables.events.by.id.get(eventKey(projectNo, kind.eventId));
+	if (event === undefined) return [];
+	const begin = { projectNo, webhookNo: 0, replay: 0, attempt: 0 };
+	const rows = [
+		...tables.attempts.by.delivery.ascending({ ...begin, seq: event.seq }, { ...begin, seq: event.seq + 1 }),
+	].filter(
+		(row) =>
+			(webhook === null || row.webhookNo === webhook.no) &&
+			statuses.includes(row.status) &&
+			isOfType(row) &&
+			row.id >= range.from &&
+			row.id < range.to,
+	);
+	rows.sort((a, b) => compareText(a.id, b.id));
+	return order === "ascending" ? rows : rows.reverse();
+}
+
+/** A project's attempts, or a webhook's, of one status. */
+export function walkStatus(
+	{ tables: { attempts } }: MemoryNode,
+	projectNo: number,
+	webhookNo: number | null,
+	status: number,
+	{ from, to }: IdRange,
+	order: Order,
+): Iterator<AttemptRow> & Iterable<AttemptRow> {
+	if (webhookNo === null)
+		return attempts.by.project[order]({ projectNo, status, id: from }, { projectNo, status, id: to });
+	return attempts.by.webhook[order]({ webhookNo, status, id: from }, { webhookNo, status, id: to });
+}
+
+function* filtered<Row>(rows: Iterable<Row>, fits: (row: Row) => boolean): Generator<Row> {
+	for (const row of rows) if (fits(row)) yield row;
+}

@@ -1,0 +1,69 @@
+import type { AbandonedBasket, BasketTouch, DueBasket, LogEvent } from "../../../src/storage/port.ts";
+import { appendOfFact } from "./facts.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import { factKey } from "./tables-facts.ts";
+
+const END = { dueAt: Number.POSITIVE_INFINITY, no: Number.POSITIVE_INFINITY };
+const BEGIN = { dueAt: Number.NEGATIVE_INFINITY, no: 0 };
+
+export function touchBasket(
+	{ database, tables, offset }: MemoryNode,
+	projectId: string,
+	{ basketId, at, dueAt, data }: BasketTouch,
+): "touched" | "bought" | "no_project" {
+	const project = database.project(projectId);
+	if (project === undefined) return "no_project";
+	const key = factKey(project.no, basketId);
+	if (tables.boughtBaskets.get(key) !== undefined) return "bought";
+	const before = tables.baskets.by.key.get(key);
+	tables.baskets.put({
+		...{ no: before?.no ?? database.nextNo(), key, projectNo: project.no, basketId },
+		// Two touches within a millisecond are told apart, also when the clock is set back.
+		touchedAt: before === undefined ? at : Math.max(at, before.touchedAt + 1),
+		...{ dueAt: offset.toDatabase(dueAt), data },
+	});
+	return "touched";
+}
+
+export function removeBasket(
+	{ database, tables }: MemoryNode,
+	projectId: string,
+	basketId: string,
+): "removed" | "absent" | "no_project" {
+	const project = database.project(projectId);
+	if (project === undefined) return "no_project";
+	const row = tables.baskets.by.key.get(factKey(project.no, basketId));
+	return row !== undefined && tables.baskets.delete(row.no) ? "removed" : "absent";
+}
+
+export function takeDueBaskets({ tables, offset }: MemoryNode, now: number, until: number, limit: number): DueBasket[] {
+	const due = tables.baskets.by.due.ascending(BEGIN, { ...END, dueAt: offset.toDatabase(now) });
+	return take(due, limit).map((row) => {
+		tables.baskets.put({ ...row, dueAt: offset.toDatabase(until) });
+		const { projectNo, basketId, touchedAt, data } = row;
+		return { projectId: tables.projects.get(projectNo)!.id, basketId, touchedAt, data };
+	});
+}
+
+export function nextBasketDue({ tables, offset }: MemoryNode): number | null {
+	const next = tables.baskets.by.due.first(BEGIN, END);
+	return next === undefined ? null : offset.toNode(next.dueAt);
+}
+
+export function abandonBaskets(
+	node: MemoryNode,
+	projectId: string,
+	baskets: readonly AbandonedBasket[],
+	at: number,
+): LogEvent[] {
+	const { baskets: table } = node.tables;
+	const project = node.database.project(projectId);
+	if (project === undefined) return [];
+	const ended = baskets.filter(({ basketId, touchedAt }) => {
+		const row = table.by.key.get(factKey(project.no, basketId));
+		return row?.touchedAt === touchedAt && table.delete(row.no);
+	});
+	const events = ended.map(({ event }) => event);
+	return events.length === 0 ? [] : appendOfFact(node, project, at, events);
+}

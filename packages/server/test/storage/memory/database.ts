@@ -1,0 +1,136 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import { StorageError } from "../../../src/storage/port.ts";
+import { type ColdCopy, ColdDatabase } from "./cold.ts";
+import { ProjectLocks } from "./locks.ts";
+import type { EpochRow, ProjectRow, WebhookRow } from "./rows.ts";
+import { Journal } from "./table.ts";
+import { makeTables, type Tables } from "./tables.ts";
+
+/** A state of a database to return to, until it is released. */
+export interface Snapshot {
+	release(): void;
+}
+
+/** By what time leases end, and how nodes are told of what other nodes changed. */
+export interface MemoryDatabaseOptions {
+	/** The database server's clock. `setTimeout` ends waits for rows that another session holds. */
+	readonly clock: Pick<Clock, "now" | "setTimeout">;
+	/** Carries a hint from one node to the others: calls `deliver` later, or never. In the same turn unless given. */
+	readonly carryHint?: (deliver: () => void) => void;
+}
+
+/**
+ * A database in memory, which several nodes may share. Every change is made at once and as a whole; nothing in it takes
+ * time or chance but from what is handed in.
+ */
+export class MemoryDatabase {
+	readonly clock: Pick<Clock, "now" | "setTimeout">;
+	readonly carryHint: (deliver: () => void) => void;
+	readonly tables: Tables;
+	/** What people set up. */
+	readonly cold = new ColdDatabase(() => this.tables.projects.values());
+	readonly locks: ProjectLocks;
+	/** Told of the projects that a node has changed. */
+	readonly hints = new Set<(projectIds: readonly string[]) => void>();
+	readonly #journal = new Journal();
+	readonly #snapshots = new Map<Snapshot, { readonly end: number; readonly cold: ColdCopy }>();
+	/** Rises whenever the database goes on from another state than the one that its nodes know. */
+	#history = 1;
+	#lastNo = 0;
+	#lastEpochId = 0;
+
+	constructor({ clock, carryHint = queueMicrotask }: MemoryDatabaseOptions) {
+		this.clock = clock;
+		this.carryHint = carryHint;
+		this.locks = new ProjectLocks(clock);
+		this.tables = makeTables(this.#journal);
+	}
+
+	get history(): number {
+		return this.#history;
+	}
+
+	/** The epoch that it is in, as far as a node has begun one. */
+	get epoch(): EpochRow | undefined {
+		return this.tables.epochs.get(this.tables.epochs.size);
+	}
+
+	/** A number for a row: higher than those before, also than those that were lost. */
+	nextNo(): number {
+		this.#lastNo += 1;
+		return this.#lastNo;
+	}
+
+	/** Eight hexadecimal digits, never the same. */
+	nextEpochId(): string {
+		this.#lastEpochId += 1;
+		return this.#lastEpochId.toString(16).padStart(8, "0");
+	}
+
+	project(projectId: string): ProjectRow | undefined {
+		return this.tables.projects.by.id.get({ id: projectId });
+	}
+
+	/** Also a deleted one. */
+	webhook(projectNo: number, webhookId: string): WebhookRow | undefined {
+		const webhook = this.tables.webhooks.by.id.get(webhookId);
+		return webhook?.projectNo === projectNo ? webhook : undefined;
+	}
+
+	/** Runs changes: all of them are made, or none when it throws. */
+	transaction<T>(change: () => T): T {
+		const begin = this.#journal.end;
+		try {
+			return change();
+		} catch (error) {
+			this.#journal.undoTo(begin);
+			throw error;
+		} finally {
+			if (this.#snapshots.size === 0) this.#journal.dropBefore(this.#journal.end);
+		}
+	}
+
+	/** Holds the project's rows as another session of the database would, until {@link unlock}. */
+	lock(projectId: string): void {
+		const project = this.project(projectId);
+		if (project === undefined) throw new Error(`Project ${projectId} is not there.`);
+		this.locks.lock(project.no);
+	}
+
+	unlock(projectId: string): void {
+		const project = this.project(projectId);
+		if (project !== undefined) this.locks.unlock(project.no);
+	}
+
+	/**
+	 * The current state, to return to. Costs nothing now, unless people have changed something since the last one; while it
+	 * is held, every change is remembered.
+	 */
+	snapshot(): Snapshot {
+		const snapshot: Snapshot = { release: () => this.#release(snapshot) };
+		this.#snapshots.set(snapshot, { end: this.#journal.end, cold: this.cold.copy() });
+		return snapshot;
+	}
+
+	/** Goes on from an earlier state, as a standby that lacks the last commits: all after it is lost. */
+	restore(snapshot: Snapshot): void {
+		const state = this.#snapshots.get(snapshot);
+		if (state === undefined) throw new Error("This snapshot was released, or lies in what was lost.");
+		this.#journal.undoTo(state.end);
+		this.cold.restore(state.cold);
+		for (const [other, { end, cold }] of this.#snapshots)
+			if (end > state.end || cold.version > state.cold.version) this.#snapshots.delete(other);
+		this.failOver();
+	}
+
+	/** Goes on as another server that lacks nothing: what nodes had under way is over, and another epoch begins. */
+	failOver(): void {
+		this.#history += 1;
+		this.locks.clear(new StorageError("lost", "The connection to the database is lost."));
+	}
+
+	#release(snapshot: Snapshot): void {
+		this.#snapshots.delete(snapshot);
+		this.#journal.dropBefore(Math.min(this.#journal.end, ...[...this.#snapshots.values()].map(({ end }) => end)));
+	}
+}

@@ -1,0 +1,65 @@
+import type { AttemptStatus } from "../../../src/storage/port.ts";
+import { statusOf } from "../../../src/storage/shared/attempt-codes.ts";
+import type { MemoryNode } from "./node.ts";
+import type { AttemptRow, EventRow, LaneRow } from "./rows.ts";
+import { deliveryKey } from "./tables.ts";
+
+const BEGIN = Number.NEGATIVE_INFINITY;
+
+/** Where a delivery stands. */
+export type Standing =
+	/** Its next attempt waits in a queue, or is under way from there. */
+	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
+	/** Its first attempt waits in the lane, or is under way. */
+	| { readonly kind: "in_lane" }
+	/** Nothing waits; the newest attempt says how it ended. */
+	| { readonly kind: "over"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
+
+/** Null when the event was never on its way to this webhook, or the webhook is deleted. */
+export function standingOf(node: MemoryNode, webhookNo: number, event: EventRow): Standing | null {
+	const lane = node.tables.lanes.get(webhookNo);
+	if (lane === undefined) return null;
+	const retry = node.tables.retries.get(deliveryKey(webhookNo, event.seq));
+	if (retry !== undefined) {
+		const { attempt, replay, dueAt } = retry;
+		return { kind: "queued", attempt, replay, dueAt: node.offset.toNode(dueAt) };
+	}
+	const newest = newestAttempt(node, webhookNo, event);
+	if (newest !== undefined) {
+		const { attempt, replay, status } = newest;
+		return { kind: "over", attempt, replay, status: statusOf(status) };
+	}
+	return waitsIn(lane, event) ? { kind: "in_lane" } : null;
+}
+
+/** Whether a lane has yet to attempt an event. */
+export function waitsIn({ subscriptions, position, open }: LaneRow, { type, seq }: EventRow): boolean {
+	const from = subscriptions.get(type);
+	return seq > 0 && from !== undefined && seq > from && (seq > position || open.includes(seq));
+}
+
+/** The attempts of a delivery, the newest first. */
+export function attemptsOf(
+	{ tables }: MemoryNode,
+	webhookNo: number,
+	{ projectNo, seq }: Pick<EventRow, "projectNo" | "seq">,
+): Iterator<AttemptRow> & Iterable<AttemptRow> {
+	const of = { projectNo, seq, attempt: BEGIN, replay: BEGIN };
+	return tables.attempts.by.delivery.descending({ ...of, webhookNo }, { ...of, webhookNo: webhookNo + 1 });
+}
+
+/** The last attempt of the last series. */
+export function newestAttempt(
+	node: MemoryNode,
+	webhookNo: number,
+	event: Pick<EventRow, "projectNo" | "seq">,
+): AttemptRow | undefined {
+	for (const row of attemptsOf(node, webhookNo, event)) return row;
+	return undefined;
+}
+
+/** Whether this is the newest attempt of a delivery of which nothing waits. */
+export function endsDelivery(node: MemoryNode, row: AttemptRow): boolean {
+	if (node.tables.retries.get(deliveryKey(row.webhookNo, row.seq)) !== undefined) return false;
+	return newestAttempt(node, row.webhookNo, row)?.no === row.no;
+}

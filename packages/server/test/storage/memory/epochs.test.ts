@@ -1,0 +1,158 @@
+/** A standby that lacks the last commits takes the primary's place, as in `postgres/epochs.test.ts`. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Claim } from "../../../src/storage/port/neighbours.ts";
+import type { LostTail } from "../../../src/storage/port/observer.ts";
+import type { Lease, Storage } from "../../../src/storage/port.ts";
+import { storedGeneration } from "../../../src/storage/shared/generations.ts";
+import { describeClaims } from "../conformance/claims.ts";
+import { START, WIDE, type World } from "../conformance/world.ts";
+import { keptClaims } from "./claims.ts";
+import { LEASE_TERM_MS, MemoryWorld } from "./world.ts";
+
+let memory: MemoryWorld;
+let world: World;
+let storage: Storage;
+let lost: LostTail[];
+let events: string[];
+/** What was there before, all of it, in part, and not at all on the standby. */
+let [kept, cut, gone] = ["", "", ""];
+let [keptHook, cutHook] = ["", ""];
+let [epochBefore, otherBefore] = ["", ""];
+let leases: Lease[];
+let claims: Claim[];
+let other: Storage;
+
+beforeEach(async () => {
+	[lost, events, claims] = [[], [], []];
+	memory = await MemoryWorld.open({ lostTail: (tail) => lost.push(tail) });
+	({ world, storage } = memory);
+	other = await memory.node();
+	storage.neighbours!.onEpoch(() => events.push("told"), {
+		claims: () => {
+			events.push("asked");
+			return claims;
+		},
+		begun: (leases, opensInMs) => {
+			events.push(`begun with ${leases.map(({ projectId }) => projectId)} in ${opensInMs}`);
+		},
+	});
+	[epochBefore, otherBefore] = [storage.epoch, other.epoch];
+	[kept, cut] = [await world.project(), await world.project()];
+	[keptHook, cutHook] = [await world.webhook(kept, ["a"]), await world.webhook(cut, ["a"])];
+	await world.publish(kept, "a", "a");
+	await world.publish(cut, "a", "a", "a");
+	leases = [await world.lease(kept), await world.lease(cut)];
+	for (const lease of leases) await storage.neighbours!.acknowledge([{ lease, revision: 1 }]);
+	const standby = memory.database.snapshot();
+	await world.publish(cut, "a", "new", "a", "a");
+	gone = await world.project();
+	await world.publish(gone, "a");
+	const of = { holder: "node_a", revision: 1, event: null, attempt: null };
+	claims = [
+		{ ...of, lease: leases[0]!, lastSeq: 2 },
+		{ ...of, lease: leases[1]!, lastSeq: 7 },
+	];
+	memory.database.restore(standby);
+});
+
+/** The node finds out with its next call. */
+async function meet(node = storage): Promise<void> {
+	await expect(node.ping()).rejects.toMatchObject({ code: "lost" });
+	await node.ping();
+}
+
+test("is told of before anything is read there, and another epoch has begun", async () => {
+	const [first, second] = [storage.readLog(cut, 0, WIDE), storage.readLog(cut, 0, WIDE)];
+	await expect(first).rejects.toMatchObject({ code: "lost" });
+	expect((await second).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+	expect(events).toEqual(["told", "asked", `begun with ${kept} in ${LEASE_TERM_MS}`]);
+	expect(storage.epoch).not.toBe(epochBefore);
+	await meet(other);
+	expect(other.epoch).toBe(storage.epoch);
+	// A node that comes later has nothing to find out.
+	await (await memory.node()).ping();
+});
+
+test("what was acknowledged and is missing is told once, as far as each node knows of it", async () => {
+	await meet();
+	expect(lost.toSorted((a, b) => b.lost - a.lost)).toEqual([
+		{ projectId: cut, kept: 3, lost: 7, count: 4 },
+		{ projectId: gone, kept: 0, lost: 1, count: 1 },
+	]);
+	await meet(other);
+	expect(lost).toHaveLength(2);
+});
+
+test("a reader from before is told how far the log is what it was; one from now is not", async () => {
+	await meet();
+	const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
+	expect(await storage.appendEvents([request])).toEqual([{ kind: "no_project" }]);
+	expect((await world.publish(cut, "new", "a")).map(({ seq }) => seq)).toEqual([4, 5]);
+	const end = { lastSeq: 5, kept: 3 };
+	expect(await storage.readLogEnd(cut, epochBefore)).toEqual(end);
+	expect(await storage.readLogEnd(cut, storage.epoch)).toEqual({ lastSeq: 5, kept: null });
+	// An epoch that was lost itself may have parted anywhere since its number.
+	for (const epoch of [epochBefore, storage.epoch])
+		expect(await storage.readLogEnd(cut, `${epoch.split(".")[0]}.ffffffff`)).toEqual(end);
+	expect(await storage.readLogEnd(cut, "9.ffffffff")).toEqual(end);
+	expect(await storage.readLogEnd(cut)).toEqual({ lastSeq: 5, kept: null });
+	expect(otherBefore).toBe(epochBefore);
+});
+
+test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
+	await meet();
+	await meet(other);
+	const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
+	expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
+	expect(await storage.renewLeases("node_a", leases)).toEqual({ renewed: [], locked: [] });
+	await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
+	expect(await other.acquireLeases("node_b", 10, [kept, cut])).toEqual([]);
+	expect(await other.acquireLeases("node_b", 10)).toEqual([]);
+	expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
+	const [again] = await storage.acquireLeases("node_a", 10, [kept], true);
+	expect(again).toMatchObject({ projectId: kept });
+	expect(again!.generation).toBeGreaterThan(leases[0]!.generation);
+	expect(await other.acquireLeases("node_b", 10, [kept], true)).toEqual([]);
+	expect(await world.settle(again!, { lanes })).toBe("settled");
+	memory.clock.time += LEASE_TERM_MS;
+	const [taken] = await other.acquireLeases("node_b", 10, [cut]);
+	expect(taken).toMatchObject({ projectId: cut });
+	expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
+	expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
+	await other.neighbours!.acknowledge([{ lease: taken!, revision: 9 }]);
+	expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);
+});
+
+test("another server that lacks nothing is met as well, and every claim holds there", async () => {
+	await meet();
+	events = [];
+	claims = [];
+	memory.database.failOver();
+	await meet();
+	expect(events).toEqual(["told", "asked", `begun with  in ${LEASE_TERM_MS}`]);
+	expect(lost).toHaveLength(2);
+	expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 3, kept: 3 });
+});
+
+describe("hints", () => {
+	test("tell the other nodes, and never the one that made the change", async () => {
+		const [mine, theirs]: string[][] = [[], []];
+		storage.neighbours!.subscribe((projectIds) => mine!.push(...projectIds));
+		const end = other.neighbours!.subscribe((projectIds) => theirs!.push(...projectIds));
+		await meet();
+		await meet(other);
+		await world.publish(kept, "a");
+		expect([mine, theirs]).toEqual([[], [kept]]);
+		end();
+		await world.publish(kept, "a");
+		expect(theirs).toEqual([kept]);
+	});
+});
+
+describeClaims("memory", async () => {
+	const { world, database } = await MemoryWorld.open();
+	return {
+		world,
+		kept: async (epoch, claims) => keptClaims(database, (generation) => storedGeneration(epoch, generation), claims),
+	};
+});

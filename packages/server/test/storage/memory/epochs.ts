@@ -1,0 +1,108 @@
+/**
+ * Epochs: stretches of the database's history that nothing was lost from, as in `postgres/epochs.ts`. What a node knows is
+ * of one epoch. The first node that meets another history begins the next one: where each log ended then is kept, and for
+ * a term leases stay with whoever held them.
+ */
+import type { Claim } from "../../../src/storage/port/neighbours.ts";
+import type { LostTail } from "../../../src/storage/port/observer.ts";
+import type { LogEnd } from "../../../src/storage/port.ts";
+import { keptClaims } from "./claims.ts";
+import type { MemoryDatabase } from "./database.ts";
+import type { MemoryNode } from "./node.ts";
+import type { EpochRow, ForkRow } from "./rows.ts";
+
+/** Forks with no known loss are kept for so many epochs. */
+const EPOCHS_KEPT = 8;
+
+export type Joining = { readonly termMs: number } & (
+	| { readonly memory: null }
+	| {
+			/** The epoch that the node comes from. */
+			readonly memory: EpochRow;
+			/** By project the last event that the node knows to have been acknowledged. */
+			readonly ends: ReadonlyMap<string, number>;
+			readonly claims: readonly Claim[];
+			readonly storedGeneration: (generation: number) => number;
+	  }
+);
+
+export interface Joined {
+	readonly epoch: EpochRow;
+	readonly lost: readonly LostTail[];
+	/** Claims of which nothing is missing. */
+	readonly kept: readonly Claim[];
+	/** How long another node may still use a lease that was lost, milliseconds. */
+	readonly opensInMs: number;
+}
+
+/** Goes on in the database's epoch, and begins it if no node has. */
+export function joinEpoch(database: MemoryDatabase, joining: Joining): Joined {
+	const current = database.epoch;
+	const epoch = current?.history === database.history ? current : beginEpoch(database, joining.termMs);
+	const opensInMs = Math.max(0, epoch.openAt - database.clock.now());
+	if (joining.memory === null) return { epoch, lost: [], kept: [], opensInMs };
+	const { memory, ends, claims, storedGeneration } = joining;
+	const lost = [...ends].flatMap(([projectId, seq]) => recordLost(database, memory, projectId, seq) ?? []);
+	return { epoch, lost, kept: keptClaims(database, storedGeneration, claims), opensInMs };
+}
+
+/** The first epoch of all has nothing before it that could have been lost. */
+function beginEpoch(database: MemoryDatabase, termMs: number): EpochRow {
+	const { tables, locks } = database;
+	const no = (database.epoch?.no ?? 0) + 1;
+	const openAt = no === 1 ? 0 : database.clock.now() + termMs;
+	const epoch = { no, id: database.nextEpochId(), history: database.history, openAt };
+	tables.epochs.put(epoch);
+	if (no === 1) return epoch;
+	for (const { projectNo, lastSeq } of tables.logs.values())
+		tables.forks.put({ projectNo, epoch: no, kept: lastSeq, lost: null });
+	for (const lease of [...tables.leases.values()])
+		if (lease.until !== null && !locks.has(lease.projectNo)) tables.leases.put({ ...lease, until: openAt });
+	for (const fork of [...tables.forks.values()])
+		if (fork.epoch < no - EPOCHS_KEPT + 1 && fork.lost === null) tables.forks.delete(`${fork.projectNo}/${fork.epoch}`);
+	return epoch;
+}
+
+/** Whether a lease that is free may be taken by any node: all that were held when the epoch began have ended. */
+export const areLeasesOpen = ({ epoch }: MemoryDatabase, now: number): boolean => (epoch?.openAt ?? 0) <= now;
+
+/**
+ * The forks of a log that lie behind one who comes from this epoch. One that is not here was lost: it may have parted
+ * anywhere since its number, and before the newest epoch.
+ */
+function forksSince(database: MemoryDatabase, projectNo: number, { no, id }: Pick<EpochRow, "no" | "id">): ForkRow[] {
+	const last = database.epoch!.no;
+	const isHere = database.tables.epochs.get(no)?.id === id;
+	const forks: ForkRow[] = [];
+	for (let epoch = (isHere ? no : Math.min(no, last) - 1) + 1; epoch <= last; epoch++) {
+		const fork = database.tables.forks.get(`${projectNo}/${epoch}`);
+		if (fork !== undefined) forks.push(fork);
+	}
+	return forks;
+}
+
+/** Of several forks behind a node the lowest tells where what it knows ends. A project that is missing whole kept nothing. */
+function recordLost(database: MemoryDatabase, from: EpochRow, projectId: string, seq: number): LostTail | null {
+	const project = database.project(projectId);
+	if (project === undefined) return { projectId, kept: 0, lost: seq, count: seq };
+	const [lowest] = forksSince(database, project.no, from).sort((a, b) => a.kept - b.kept || a.epoch - b.epoch);
+	if (lowest === undefined) return null;
+	const before = Math.max(lowest.kept, lowest.lost ?? 0);
+	if (seq <= before) return null;
+	database.tables.forks.put({ ...lowest, lost: seq });
+	return { projectId, kept: lowest.kept, lost: seq, count: seq - before };
+}
+
+/** What a node tells readers of an epoch: its number and its id. */
+const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
+
+export const epochName = ({ no, id }: EpochRow): string => `${no}.${id}`;
+
+export function readLogEnd({ database }: MemoryNode, projectId: string, since?: string): LogEnd | null {
+	const project = database.project(projectId);
+	if (project === undefined) return null;
+	const { lastSeq } = database.tables.logs.get(project.no)!;
+	const [, no, id] = EPOCH.exec(since ?? "") ?? [];
+	const forks = no === undefined ? [] : forksSince(database, project.no, { no: Number(no), id: id! });
+	return { lastSeq, kept: forks.length === 0 ? null : Math.min(...forks.map(({ kept }) => kept)) };
+}

@@ -1,0 +1,69 @@
+import type { HandedOver, Settlement } from "../../../src/storage/port.ts";
+import { QUEUE_CODE, queueOf } from "../../../src/storage/shared/attempt-codes.ts";
+import { ringForChange } from "./alarm.ts";
+import type { MemoryNode } from "./node.ts";
+import type { LeaseRow } from "./rows.ts";
+import { settleAttempts } from "./settle.ts";
+import { deliveryKey } from "./tables.ts";
+
+/** Records what is in flight with a lease that is being released. */
+export function handOver(node: MemoryNode, { projectNo, generation }: LeaseRow, attempts: readonly HandedOver[]): void {
+	const time = node.time();
+	for (const { webhookId, seq, replay, queue, until } of attempts) {
+		const webhookNo = node.database.webhook(projectNo, webhookId)?.no;
+		if (webhookNo === undefined || node.tables.handedOver.get(deliveryKey(webhookNo, seq)) !== undefined) continue;
+		node.tables.handedOver.put({
+			...{ projectNo, webhookNo, seq, replay, generation },
+			queue: queue === null ? null : QUEUE_CODE[queue],
+			until: time.database + Math.ceil(until - time.node),
+		});
+	}
+}
+
+export function readHandedOver(node: MemoryNode, projectNo: number): HandedOver[] {
+	const { tables } = node;
+	const time = node.time();
+	const begin = Number.NEGATIVE_INFINITY;
+	const walk = tables.handedOver.by.project.ascending(
+		{ projectNo, webhookNo: begin, seq: begin },
+		{ projectNo: projectNo + 1, webhookNo: begin, seq: begin },
+	);
+	return [...walk].map(({ webhookNo, seq, replay, queue, until }) => ({
+		webhookId: tables.webhooks.get(webhookNo)!.id,
+		seq,
+		replay,
+		queue: queue === null ? null : queueOf(queue),
+		until: time.node + until - time.database,
+	}));
+}
+
+/** A call that was made before, by one who got no answer, is settled: its attempt is logged under its id. */
+export function settleHandedOver(
+	node: MemoryNode,
+	{ webhookId, seq, replay }: HandedOver,
+	settlement: Settlement,
+): "settled" | "stale" {
+	const { database, tables } = node;
+	const project = database.project(settlement.projectId);
+	const webhook = project && database.webhook(project.no, webhookId);
+	if (project === undefined || webhook === undefined) return "stale";
+	const { lastSeq } = tables.logs.get(project.no)!;
+	if (settlement.lanes.some(({ position }) => position > lastSeq)) return "stale";
+	const key = deliveryKey(webhook.no, seq);
+	const row = tables.handedOver.get(key);
+	const generation = node.storedGeneration(settlement.generation);
+	const isHere = row?.replay === replay && row.generation === generation;
+	const verdict = settleAttempts(node, project, settlement, isHere);
+	if (isHere) tables.handedOver.delete(key);
+	if (isHere && verdict === "settled") ringForChange(node, project);
+	return verdict;
+}
+
+/** While somebody else holds the project, one may be about to be settled: it is left to the next call. */
+export function forgetHandedOver({ database, tables }: MemoryNode, projectId: string): void {
+	const project = database.project(projectId);
+	if (project === undefined || database.locks.has(project.no)) return;
+	const now = database.clock.now();
+	for (const { projectNo, webhookNo, seq, until } of [...tables.handedOver.values()])
+		if (projectNo === project.no && until <= now) tables.handedOver.delete(deliveryKey(webhookNo, seq));
+}

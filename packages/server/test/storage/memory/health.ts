@@ -1,0 +1,70 @@
+import type { WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
+import { QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/attempt-codes.ts";
+import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { toSummary } from "./attempt-rows.ts";
+import type { MemoryNode } from "./node.ts";
+import { compareText, take } from "./ordered.ts";
+import { findLive, liveWebhooks } from "./registry.ts";
+import { queueHeads, walkQueue } from "./retries.ts";
+import type { AttemptRow } from "./rows.ts";
+
+export function readHealth(node: MemoryNode, projectId: string): WebhookHealth[] {
+	const project = node.database.project(projectId);
+	if (project === undefined) return [];
+	return liveWebhooks(node, project.no).map(({ no, id }) => {
+		const { retriesWaiting, deadLetters } = node.tables.lanes.get(no)!;
+		const due = queueHeads(node, no).map(({ dueAt }) => dueAt);
+		const nextAt = due.length === 0 ? null : node.offset.toNode(Math.min(...due));
+		return { webhookId: id, ...readOutcomes(node, no), waiting: { count: retriesWaiting, nextAt }, deadLetters };
+	});
+}
+
+function readOutcomes(
+	node: MemoryNode,
+	webhookNo: number,
+): Pick<WebhookHealth, "lastAttempt" | "failingSince" | "lastDeliveredAt"> {
+	const { webhook: byWebhook } = node.tables.attempts.by;
+	const end = (status: number, from: string, which: "first" | "last"): AttemptRow | undefined =>
+		byWebhook[which]({ webhookNo, status, id: from }, { webhookNo, status, id: BEYOND_ALL_IDS });
+	const delivered = end(STATUS_CODE.delivered, "", "last");
+	// What is behind the last delivery is the failures since.
+	const behind = delivered === undefined ? "" : `${delivered.id} `;
+	const others = (which: "first" | "last"): AttemptRow[] =>
+		[STATUS_CODE.retrying, STATUS_CODE.failed]
+			.flatMap((status) => end(status, behind, which) ?? [])
+			.sort((a, b) => compareText(a.id, b.id));
+	const first = others("first").at(0);
+	const last = others("last").at(-1) ?? delivered;
+	return {
+		lastAttempt: last === undefined ? null : toSummary(node, last),
+		failingSince: first === undefined ? null : toSummary(node, first),
+		lastDeliveredAt: delivered === undefined ? null : delivered.entry.startedAt,
+	};
+}
+
+export function listWaitingRetries(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string | null,
+	limit: number,
+): WaitingRetry[] {
+	const { database, tables } = node;
+	const project = database.project(projectId);
+	if (project === undefined) return [];
+	const one = webhookId === null ? null : findLive(node, projectId, webhookId);
+	const webhooks = webhookId === null ? liveWebhooks(node, project.no) : one === null ? [] : [one.webhook];
+	const waiting = webhooks.flatMap(({ no, id }) =>
+		Object.values(QUEUE_CODE).flatMap((queue) =>
+			take(walkQueue(node, no, queue), limit).map((row) => ({ ...row, webhookId: id })),
+		),
+	);
+	waiting.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
+	return waiting.slice(0, limit).map(({ projectNo, seq, webhookId: of, queue, attempt, replay, dueAt }) => {
+		const event = tables.events.by.seq.get({ projectNo, seq });
+		if (event === undefined) throw new Error(`Event ${seq} of project ${projectId} waits but is not there.`);
+		return {
+			...{ webhookId: of, eventId: event.id, eventType: event.type, queue: queueOf(queue) },
+			...{ attempt, replay, dueAt: node.offset.toNode(dueAt) },
+		};
+	});
+}

@@ -1,0 +1,119 @@
+import type {
+	Attempt,
+	AttemptFilter,
+	AttemptPage,
+	AttemptRows,
+	AttemptSummary,
+	Delivery,
+} from "../../../src/storage/port.ts";
+import { toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
+import { idRange } from "../../../src/storage/shared/id-range.ts";
+import { toAttempt, toSummary } from "./attempt-rows.ts";
+import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
+import { attemptsOf, standingOf } from "./delivery.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import { eventKey } from "./tables.ts";
+
+/** All attempts of a delivery that are shown. */
+const MAX_DELIVERY_ATTEMPTS = 200;
+
+export function listAttempts(
+	node: MemoryNode,
+	projectId: string,
+	filter: AttemptFilter,
+	page: AttemptPage,
+): AttemptRows<Attempt> {
+	const found = findPage(node, projectId, filter, page);
+	const rows: Attempt[] = [];
+	let room = page.maxBytes;
+	for (const each of found.rows.slice(0, page.limit)) {
+		const row = toAttempt(node, each);
+		room -= row.requestBody.length + row.responseBody.length;
+		if (room < 0 && rows.length > 0) break;
+		rows.push(row);
+	}
+	return pageOf(rows, found);
+}
+
+export function listAttemptSummaries(
+	node: MemoryNode,
+	projectId: string,
+	filter: AttemptFilter,
+	page: Omit<AttemptPage, "maxBytes">,
+): AttemptRows<AttemptSummary> {
+	const found = findPage(node, projectId, filter, page);
+	return pageOf(
+		found.rows.slice(0, page.limit).map((row) => toSummary(node, row)),
+		found,
+	);
+}
+
+/** A page, newest first, and one more than it holds. */
+function findPage(
+	node: MemoryNode,
+	projectId: string,
+	filter: AttemptFilter,
+	{ before, limit }: Omit<AttemptPage, "maxBytes">,
+): Walk {
+	const project = node.database.project(projectId);
+	if (project === undefined) return { rows: [], end: null };
+	const { from, to } = idRange(filter);
+	const end = before === undefined ? to : toStoredId(before);
+	const range = { from, to: end < to ? end : to };
+	return walkAttempts(node, project.no, filter, range, "descending", limit + 1);
+}
+
+function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): AttemptRows<Row> {
+	if (rows.length < found.rows.length) return { rows, next: rows.at(-1)!.id };
+	return { rows, next: found.end === null ? null : toAttemptId(found.end) };
+}
+
+export function countAttempts(
+	node: MemoryNode,
+	projectId: string,
+	filter: AttemptFilter,
+	max: number,
+): { count: number; capped: boolean } {
+	const project = node.database.project(projectId);
+	if (project === undefined) return { count: 0, capped: false };
+	const { rows, end } = walkAttempts(node, project.no, filter, idRange(filter), "descending", max + 1);
+	return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
+}
+
+export function getAttempt(node: MemoryNode, projectId: string, attemptId: string): Attempt | null {
+	const projectNo = node.database.project(projectId)?.no;
+	if (projectNo === undefined) return null;
+	const id = toStoredId(attemptId);
+	for (const status of ALL_STATUSES) {
+		const row = node.tables.attempts.by.project.get({ projectNo, status, id });
+		if (row !== undefined) return toAttempt(node, row);
+	}
+	return null;
+}
+
+export function getDelivery(node: MemoryNode, projectId: string, webhookId: string, eventId: string): Delivery | null {
+	const { database, tables } = node;
+	const project = database.project(projectId);
+	const webhook = project && database.webhook(project.no, webhookId);
+	const event = project && tables.events.by.id.get(eventKey(project.no, eventId));
+	if (!webhook || !event) return null;
+	const standing = standingOf(node, webhook.no, event);
+	if (standing === null) return null;
+	const attempts = take(attemptsOf(node, webhook.no, event), MAX_DELIVERY_ATTEMPTS)
+		.map((row) => toAttempt(node, row))
+		.reverse();
+	switch (standing.kind) {
+		case "in_lane":
+			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
+		case "queued": {
+			const { attempt, replay, dueAt } = standing;
+			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
+		}
+		case "over": {
+			const { attempt, replay, status } = standing;
+			const state = status === "delivered" ? "delivered" : "dead_lettered";
+			return { state, attempt, replay, nextRetryAt: null, attempts };
+		}
+	}
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import type { DatabaseObserver } from "../../../src/storage/port/observer.ts";
+import type { Storage } from "../../../src/storage/port.ts";
+import type { MemoryDatabase } from "./database.ts";
+import { freeAllLeases } from "./leases.ts";
+import { MemoryNode } from "./node.ts";
+import { storageOf } from "./storage.ts";
+
+export { MemoryDatabase, type MemoryDatabaseOptions, type Snapshot } from "./database.ts";
+
+export interface MemoryOptions {
+	readonly database: MemoryDatabase;
+	/** The node's clock. Leases go by the database's, so nodes' clocks may differ. */
+	readonly clock: Pick<Clock, "now">;
+	/** How long a lease holds unless it is renewed, in milliseconds. */
+	readonly leaseTermMs: number;
+	/**
+	 * Whether other nodes may share the database, as they do by default. Otherwise the node has it for itself: nodes before
+	 * are gone, and what they held is free.
+	 */
+	readonly manyNodes?: boolean;
+	/** Told of leases taken over, and of events that a failover lost. */
+	readonly observer?: DatabaseObserver;
+}
+
+/**
+ * A node's way into a database that is kept in memory. A call has its effect before it returns its promise, unless it waits
+ * for a project's rows or for the next epoch; so whoever delays or fails calls does it before or after. One that delays a
+ * call compares `epoch` before and after: a call from before a failover reaches no database, and is `lost`.
+ */
+export async function openMemoryStorage(options: MemoryOptions): Promise<Storage> {
+	const { database, clock, leaseTermMs, manyNodes = true, observer = {} } = options;
+	const node = new MemoryNode(database, { clock, leaseTermMs, observer });
+	if (!manyNodes) database.transaction(() => freeAllLeases(node));
+	return storageOf(node, { manyNodes });
+}

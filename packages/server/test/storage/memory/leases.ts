@@ -1,0 +1,167 @@
+/**
+ * Leases and alarms, by the clock of the database alone: what a node says of times goes in as a distance from its now, and
+ * comes out as one.
+ */
+import type { AlarmMark, HandedOver, Lease, Renewal } from "../../../src/storage/port.ts";
+import { areLeasesOpen } from "./epochs.ts";
+import { handOver } from "./handover.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import type { LeaseRow } from "./rows.ts";
+import { FIRST_TURN } from "./rung-turn.ts";
+
+const END = Number.POSITIVE_INFINITY;
+/** Behind every project. */
+const LAST = { projectNo: END };
+
+/** Takes leases of projects that have work. */
+export function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
+	const rung = findRung(node, limit);
+	const over = rung.filter(({ until }) => until !== null).length;
+	if (over > 0) node.observer.takenOver?.(over);
+	return rung.map((lease) => takeLease(node, lease, holder));
+}
+
+/**
+ * Two lines, of which each gets every other place: projects with news, in turn by number; and those whose time has passed
+ * (a retry is due, or a lease ended without being given back), the longest overdue first.
+ */
+function findRung(node: MemoryNode, limit: number): LeaseRow[] {
+	const { database, tables, rungTurn } = node;
+	const now = database.clock.now();
+	if (!areLeasesOpen(database, now)) return [];
+	const { news: byNews, alarm, end } = tables.leases.by;
+	const free = (walk: Iterable<LeaseRow>): LeaseRow[] => take(unlocked(node, walk), limit);
+	const behind = { projectNo: rungTurn.behind + 1 };
+	const news = [...free(byNews.ascending(behind, LAST)), ...free(byNews.ascending({ projectNo: 0 }, behind))].slice(
+		0,
+		limit,
+	);
+	const until = { projectNo: END };
+	const due = free(alarm.ascending({ wakeAt: 1, projectNo: 0 }, { wakeAt: now, ...until }));
+	const ended = free(end.ascending({ until: 0, projectNo: 0 }, { until: now, ...until }));
+	const since = (lease: LeaseRow): number => lease.wakeAt ?? lease.until!;
+	const past = [...due, ...ended].sort((a, b) => since(a) - since(b));
+	const lines = rungTurn.overdueFirst ? [past, news] : [news, past];
+	const rung: LeaseRow[] = [];
+	for (let i = 0; i < limit && rung.length < limit; i++)
+		for (const { [i]: row } of lines) if (row !== undefined && rung.length < limit) rung.push(row);
+	const last = rung.findLast(({ wakeAt }) => wakeAt === 0)?.projectNo ?? rungTurn.behind;
+	node.rungTurn = rung.length < limit ? FIRST_TURN : { behind: last, overdueFirst: !rungTurn.overdueFirst };
+	return rung;
+}
+
+function* unlocked({ database }: MemoryNode, walk: Iterable<LeaseRow>): Generator<LeaseRow> {
+	for (const lease of walk) if (!database.locks.has(lease.projectNo)) yield lease;
+}
+
+/**
+ * Takes leases of these projects, as far as they are free. With `heldBefore` the caller held them until the current epoch
+ * began; those that no one has taken since are its own.
+ */
+export function acquireNamed(
+	node: MemoryNode,
+	holder: string,
+	limit: number,
+	projectIds: readonly string[],
+	heldBefore: boolean,
+	onLocked: (projectIds: readonly string[]) => void,
+): Lease[] {
+	const { database, tables } = node;
+	const now = database.clock.now();
+	const isOpen = heldBefore || areLeasesOpen(database, now);
+	const taken: Lease[] = [];
+	const locked: string[] = [];
+	let over = 0;
+	for (const projectId of new Set(projectIds)) {
+		if (taken.length >= limit || !isOpen) break;
+		const project = database.project(projectId);
+		const lease = project && tables.leases.get(project.no);
+		if (lease === undefined) continue;
+		const isOwn = heldBefore && (lease.holder ?? holder) === holder;
+		if (lease.until !== null && lease.until > now && !isOwn) continue;
+		if (database.locks.has(lease.projectNo)) {
+			locked.push(projectId);
+			continue;
+		}
+		if (lease.until !== null && !heldBefore) over += 1;
+		taken.push(takeLease(node, lease, holder));
+	}
+	if (over > 0) node.observer.takenOver?.(over);
+	if (locked.length > 0) onLocked(locked);
+	return taken;
+}
+
+function takeLease(node: MemoryNode, lease: LeaseRow, holder: string): Lease {
+	const { tables, leaseTermMs } = node;
+	const time = node.time();
+	const generation = lease.generation + 1;
+	const until = time.database + leaseTermMs;
+	tables.leases.put({ ...lease, wakeAt: null, holder, generation, until, acknowledged: null });
+	const projectId = tables.projects.get(lease.projectNo)!.id;
+	return { projectId, generation: node.toGeneration(generation), expiresAt: time.node + leaseTermMs };
+}
+
+/** The lease as the database has it, if it still holds: not taken by others since. */
+export function findHeld(node: MemoryNode, { projectId, generation }: Lease): LeaseRow | null {
+	const project = node.database.project(projectId);
+	const lease = project && node.tables.leases.get(project.no);
+	if (lease === undefined || lease.until === null) return null;
+	return lease.generation === node.storedGeneration(generation) ? lease : null;
+}
+
+export function renewLeases(node: MemoryNode, holder: string, leases: readonly Lease[]): Renewal {
+	const time = node.time();
+	const renewed: Lease[] = [];
+	const locked: Lease[] = [];
+	for (const lease of leases) {
+		const held = findHeld(node, lease);
+		if (held?.holder !== holder) continue;
+		if (node.database.locks.has(held.projectNo)) {
+			locked.push(lease);
+			continue;
+		}
+		node.tables.leases.put({ ...held, until: time.database + node.leaseTermMs });
+		renewed.push({ ...lease, expiresAt: time.node + node.leaseTermMs });
+	}
+	return { renewed, locked };
+}
+
+/** A lease that someone else holds by now is none of ours to give back: nothing happens. */
+export function releaseLease(
+	node: MemoryNode,
+	lease: Lease,
+	wakeAt: number | null,
+	seen: AlarmMark,
+	inFlight: readonly HandedOver[],
+): void {
+	const held = findHeld(node, lease);
+	if (held === null) return;
+	const time = node.time();
+	const { lastSeq, revision } = node.tables.logs.get(held.projectNo)!;
+	const hasNews = lastSeq > seen.lastSeq || revision !== seen.revision;
+	const later = wakeAt === null ? null : time.database + Math.ceil(wakeAt - time.node);
+	const next = hasNews ? 0 : later;
+	node.tables.leases.put({ ...held, holder: null, until: null, wakeAt: next });
+	handOver(node, held, inFlight);
+	if (next !== null && next <= time.database) node.changed(lease.projectId);
+}
+
+/** Of projects that earlier processes held: they are gone, where one process has the database for itself. */
+export function freeAllLeases({ tables: { leases, handedOver } }: MemoryNode): void {
+	const worked = new Set([...handedOver.values()].map(({ projectNo }) => projectNo));
+	for (const lease of [...leases.values()])
+		if (lease.until !== null || worked.has(lease.projectNo))
+			leases.put({ ...lease, wakeAt: 0, holder: null, until: null });
+	for (const { webhookNo, seq } of [...handedOver.values()]) handedOver.delete(`${webhookNo}/${seq}`);
+}
+
+export function nextAlarm(node: MemoryNode): number | null {
+	node.compareClocks();
+	const time = node.time();
+	const { alarm, end } = node.tables.leases.by;
+	const rings = alarm.first({ wakeAt: 0, projectNo: 0 }, { wakeAt: END, projectNo: END })?.wakeAt;
+	const ended = end.first({ until: 0, projectNo: 0 }, { until: time.database, projectNo: END })?.until;
+	const next = Math.min(rings ?? END, ended ?? END);
+	return next === END ? null : next - time.database + time.node;
+}

@@ -1,0 +1,171 @@
+/** Rows of a project that another session of the database holds, as in `postgres/locked-rows.test.ts`. */
+import { beforeEach, describe, expect, test } from "vitest";
+import { PROJECT_WRITES, PROJECTS } from "../../../src/base/budgets.ts";
+import type { AppendRequest, Lease, Storage } from "../../../src/storage/port.ts";
+import { NODE, START } from "../conformance/world.ts";
+import { MemoryWorld } from "./world.ts";
+
+const SEEN = { lastSeq: 1, revision: 1 };
+
+let memory: MemoryWorld;
+let storage: Storage;
+beforeEach(async () => {
+	memory = await MemoryWorld.open();
+	storage = memory.storage;
+});
+
+async function project() {
+	const { world } = memory;
+	const id = await world.project();
+	const webhook = await world.webhook(id, ["a"]);
+	await world.publish(id, "a");
+	return { id, webhook, lease: await world.lease(id) };
+}
+type Project = Awaited<ReturnType<typeof project>>;
+
+const request = ({ id }: Project): AppendRequest => {
+	return { projectId: id, publishedAt: START, events: [memory.world.event(id, "a")] };
+};
+
+const outcome = ({ id, webhook, lease }: Project, seq = 1) => ({
+	...{ projectId: id, generation: lease.generation, schedule: [], unschedule: [] },
+	attempts: [memory.world.attempt(webhook, { seq, type: "a" })],
+	lanes: [{ webhookId: webhook, position: seq, open: [] }],
+});
+
+/** Whether a call has come to its end by now: those that wait for nothing have. */
+async function isOver(call: Promise<unknown>): Promise<boolean> {
+	let over = false;
+	const end = (): void => {
+		over = true;
+	};
+	call.then(end, end);
+	await new Promise((resolve) => setImmediate(resolve));
+	return over;
+}
+
+test("calls for several projects pass over the one that is held, and go on once it is let go of", async () => {
+	const [held, free] = [await project(), await project()];
+	memory.database.lock(held.id);
+	const appended = await storage.appendEvents([request(held), request(free)]);
+	expect(appended.map(({ kind }) => kind)).toEqual(["locked", "appended"]);
+	const maybe = { ...request(held), maybeWritten: true };
+	expect(await storage.appendEvents([maybe])).toEqual([{ kind: "locked", maybeWritten: true }]);
+	const settlements = [outcome(held), outcome(free)];
+	expect(await storage.settle(settlements)).toEqual(["locked", "settled"]);
+	const renewal = await storage.renewLeases(NODE, [held.lease, free.lease]);
+	expect(renewal).toMatchObject({ renewed: [{ projectId: free.id }], locked: [held.lease] });
+	const told = [held, free].map(({ lease }) => ({ lease, revision: 9 }));
+	expect(await storage.neighbours!.acknowledge(told)).toEqual([told[0]]);
+	await storage.sweepAttempts(START + 1, 100, 0);
+	expect(await storage.settle(settlements)).toEqual(["locked", "settled"]);
+	memory.database.unlock(held.id);
+	expect(await storage.settle([settlements[0]!])).toEqual(["settled"]);
+	expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
+});
+
+test("the sweep leaves what is held to its next pass", async () => {
+	const [held, free] = [await project(), await project()];
+	expect(await storage.settle([outcome(held), outcome(free)])).toEqual(["settled", "settled"]);
+	memory.database.lock(held.id);
+	const sweep = async () => [
+		(await storage.sweepAttempts(START + 1, 100, 0)).deleted,
+		(await storage.sweepEvents(START + 1, 100, 0)).deleted,
+	];
+	expect(await sweep()).toEqual([1, 1]);
+	memory.database.unlock(held.id);
+	expect(await sweep()).toEqual([1, 1]);
+});
+
+test("a lease whose row is held is taken by nobody, and named ones are told of", async () => {
+	const [held, free] = [await project(), await project()];
+	for (const { lease } of [held, free]) await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 });
+	memory.database.lock(held.id);
+	const locked: string[] = [];
+	const named = (): Promise<Lease[]> =>
+		storage.acquireLeases(NODE, 10, [held.id], false, (projectIds) => locked.push(...projectIds));
+	expect(await named()).toEqual([]);
+	expect(locked).toEqual([held.id]);
+	expect(await storage.acquireLeases(NODE, 10)).toMatchObject([{ projectId: free.id }]);
+	memory.database.unlock(held.id);
+	expect(await named()).toMatchObject([{ projectId: held.id }]);
+});
+
+/** Calls that work for one project, and what they end with when they have waited in vain. */
+const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
+	updateWebhook: ({ id, webhook }) => storage.updateWebhook(id, webhook, { url: "https://other.example/" }),
+	rotateSecret: ({ id, webhook }) => storage.rotateSecret(id, webhook, Buffer.from("x")),
+	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook(id, webhook),
+	replayFailed: ({ id, webhook }) => storage.replayFailed(id, webhook, {}, START, 10),
+	recordOrders: ({ id }) => storage.recordOrders(id, []),
+	touchBasket: ({ id }) => storage.touchBasket(id, { basketId: "b", at: START, dueAt: START, data: "{}" }),
+	releaseLease: ({ lease }) => storage.releaseLease(lease, null, SEEN),
+};
+
+describe.each(Object.entries(WAITING))("%s of a project that is held", (_, call) => {
+	test("waits until it is let go of", async () => {
+		const one = await project();
+		memory.database.lock(one.id);
+		const waiting = call(one);
+		expect(await isOver(waiting)).toBe(false);
+		memory.database.unlock(one.id);
+		await waiting;
+		expect(memory.timers.fire()).toBe(0);
+	});
+
+	test("is refused when that takes too long, and no other project waits", async () => {
+		const [one, other] = [await project(), await project()];
+		memory.database.lock(one.id);
+		const waiting = call(one);
+		await call(other);
+		expect(await isOver(waiting)).toBe(false);
+		expect(memory.timers.fire()).toBe(1);
+		await expect(waiting).rejects.toMatchObject({ code: "locked" });
+	});
+});
+
+test("publishing, settling and renewing wait where they are told to, and answer `locked` when that takes too long", async () => {
+	const one = await project();
+	const waits = { waits: true };
+	const calls = () =>
+		[
+			storage.appendEvents([request(one)], waits),
+			storage.settle([outcome(one)], waits),
+			storage.renewLeases(NODE, [one.lease], waits),
+		] as const;
+	memory.database.lock(one.id);
+	const inVain = Promise.all(calls());
+	expect(await isOver(inVain)).toBe(false);
+	expect(memory.timers.fire()).toBe(3);
+	expect(await inVain).toEqual([[{ kind: "locked" }], ["locked"], { renewed: [], locked: [one.lease] }]);
+	const waiting = Promise.all(calls());
+	memory.database.unlock(one.id);
+	expect(await waiting).toMatchObject([[{ kind: "appended" }], ["settled"], { renewed: [one.lease], locked: [] }]);
+});
+
+test("of many releases few wait, and of one project's changes as many as may", async () => {
+	const one = await project();
+	memory.database.lock(one.id);
+	const release = () => storage.releaseLease(one.lease, null, SEEN);
+	const releases = Array.from({ length: PROJECTS.releasesWaiting }, release);
+	await expect(release()).rejects.toMatchObject({ code: "locked" });
+	const change = () => storage.rotateSecret(one.id, one.webhook, Buffer.from("x"));
+	const most = PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting;
+	const changes = Array.from({ length: most - releases.length }, change);
+	await expect(change()).rejects.toMatchObject({ code: "busy" });
+	memory.database.unlock(one.id);
+	await Promise.all(releases);
+	expect(await Promise.all(changes)).toEqual(changes.map(() => true));
+});
+
+test("a storage that is closed waits for what waits", async () => {
+	const one = await project();
+	memory.database.lock(one.id);
+	const changing = storage.rotateSecret(one.id, one.webhook, Buffer.from("x"));
+	const closing = storage.close();
+	expect(await isOver(closing)).toBe(false);
+	memory.database.unlock(one.id);
+	expect(await changing).toBe(true);
+	await closing;
+	await expect(storage.ping()).rejects.toMatchObject({ code: "closed" });
+});

@@ -1,0 +1,74 @@
+import type { Acknowledgement, AlarmMark, NeighbourStorage, Share } from "../../../src/storage/port.ts";
+import { areLeasesOpen } from "./epochs.ts";
+import { findHeld } from "./leases.ts";
+import type { MemoryNode } from "./node.ts";
+
+export function neighboursOf(node: MemoryNode): NeighbourStorage {
+	return {
+		readMarks: (projectIds) => node.run(() => readMarks(node, projectIds)),
+		acknowledge: (acknowledgements) => node.run(() => acknowledge(node, acknowledgements)),
+		isInForce: (projectId, revision) => node.run(() => isInForce(node, projectId, revision)),
+		share: (holder) => node.run(() => share(node, holder)),
+		leave: (holder) =>
+			node.run(() => {
+				node.tables.nodes.delete(holder);
+			}),
+		onEpoch(listener, keeper) {
+			node.epochListeners.add(listener);
+			if (keeper) node.epochKeepers.add(keeper);
+			return () => {
+				node.epochListeners.delete(listener);
+				if (keeper) node.epochKeepers.delete(keeper);
+			};
+		},
+		subscribe(listener) {
+			node.hintListeners.add(listener);
+			return () => {
+				node.hintListeners.delete(listener);
+			};
+		},
+	};
+}
+
+function readMarks(node: MemoryNode, projectIds: readonly string[]): Map<string, AlarmMark> {
+	const marks = new Map<string, AlarmMark>();
+	for (const id of projectIds) {
+		const project = node.database.project(id);
+		if (project === undefined) continue;
+		const { lastSeq, revision } = node.tables.logs.get(project.no)!;
+		node.ends.set(id, lastSeq);
+		marks.set(id, { lastSeq, revision });
+	}
+	return marks;
+}
+
+function acknowledge(node: MemoryNode, acknowledgements: readonly Acknowledgement[]): Acknowledgement[] {
+	return acknowledgements.filter(({ lease, revision }) => {
+		const held = findHeld(node, lease);
+		if (held === null) return false;
+		if (node.database.locks.has(held.projectNo)) return true;
+		node.tables.leases.put({ ...held, acknowledged: Math.max(held.acknowledged ?? revision, revision) });
+		return false;
+	});
+}
+
+/** Soon after an epoch has begun a lease may be held that is not there any more. */
+function isInForce({ database, tables }: MemoryNode, projectId: string, revision: number): boolean {
+	const project = database.project(projectId);
+	if (project === undefined) return true;
+	const { until, acknowledged } = tables.leases.get(project.no)!;
+	if (acknowledged !== null && acknowledged >= revision) return true;
+	const now = database.clock.now();
+	return (until === null || until <= now) && areLeasesOpen(database, now);
+}
+
+/** A node lives for the term of a lease after its last report. */
+function share({ database, tables, leaseTermMs }: MemoryNode, holder: string): Share {
+	const { nodes, leases } = tables;
+	const now = database.clock.now();
+	nodes.put({ holder, seenAt: now });
+	for (const node of [...nodes.values()]) if (node.seenAt < now - leaseTermMs) nodes.delete(node.holder);
+	const begin = { wakeAt: 0, projectNo: 0 };
+	const rung = [...leases.by.alarm.ascending(begin, { wakeAt: now, projectNo: Number.POSITIVE_INFINITY })];
+	return { nodes: nodes.size, projects: leases.by.end.size + rung.length };
+}

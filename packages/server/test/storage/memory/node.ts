@@ -1,0 +1,191 @@
+import { PROJECT_WRITES } from "../../../src/base/budgets.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import type { EpochKeeper } from "../../../src/storage/port/neighbours.ts";
+import type { DatabaseObserver } from "../../../src/storage/port/observer.ts";
+import { StorageError } from "../../../src/storage/port.ts";
+import { ClockOffset } from "../../../src/storage/shared/clock-offset.ts";
+import { storedGeneration, toGeneration } from "../../../src/storage/shared/generations.ts";
+import type { MemoryDatabase } from "./database.ts";
+import { joinEpoch } from "./epochs.ts";
+import type { EpochRow } from "./rows.ts";
+import { FIRST_TURN, type RungTurn } from "./rung-turn.ts";
+import type { Tables } from "./tables.ts";
+
+/** What time it is. */
+export interface LeaseTime {
+	/** By the node's clock. */
+	readonly node: number;
+	/** By the database's. */
+	readonly database: number;
+}
+
+export interface NodeOptions {
+	readonly clock: Pick<Clock, "now">;
+	readonly leaseTermMs: number;
+	readonly observer: DatabaseObserver;
+}
+
+const closed = (): StorageError => new StorageError("closed", "The storage is closed.");
+
+/** One node's way to the database: what it remembers, and how its calls meet epochs and locks. */
+export class MemoryNode {
+	readonly database: MemoryDatabase;
+	readonly clock: Pick<Clock, "now">;
+	readonly leaseTermMs: number;
+	readonly observer: DatabaseObserver;
+	readonly offset = new ClockOffset();
+	/** By project the last event that this node knows to be in the log. */
+	readonly ends = new Map<string, number>();
+	readonly hintListeners = new Set<(projectIds: readonly string[]) => void>();
+	readonly epochListeners = new Set<() => void>();
+	readonly epochKeepers = new Set<EpochKeeper>();
+	/** Where the next call for projects that have rung continues. */
+	rungTurn: RungTurn = FIRST_TURN;
+	/** Leases that wait to be released, since another session holds their project. */
+	releasesWaiting = 0;
+	epoch: EpochRow;
+	/** How many epochs it has been in before. */
+	#epochs = 0;
+	readonly #changed = new Set<string>();
+	/** By project the writes that wait for its rows. */
+	readonly #writesWaiting = new Map<string, number>();
+	readonly #underWay = new Set<Promise<unknown>>();
+	#joining: Promise<void> | null = null;
+	#closing = false;
+
+	constructor(database: MemoryDatabase, { clock, leaseTermMs, observer }: NodeOptions) {
+		this.database = database;
+		this.clock = clock;
+		this.leaseTermMs = leaseTermMs;
+		this.observer = observer;
+		this.epoch = database.transaction(() => joinEpoch(database, { memory: null, termMs: leaseTermMs })).epoch;
+		this.compareClocks();
+		database.hints.add(this.#hear);
+	}
+
+	get tables(): Tables {
+		return this.database.tables;
+	}
+
+	time(): LeaseTime {
+		return { node: this.clock.now(), database: this.database.clock.now() };
+	}
+
+	compareClocks(): void {
+		const { node, database } = this.time();
+		this.offset.measured(database, node, node);
+	}
+
+	/** A lease's generation for the engine: with the epoch that it was given in. */
+	toGeneration(stored: number): number {
+		return toGeneration(this.#epochs, stored);
+	}
+
+	/** A lease's generation as the database has it; of a lease of another epoch one that it never has. */
+	storedGeneration(generation: number): number {
+		return storedGeneration(this.#epochs, generation);
+	}
+
+	/** Has the other nodes told that a project was given work, or changed. */
+	changed(projectId: string): void {
+		this.#changed.add(projectId);
+		if (this.#changed.size === 1) this.database.carryHint(this.#tell);
+	}
+
+	/** Runs a verb as one transaction. */
+	run<T>(verb: () => T): Promise<T> {
+		return this.#closing ? Promise.reject(closed()) : this.#perform(verb);
+	}
+
+	/** The same, as soon as no other session holds the project. Rejects as `locked` if that takes too long. */
+	runHolding<T>(projectId: string, verb: () => T): Promise<T> {
+		return this.#closing ? Promise.reject(closed()) : this.#performHolding(projectId, verb);
+	}
+
+	/** Waits for what is under way. */
+	async close(): Promise<void> {
+		this.#closing = true;
+		while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+		this.database.hints.delete(this.#hear);
+	}
+
+	#perform<T>(verb: () => T): Promise<T> {
+		if (this.#joining !== null) return this.#track(this.#joining.then(() => this.#perform(verb)));
+		if (this.epoch.history !== this.database.history) return this.#meetEpoch();
+		try {
+			return Promise.resolve(this.database.transaction(verb));
+		} catch (error) {
+			return Promise.reject(error as Error);
+		}
+	}
+
+	#performHolding<T>(projectId: string, verb: () => T): Promise<T> {
+		const { locks } = this.database;
+		const project = this.database.project(projectId);
+		if (project === undefined || !locks.has(project.no)) return this.#perform(verb);
+		const waiting = this.#writesWaiting.get(projectId) ?? 0;
+		if (waiting >= PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting)
+			return Promise.reject(new StorageError("busy", "Too many changes of this project wait for the database."));
+		this.#writesWaiting.set(projectId, waiting + 1);
+		const released = locks.released(project.no).finally(() => {
+			this.#writesWaiting.set(projectId, this.#writesWaiting.get(projectId)! - 1);
+		});
+		return this.#track(released.then(() => this.#performHolding(projectId, verb)));
+	}
+
+	#track<T>(call: Promise<T>): Promise<T> {
+		this.#underWay.add(call);
+		const over = () => this.#underWay.delete(call);
+		call.then(over, over);
+		return call;
+	}
+
+	/** The database goes on from another state: whoever finds it out fails, and calls from then on are of the next epoch. */
+	#meetEpoch(): Promise<never> {
+		const told = Promise.resolve().then(() => {
+			for (const listener of this.epochListeners) listener();
+		});
+		this.#joining = this.#track(
+			told.then(() => {
+				this.#joining = null;
+				this.#join();
+			}),
+		);
+		return told.then(() => {
+			throw new StorageError("lost", "The database's history is another one than before.");
+		});
+	}
+
+	#join(): void {
+		const keepers = [...this.epochKeepers];
+		const joined = this.database.transaction(() =>
+			joinEpoch(this.database, {
+				memory: this.epoch,
+				ends: this.ends,
+				claims: keepers.flatMap((keeper) => keeper.claims()),
+				storedGeneration: (generation) => this.storedGeneration(generation),
+				termMs: this.leaseTermMs,
+			}),
+		);
+		const before = this.#epochs;
+		this.#epochs += 1;
+		this.epoch = joined.epoch;
+		this.ends.clear();
+		const kept = joined.kept.map(({ lease }) => {
+			return { ...lease, generation: this.toGeneration(storedGeneration(before, lease.generation)) };
+		});
+		for (const keeper of keepers) keeper.begun(kept, joined.opensInMs);
+		this.compareClocks();
+		for (const tail of joined.lost) this.observer.lostTail?.(tail);
+	}
+
+	readonly #tell = (): void => {
+		const projectIds = [...this.#changed];
+		this.#changed.clear();
+		for (const hear of this.database.hints) if (hear !== this.#hear) hear(projectIds);
+	};
+
+	readonly #hear = (projectIds: readonly string[]): void => {
+		for (const listener of this.hintListeners) listener(projectIds);
+	};
+}

@@ -1,0 +1,171 @@
+import type { NewWebhook, Page, Project, Webhook, WebhookPatch } from "../../../src/storage/port.ts";
+import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
+import { ringForChange } from "./alarm.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import { hasRetries } from "./retries.ts";
+import type { LaneRow, ProjectRow, WebhookRow } from "./rows.ts";
+
+const toProject = ({ id, name, developer, createdAt }: ProjectRow): Project => {
+	return { id, name, apps: developer ? ["developer"] : [], createdAt };
+};
+
+/** Cold verbs read it from a copy. */
+function putProject({ database, tables }: MemoryNode, row: ProjectRow): void {
+	tables.projects.put(row);
+	database.cold.putProject(row);
+}
+
+export function createProject(node: MemoryNode, { id, name, apps, createdAt }: Project): void {
+	const { database, tables } = node;
+	const no = database.nextNo();
+	putProject(node, { no, id, name, developer: apps.includes("developer"), createdAt });
+	tables.logs.put({ projectNo: no, lastSeq: 0, lastTestSeq: 0, revision: 0 });
+	tables.leases.put({ projectNo: no, wakeAt: null, holder: null, generation: 0, until: null, acknowledged: null });
+}
+
+export function getProject({ database }: MemoryNode, projectId: string): Project | null {
+	const row = database.project(projectId);
+	return row === undefined ? null : toProject(row);
+}
+
+export function listProjects({ tables }: MemoryNode, { after = "", limit }: Page): Project[] {
+	// No id ends with a space: this is the place right behind `after`.
+	const walk = tables.projects.by.id.ascending({ id: `${after} ` }, { id: BEYOND_ALL_IDS });
+	return take(walk, limit).map(toProject);
+}
+
+export function renameProject(node: MemoryNode, projectId: string, name: string): Project | null {
+	const row = node.database.project(projectId);
+	if (row !== undefined) putProject(node, { ...row, name });
+	return getProject(node, projectId);
+}
+
+export function setDeveloperApp(node: MemoryNode, projectId: string, installed: boolean): Project | null {
+	const project = node.database.project(projectId);
+	if (project === undefined) return null;
+	putProject(node, { ...project, developer: installed });
+	if (!installed)
+		for (const webhook of liveWebhooks(node, project.no)) node.tables.webhooks.put({ ...webhook, status: "paused" });
+	ringForChange(node, project);
+	return getProject(node, projectId);
+}
+
+/** By id. */
+export function liveWebhooks({ tables }: MemoryNode, projectNo: number): WebhookRow[] {
+	return [...tables.webhooks.by.live.ascending({ projectNo, id: "" }, { projectNo, id: BEYOND_ALL_IDS })];
+}
+
+/** A webhook that is not deleted, with its project and its lane. */
+export function findLive(
+	{ database, tables }: MemoryNode,
+	projectId: string,
+	webhookId: string,
+): { readonly project: ProjectRow; readonly webhook: WebhookRow; readonly lane: LaneRow } | null {
+	const project = database.project(projectId);
+	const webhook = project && database.webhook(project.no, webhookId);
+	const lane = webhook && tables.lanes.get(webhook.no);
+	return project && webhook && lane ? { project, webhook, lane } : null;
+}
+
+export function createWebhook(
+	node: MemoryNode,
+	webhook: NewWebhook,
+	maxPerProject: number,
+): "created" | "limit" | "no_project" {
+	const { database, tables } = node;
+	const project = database.project(webhook.projectId);
+	if (project === undefined) return "no_project";
+	if (liveWebhooks(node, project.no).length >= maxPerProject) return "limit";
+	const { id, url, description, events, maxInFlight, createdAt, sealedDigest } = webhook;
+	const { lastSeq } = tables.logs.get(project.no)!;
+	const no = database.nextNo();
+	tables.webhooks.put({
+		...{ no, id, projectNo: project.no, url, description, status: "active", maxInFlight, createdAt },
+		sealedDigest: Buffer.from(sealedDigest),
+		deletedAt: null,
+		closing: false,
+	});
+	tables.lanes.put({
+		...{ webhookNo: no, projectNo: project.no, position: lastSeq, open: [], skipThrough: 0 },
+		...{ retriesWaiting: 0, deadLetters: 0 },
+		subscriptions: new Map(events.map((type) => [type, lastSeq])),
+	});
+	ringForChange(node, project);
+	return "created";
+}
+
+export function getWebhook(node: MemoryNode, projectId: string, webhookId: string): Webhook | null {
+	const found = findLive(node, projectId, webhookId);
+	return found === null ? null : toWebhook(projectId, found.webhook, found.lane);
+}
+
+export function listWebhooks({ database, tables }: MemoryNode, projectId: string, page: Page): Webhook[] {
+	const project = database.project(projectId);
+	if (project === undefined) return [];
+	const from = { projectNo: project.no, id: `${page.after ?? ""} ` };
+	const walk = tables.webhooks.by.live.ascending(from, { projectNo: project.no, id: BEYOND_ALL_IDS });
+	return take(walk, page.limit).map((row) => toWebhook(projectId, row, tables.lanes.get(row.no)!));
+}
+
+function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRow): Webhook {
+	const { id, url, description, status, maxInFlight, createdAt } = row;
+	const events = [...subscriptions.keys()].sort();
+	return { id, projectId, url, description, events, status, maxInFlight, createdAt };
+}
+
+export function updateWebhook(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	patch: WebhookPatch,
+): Webhook | null {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return null;
+	const { project, webhook, lane } = found;
+	const { lastSeq } = node.tables.logs.get(project.no)!;
+	node.tables.webhooks.put({
+		...webhook,
+		url: patch.url ?? webhook.url,
+		description: patch.description ?? webhook.description,
+		status: patch.status ?? webhook.status,
+		maxInFlight: patch.maxInFlight ?? webhook.maxInFlight,
+	});
+	// Types that were subscribed to already keep the place from which they are wanted.
+	const wanted = patch.events?.map((type) => [type, lane.subscriptions.get(type) ?? lastSeq] as const);
+	node.tables.lanes.put({
+		...lane,
+		...(wanted && { subscriptions: new Map(wanted) }),
+		...(patch.from === "now" && { position: lastSeq, open: [], skipThrough: lastSeq }),
+	});
+	ringForChange(node, project);
+	return getWebhook(node, projectId, webhookId);
+}
+
+export function rotateSecret(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	sealedDigest: Uint8Array,
+): boolean {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return false;
+	node.tables.webhooks.put({ ...found.webhook, sealedDigest: Buffer.from(sealedDigest) });
+	ringForChange(node, found.project);
+	return true;
+}
+
+export function deleteWebhook(node: MemoryNode, projectId: string, webhookId: string): boolean {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return false;
+	const { project, webhook } = found;
+	node.tables.webhooks.put({
+		...webhook,
+		sealedDigest: Buffer.alloc(0),
+		deletedAt: node.clock.now(),
+		closing: hasRetries(node, webhook.no),
+	});
+	node.tables.lanes.delete(webhook.no);
+	ringForChange(node, project);
+	return true;
+}

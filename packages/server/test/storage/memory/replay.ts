@@ -1,0 +1,144 @@
+import type {
+	ReplayFilter,
+	ReplayResult,
+	ReplaySelection,
+	RetryQueue,
+	TestEventResult,
+} from "../../../src/storage/port.ts";
+import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
+import { idRange } from "../../../src/storage/shared/id-range.ts";
+import { ringForChange } from "./alarm.ts";
+import { type IdRange, walkAttempts, walkStatus } from "./attempt-walk.ts";
+import { endsDelivery, standingOf } from "./delivery.ts";
+import type { MemoryNode } from "./node.ts";
+import { take } from "./ordered.ts";
+import { findLive } from "./registry.ts";
+import type { AttemptRow, LaneRow } from "./rows.ts";
+import { eventKey } from "./tables.ts";
+
+interface Step {
+	readonly count: number;
+	/** The id of the attempt to go on behind, or null at the end. */
+	readonly next: string | null;
+}
+
+export function appendTestEvent(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	event: { id: string; type: string; createdAt: number; body: Uint8Array },
+): TestEventResult {
+	const { tables } = node;
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return "no_webhook";
+	const { project, lane } = found;
+	if (!lane.subscriptions.has(event.type)) return "not_subscribed";
+	const log = tables.logs.get(project.no)!;
+	const seq = log.lastTestSeq - 1;
+	const now = node.clock.now();
+	tables.logs.put({ ...log, lastTestSeq: seq });
+	const { id, type, createdAt, body } = event;
+	tables.events.put({
+		...{ no: node.database.nextNo(), projectNo: project.no, seq, id, type, typeSeq: 0 },
+		...{ createdAt, publishedAt: now, body },
+	});
+	beginSeries(node, lane, "requested", { seq, replay: 0, wasDead: false }, now);
+	ringForChange(node, project);
+	return "queued";
+}
+
+export function replayDelivery(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	eventId: string,
+	at: number,
+): ReplayResult {
+	const found = findLive(node, projectId, webhookId);
+	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
+	if (!found || !event) return { kind: "no_delivery" };
+	const standing = standingOf(node, found.webhook.no, event);
+	if (standing === null) return { kind: "no_delivery" };
+	if (standing.kind !== "over") return { kind: "attempting" };
+	const replay = standing.replay + 1;
+	const wasDead = standing.status === "failed";
+	beginSeries(node, found.lane, "requested", { seq: event.seq, replay, wasDead }, at);
+	ringForChange(node, found.project);
+	return { kind: "queued", replay };
+}
+
+/** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
+export function replayFailed(
+	node: MemoryNode,
+	projectId: string,
+	webhookId: string,
+	filter: ReplayFilter,
+	at: number,
+	limit: number,
+	after?: string,
+): Step {
+	const found = findLive(node, projectId, webhookId);
+	if (found === null) return { count: 0, next: null };
+	const { project, webhook } = found;
+	const range = behind(idRange(filter), after);
+	const failed = take(walkStatus(node, project.no, webhook.no, STATUS_CODE.failed, range, "ascending"), limit);
+	const count = replayAll(node, projectId, failed, at);
+	const last = failed.at(-1);
+	return { count, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
+}
+
+/** Of the attempts looked at those that are the newest of a delivery which is over, of a webhook that is there. */
+export function replayMatching(
+	node: MemoryNode,
+	projectId: string,
+	selection: ReplaySelection,
+	at: number,
+	limit: number,
+	{ dryRun, after }: { readonly dryRun: boolean; readonly after?: string },
+): Step {
+	const project = node.database.project(projectId);
+	if (project === undefined) return { count: 0, next: null };
+	const times = { since: selection.since, until: Math.min(selection.until ?? at, at) };
+	const range = behind(idRange(times), after);
+	const { rows, end } = walkAttempts(node, project.no, selection, range, "ascending", limit);
+	const count = dryRun ? chosenOf(node, rows).length : replayAll(node, projectId, rows, at);
+	const last = rows.length < limit ? end : rows.at(-1)!.id;
+	return { count, next: last === null ? null : toAttemptId(last) };
+}
+
+function behind({ from, to }: IdRange, after: string | undefined): IdRange {
+	// Sorts behind this id and before every other.
+	const next = after === undefined ? "" : `${toStoredId(after)} `;
+	return { from: next > from ? next : from, to };
+}
+
+const chosenOf = (node: MemoryNode, rows: readonly AttemptRow[]): AttemptRow[] =>
+	rows.filter((row) => node.tables.lanes.get(row.webhookNo) !== undefined && endsDelivery(node, row));
+
+/** Begins a new series for each delivery that is over with one of these attempts; answers how many. */
+function replayAll(node: MemoryNode, projectId: string, rows: readonly AttemptRow[], at: number): number {
+	const chosen = chosenOf(node, rows);
+	for (const { webhookNo, seq, replay, status } of chosen) {
+		const lane = node.tables.lanes.get(webhookNo)!;
+		beginSeries(node, lane, "replay", { seq, replay: replay + 1, wasDead: status === STATUS_CODE.failed }, at);
+	}
+	if (chosen.length > 0) ringForChange(node, node.database.project(projectId)!);
+	return chosen.length;
+}
+
+function beginSeries(
+	{ tables, offset }: MemoryNode,
+	lane: LaneRow,
+	queue: RetryQueue,
+	{ seq, replay, wasDead }: { readonly seq: number; readonly replay: number; readonly wasDead: boolean },
+	at: number,
+): void {
+	const { webhookNo, projectNo, retriesWaiting, deadLetters } = lane;
+	const dueAt = offset.toDatabase(at);
+	tables.retries.put({ webhookNo, projectNo, seq, queue: QUEUE_CODE[queue], dueAt, replay, attempt: 1 });
+	tables.lanes.put({
+		...lane,
+		retriesWaiting: retriesWaiting + 1,
+		deadLetters: Math.max(0, deadLetters - (wasDead ? 1 : 0)),
+	});
+}

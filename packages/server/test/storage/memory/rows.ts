@@ -1,0 +1,137 @@
+/**
+ * What each table holds. Rows refer to projects and webhooks by numbers, which are given in the order in which they were
+ * made. Times that other nodes wait for (`wakeAt`, `until`, `dueAt`, `openAt`) are by the database's clock.
+ */
+import type { NewAttempt, Webhook } from "../../../src/storage/port.ts";
+
+export interface ProjectRow {
+	readonly no: number;
+	readonly id: string;
+	readonly name: string;
+	readonly developer: boolean;
+	readonly createdAt: number;
+}
+
+export interface LogRow {
+	readonly projectNo: number;
+	readonly lastSeq: number;
+	/** Test events are numbered downward from −1. */
+	readonly lastTestSeq: number;
+	readonly revision: number;
+}
+
+/** Of `wakeAt` and `until` one at most is set. */
+export interface LeaseRow {
+	readonly projectNo: number;
+	/** 0 when the project has news, otherwise when its time comes; null when nothing waits. */
+	readonly wakeAt: number | null;
+	readonly holder: string | null;
+	readonly generation: number;
+	readonly until: number | null;
+	/** The revision that the holder goes by. */
+	readonly acknowledged: number | null;
+}
+
+export interface WebhookRow extends Omit<Webhook, "projectId" | "events"> {
+	readonly no: number;
+	readonly projectNo: number;
+	readonly sealedDigest: Uint8Array;
+	readonly deletedAt: number | null;
+	/** Deleted, and some of its deliveries are still to be closed. */
+	readonly closing: boolean;
+}
+
+/** A webhook that is not deleted has one. */
+export interface LaneRow {
+	readonly webhookNo: number;
+	readonly projectNo: number;
+	readonly position: number;
+	readonly open: readonly number[];
+	readonly skipThrough: number;
+	readonly retriesWaiting: number;
+	readonly deadLetters: number;
+	/** For each type the `seq` after which it is wanted. */
+	readonly subscriptions: ReadonlyMap<string, number>;
+}
+
+export interface EventRow {
+	readonly no: number;
+	readonly projectNo: number;
+	readonly seq: number;
+	readonly id: string;
+	readonly type: string;
+	/** Numbers the project's events of this type; 0 for test events. */
+	readonly typeSeq: number;
+	readonly createdAt: number;
+	readonly publishedAt: number;
+	readonly body: Uint8Array;
+}
+
+export interface RetryRow {
+	readonly webhookNo: number;
+	readonly projectNo: number;
+	readonly seq: number;
+	/** A code of {@link QUEUE_CODE}. */
+	readonly queue: number;
+	readonly dueAt: number;
+	readonly replay: number;
+	readonly attempt: number;
+}
+
+export interface AttemptRow {
+	readonly no: number;
+	/** The attempt's id without its prefix. */
+	readonly id: string;
+	readonly projectNo: number;
+	readonly webhookNo: number;
+	readonly seq: number;
+	readonly replay: number;
+	readonly attempt: number;
+	/** A code of {@link STATUS_CODE}. */
+	readonly status: number;
+	readonly entry: NewAttempt;
+}
+
+export interface HandedOverRow {
+	readonly projectNo: number;
+	readonly webhookNo: number;
+	readonly seq: number;
+	readonly replay: number;
+	readonly queue: number | null;
+	readonly generation: number;
+	readonly until: number;
+}
+
+/** How many attempts of a webhook, a status and a class of response times began within one minute or hour. */
+export interface StatRow {
+	readonly no: number;
+	readonly projectNo: number;
+	readonly webhookNo: number;
+	/** Milliseconds. */
+	readonly grain: number;
+	/** The minute or hour since the Unix epoch. */
+	readonly at: number;
+	readonly status: number;
+	readonly responseClass: number;
+	readonly n: number;
+}
+
+/** A stretch of the database's history that nothing was lost from. */
+export interface EpochRow {
+	readonly no: number;
+	/** Tells it from one of the same number that was lost. */
+	readonly id: string;
+	/** Of the database: another one after each failover. */
+	readonly history: number;
+	/** Before this no lease goes to another node than the one that held it. */
+	readonly openAt: number;
+}
+
+/** Where a log ended when an epoch began. */
+export interface ForkRow {
+	readonly projectNo: number;
+	readonly epoch: number;
+	readonly kept: number;
+	/** The last event beyond that which some node knows to have been acknowledged; null where none is known. */
+	readonly lost: number | null;
+}

@@ -1,0 +1,223 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { NewEvent } from "../../../src/storage/port.ts";
+import { ALL, NODE, plain, START, WIDE } from "../conformance/world.ts";
+import type { MemoryDatabase } from "./index.ts";
+import { MemoryWorld } from "./world.ts";
+
+const HOUR = 3_600_000;
+const QUERY = { since: START, until: START + HOUR, stepMs: 60_000 };
+
+/** A project, and changes of all kinds that can be made to it. */
+class Shop {
+	readonly memory: MemoryWorld;
+	readonly project: string;
+	readonly webhook: string;
+	#count = 0;
+
+	private constructor(memory: MemoryWorld, project: string, webhook: string) {
+		this.memory = memory;
+		this.project = project;
+		this.webhook = webhook;
+	}
+
+	static async open(): Promise<Shop> {
+		const memory = await MemoryWorld.open();
+		const project = await memory.world.project();
+		return new Shop(memory, project, await memory.world.webhook(project, ["a", "b"]));
+	}
+
+	readonly changes = {
+		publish: () => this.world.publish(this.project, "a", "b", "a"),
+		publishElsewhere: async () => this.world.publish(await this.world.project(), "a"),
+		settle: () => this.#settle("delivered"),
+		fail: () => this.#settle("failed"),
+		retry: () => this.#settle("retrying"),
+		replay: () =>
+			this.storage.replayFailed(this.project, this.webhook, {}, this.memory.clock.now() + 1, 1 + (this.#count++ % 3)),
+		test: () => {
+			const { createdAtGiven: _, ...sample } = this.world.event(this.project, "a");
+			return this.storage.appendTestEvent(this.project, this.webhook, sample);
+		},
+		skip: () => this.storage.updateWebhook(this.project, this.webhook, { events: ["a"], from: "now" }),
+		createAndDelete: async () =>
+			this.storage.deleteWebhook(this.project, await this.world.webhook(this.project, ["b"])),
+		release: async () => {
+			const lease = await this.#lease();
+			const inFlight = [{ webhookId: this.webhook, seq: ++this.#count, replay: 0, queue: null, until: START }];
+			await this.storage.releaseLease(lease, this.memory.clock.now() + 10, { lastSeq: 0, revision: 0 }, inFlight);
+		},
+		touch: () => {
+			const at = this.memory.clock.now();
+			return this.storage.touchBasket(this.project, { basketId: "b", at, dueAt: at + 9, data: "{}" });
+		},
+		order: () => this.#order(),
+		audit: () => {
+			const actor = { kind: "operator_key", id: null, name: "Operator" } as const;
+			const id = this.world.id("audit");
+			const entry = { id, projectId: this.project, at: START, actor, action: "x", target: null, detail: {} };
+			return this.storage.appendAudit(entry);
+		},
+		sweep: async () => {
+			await this.storage.sweepAttempts(this.memory.clock.now() - 3, 100, 0);
+			await this.storage.sweepEvents(this.memory.clock.now() - 3, 100, 0);
+		},
+		pass: async () => {
+			this.memory.clock.time += 2;
+		},
+	};
+
+	get world() {
+		return this.memory.world;
+	}
+
+	get storage() {
+		return this.memory.storage;
+	}
+
+	async #lease() {
+		this.memory.clock.time += 20_000;
+		return this.world.lease(this.project);
+	}
+
+	async #settle(status: "delivered" | "failed" | "retrying"): Promise<void> {
+		const lease = await this.#lease();
+		const { position } = await this.world.lane(this.project, this.webhook);
+		const [event] = await this.storage.readLog(this.project, position, WIDE);
+		if (event === undefined) return;
+		const { seq } = event;
+		const dueAt = this.memory.clock.now() + 5;
+		const retry = { webhookId: this.webhook, seq, queue: "retry", replay: 0, attempt: 2, dueAt } as const;
+		await this.world.settle(lease, {
+			attempts: [this.world.attempt(this.webhook, event, { status })],
+			schedule: status === "retrying" ? [retry] : [],
+			lanes: [{ webhookId: this.webhook, position: seq, open: [] }],
+		});
+	}
+
+	#order() {
+		const event = (): NewEvent => this.world.event(this.project, "a");
+		const [orderId, digest] = [`order ${this.#count++}`, Buffer.from("digest")];
+		const order = { orderId, digest, at: START, customerKey: Buffer.from("c"), amountCents: 9, currency: "EUR" };
+		const events = { customerCreated: event(), purchaseCompleted: event() };
+		return this.storage.recordOrders(this.project, [{ ...order, basketId: "b", ...events }]);
+	}
+
+	/** All that a node reads which has just come. */
+	async look(): Promise<unknown> {
+		const storage = await this.memory.node();
+		const { project, webhook } = this;
+		const seen = [
+			await storage.listProjects({ limit: 100 }),
+			await storage.listWebhooks(project, { limit: 100 }),
+			await storage.readLog(project, 0, WIDE),
+			await storage.readLog(project, 0, WIDE, ["b"]),
+			await storage.loadLanes(project),
+			await storage.readRetries(project, webhook, "retry", 100),
+			await storage.readRetries(project, webhook, "replay", 100),
+			await storage.listAttempts(project, {}, ALL),
+			await storage.listAttempts(project, { webhookId: webhook, status: "failed" }, ALL),
+			await storage.readStats(project, QUERY),
+			await storage.readHealth(project),
+			await storage.gauges(),
+			await storage.listAudit({ projectId: project, limit: 100 }),
+			await storage.nextBasketDue(),
+			await storage.getOrder(project, "order 0"),
+		];
+		await storage.close();
+		return plain(seen);
+	}
+}
+
+/** Every row of every table. */
+const rowsOf = ({ tables }: MemoryDatabase): unknown =>
+	Object.entries(tables).map(([name, table]) => [name, [...table.values()].map(textOf).sort()]);
+
+const textOf = (row: unknown): string =>
+	JSON.stringify(row, (_, value) => (value instanceof Map ? [...(value as Map<string, number>)] : value));
+
+test("whatever happens after a snapshot, going back to it leaves every row and every index as it was", async () => {
+	const names = Object.keys((await Shop.open()).changes) as (keyof Shop["changes"])[];
+	const series = fc.array(fc.constantFrom(...names), { maxLength: 25, size: "max" });
+	await fc.assert(
+		fc.asyncProperty(series, series, series, async (before, between, after) => {
+			const shop = await Shop.open();
+			const { database } = shop.memory;
+			for (const name of before) await shop.changes[name]();
+			const early = database.snapshot();
+			const [rows, seen] = [rowsOf(database), await shop.look()];
+			for (const name of ["publish", ...between] as const) await shop.changes[name]();
+			const late = database.snapshot();
+			for (const name of after) await shop.changes[name]();
+			database.restore(early);
+			expect(rowsOf(database)).toEqual(rows);
+			expect(await shop.look()).toEqual(seen);
+			// What was lost is no state to go back to; the earlier one still is.
+			expect(() => database.restore(late)).toThrow("lies in what was lost");
+			await expect(shop.storage.ping()).rejects.toMatchObject({ code: "lost" });
+			for (const name of after) await shop.changes[name]();
+			database.restore(early);
+			expect(rowsOf(database)).toEqual(rows);
+		}),
+		{ numRuns: 60 },
+	);
+});
+
+test("a snapshot that was released is no state to go back to, and holds up no other", async () => {
+	const shop = await Shop.open();
+	const { database } = shop.memory;
+	const first = database.snapshot();
+	await shop.changes.publish();
+	const [second, rows] = [database.snapshot(), rowsOf(database)];
+	await shop.changes.order();
+	first.release();
+	expect(() => database.restore(first)).toThrow("was released");
+	await shop.changes.settle();
+	database.restore(second);
+	expect(rowsOf(database)).toEqual(rows);
+});
+
+test("a call that throws halfway has changed nothing", async () => {
+	const shop = await Shop.open();
+	const { database } = shop.memory;
+	const rows = rowsOf(database);
+	const event = shop.world.event(shop.project, "a");
+	const order = {
+		...{ digest: Buffer.from("d"), at: START, amountCents: 9, currency: "EUR", basketId: null },
+		customerCreated: event,
+	};
+	// Both make an event of the same id.
+	const orders = ["one", "two"].map((orderId) => {
+		return {
+			...order,
+			orderId,
+			customerKey: Buffer.from(orderId),
+			purchaseCompleted: shop.world.event(shop.project, "b"),
+		};
+	});
+	await expect(shop.storage.recordOrders(shop.project, orders)).rejects.toThrow("is taken");
+	expect(rowsOf(database)).toEqual(rows);
+});
+
+test("what is read is the reader's own, and so are bytes", async () => {
+	const shop = await Shop.open();
+	await shop.changes.publish();
+	await shop.changes.fail();
+	const before = await shop.look();
+	const { storage, project, webhook } = shop;
+	const spoil = (value: unknown): void => {
+		if (value instanceof Uint8Array) value.fill(0);
+		else if (value instanceof Map) value.clear();
+		else if (typeof value === "object" && value !== null) {
+			for (const each of Object.values(value)) spoil(each);
+			for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
+		}
+	};
+	spoil(await storage.readLog(project, 0, WIDE));
+	spoil(await storage.loadLanes(project));
+	spoil(await storage.listAttempts(project, {}, ALL));
+	spoil(await storage.readHealth(project));
+	spoil(await storage.listWebhooks(project, { limit: 10 }));
+	expect(await storage.acquireLeases(NODE, 1, [webhook])).toEqual([]);
+	expect(await shop.look()).toEqual(before);
+});

@@ -1,0 +1,31 @@
+import { NOT_SENT, PER_OCTAVE } from "../../../src/storage/shared/response-times.ts";
+import type { MemoryNode } from "./node.ts";
+import type { AttemptRow } from "./rows.ts";
+
+/** Milliseconds; the grains in which attempts are counted. */
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+const GRAINS = [MINUTE, HOUR];
+
+/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
+const MINUTES_KEPT_MS = 49 * HOUR;
+
+/** Counts an attempt by minute and by hour. */
+export function countAttempt({ database, tables: { stats } }: MemoryNode, row: AttemptRow): void {
+	const { projectNo, webhookNo, status, entry } = row;
+	const { startedAt, sent, responseMs } = entry;
+	const responseClass = sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
+	for (const grain of GRAINS) {
+		const at = Math.floor(startedAt / grain);
+		const place = { projectNo, webhookNo, grain, at, status, responseClass };
+		const counted = stats.by.place.get(place);
+		stats.put(counted ? { ...counted, n: counted.n + 1 } : { no: database.nextNo(), ...place, n: 1 });
+	}
+}
+
+/** Deletes counts of minutes that are too old now and of hours that ended before `cutoff`. */
+export function sweepStats({ tables: { stats }, clock }: MemoryNode, cutoff: number): void {
+	const minute = Math.floor((clock.now() - MINUTES_KEPT_MS) / MINUTE);
+	const hour = Math.floor(cutoff / HOUR);
+	for (const { no, grain, at } of [...stats.values()]) if (at < (grain === MINUTE ? minute : hour)) stats.delete(no);
+}

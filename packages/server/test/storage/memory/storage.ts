@@ -1,0 +1,86 @@
+import { PROJECTS } from "../../../src/base/budgets.ts";
+import { type Capabilities, type Storage, StorageError } from "../../../src/storage/port.ts";
+import { appendEvents, lockedResult } from "./append.ts";
+import { coldCalls } from "./cold.ts";
+import { epochName } from "./epochs.ts";
+import { settleHandedOver } from "./handover.ts";
+import { acquireNamed, acquireRung, releaseLease, renewLeases } from "./leases.ts";
+import { ProjectLocks } from "./locks.ts";
+import { neighboursOf } from "./neighbours.ts";
+import type { MemoryNode } from "./node.ts";
+import { createWebhook } from "./registry.ts";
+import { replayMatching } from "./replay.ts";
+import { settle } from "./settle.ts";
+import { freeCalls, holdingCalls } from "./verbs.ts";
+
+/** The port in front of a node. */
+export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage {
+	const { database } = node;
+	const isLocked = (projectId: string): boolean => {
+		const project = database.project(projectId);
+		return project !== undefined && database.locks.has(project.no);
+	};
+	/** For calls of one project that wait for it: what they answer when that takes too long. */
+	const whenFree = async <T>(projectId: string, verb: () => T, locked: () => T): Promise<T> => {
+		try {
+			return await node.runHolding(projectId, verb);
+		} catch (error) {
+			if (error instanceof StorageError && error.code === "locked") return locked();
+			throw error;
+		}
+	};
+	return {
+		...coldCalls(node),
+		...freeCalls(node),
+		...holdingCalls(node),
+		capabilities,
+		neighbours: capabilities.manyNodes ? neighboursOf(node) : null,
+		get epoch() {
+			return epochName(node.epoch);
+		},
+		ping: () => node.run(() => undefined),
+		close: () => node.close(),
+
+		appendEvents(requests, { waits = false } = {}) {
+			const verb = () => appendEvents(node, requests);
+			const projectId = requests[0]?.projectId;
+			if (!waits || projectId === undefined) return node.run(verb);
+			return whenFree(projectId, verb, () => requests.map(lockedResult));
+		},
+		createWebhook: (webhook, maxPerProject) =>
+			node.runHolding(webhook.projectId, () => createWebhook(node, webhook, maxPerProject)),
+		acquireLeases: (holder, limit, projectIds, heldBefore = false, onLocked = () => undefined) =>
+			node.run(() =>
+				projectIds
+					? acquireNamed(node, holder, limit, projectIds, heldBefore, onLocked)
+					: acquireRung(node, holder, limit),
+			),
+		renewLeases(holder, leases, { waits = false } = {}) {
+			const verb = () => renewLeases(node, holder, leases);
+			const projectId = leases[0]?.projectId;
+			if (!waits || projectId === undefined) return node.run(verb);
+			return whenFree(projectId, verb, () => ({ renewed: [], locked: leases }));
+		},
+		async releaseLease(lease, wakeAt, seen, inFlight = []) {
+			const release = () => node.runHolding(lease.projectId, () => releaseLease(node, lease, wakeAt, seen, inFlight));
+			if (!isLocked(lease.projectId)) return release();
+			if (node.releasesWaiting >= PROJECTS.releasesWaiting) throw ProjectLocks.refusal();
+			node.releasesWaiting += 1;
+			return release().finally(() => {
+				node.releasesWaiting -= 1;
+			});
+		},
+		settle(settlements, { waits = false } = {}) {
+			const verb = () => settle(node, settlements);
+			const projectId = settlements[0]?.projectId;
+			if (!waits || projectId === undefined) return node.run(verb);
+			return whenFree(projectId, verb, () => settlements.map(() => "locked" as const));
+		},
+		settleHandedOver: (handedOver, settlement) =>
+			node.runHolding(settlement.projectId, () => settleHandedOver(node, handedOver, settlement)),
+		replayMatching(projectId, selection, at, limit, options) {
+			const verb = () => replayMatching(node, projectId, selection, at, limit, options);
+			return options.dryRun ? node.run(verb) : node.runHolding(projectId, verb);
+		},
+	};
+}

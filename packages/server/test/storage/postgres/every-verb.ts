@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import type { AttemptFilter, Storage } from "../../../src/storage/port.ts";
+import { openPostgresStorage } from "../../../src/storage/postgres/index.ts";
+import { START, type World } from "../conformance/world.ts";
+import { runAccountVerbs } from "./every-account-verb.ts";
+import { worldOf } from "./world.ts";
+
+const HOUR = 3_600_000;
+const PAGE = { limit: 10, maxBytes: 100_000 };
+
+/**
+ * Runs every verb of the port, store facts aside, with arguments that lead through all of its statements; where `sweeps`
+ * is false those that go through what others have are left out.
+ */
+export async function runEveryVerb(
+	url: string,
+	{ sweeps }: { readonly sweeps: boolean },
+): Promise<{ readonly called: ReadonlySet<string> }> {
+	const called = new Set<string>();
+	const world = await worldOf(async (clock) =>
+		noting(called, await openPostgresStorage({ url, clock, leaseTermMs: 1_000, leasesByClock: true })),
+	);
+	const project = await world.project();
+	await runAccountVerbs(world, project);
+	const webhook = await world.webhook(project, ["a", "b"]);
+	await runDelivery(world, project, webhook);
+	await readAll(world.storage, project, webhook);
+	await runChanges(world, project, webhook);
+	if (sweeps) await runSweeps(world.storage);
+	await world.dispose();
+	return { called };
+}
+
+/** The storage, with the names of the methods noted that are called; those of its neighbours too. */
+function noting<T extends object>(called: Set<string>, object: T): T {
+	return new Proxy(object, {
+		get(_, key) {
+			const value: unknown = Reflect.get(object, key, object);
+			if (typeof value === "object" && value !== null) return noting(called, value);
+			if (typeof value !== "function") return value;
+			return (...args: unknown[]) => {
+				called.add(String(key));
+				return value.apply(object, args);
+			};
+		},
+	});
+}
+
+/** Publishing and settling, leases and neighbours. */
+async function runDelivery(world: World, project: string, webhook: string): Promise<void> {
+	const { storage } = world;
+	const neighbours = storage.neighbours!;
+	neighbours.subscribe(() => undefined)();
+	neighbours.onEpoch(() => undefined)();
+	const events = await world.publish(project, "a", "b", "a", "a");
+	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [events[0]!] }]);
+	const conflicting = { ...events[0]!, body: Buffer.from("{}") };
+	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [conflicting] }]);
+	await storage.readLogEnd(project, storage.epoch);
+	await storage.acquireLeases("n", 10);
+	world.clock.time += 1_000;
+	const lease = await world.lease(project);
+	await storage.renewLeases("n", [lease]);
+	await neighbours.readMarks([project]);
+	await neighbours.acknowledge([{ lease, revision: 1 }]);
+	await neighbours.isInForce(project, 1);
+	await neighbours.share("n");
+	await neighbours.leave("n");
+	await world.settle(lease, {
+		attempts: [world.attempt(webhook, events[0]!), world.attempt(webhook, events[1]!, { status: "failed" })],
+		schedule: [{ webhookId: webhook, seq: 3, queue: "retry", replay: 0, attempt: 2, dueAt: 5 }],
+		unschedule: [{ webhookId: webhook, seq: 1 }],
+		lanes: [{ webhookId: webhook, position: 3, open: [2] }],
+	});
+	await storage.loadLanes(project);
+	await storage.loadLanes(project, webhook);
+	await storage.endDeletion(project, webhook);
+	await storage.readRetries(project, webhook, "retry", 10);
+	await storage.readRetries(project, webhook, "replay", 10, { dueAt: 1, seq: 1 });
+	await storage.replayDelivery(project, webhook, events[0]!.id, START);
+	await storage.replayFailed(project, webhook, {}, START, 10);
+	const { createdAtGiven: _, ...sample } = world.event(project, "a");
+	await storage.appendTestEvent(project, webhook, sample);
+	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
+	await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 }, [handedOver]);
+	await storage.loadLanes(project);
+	await storage.settleHandedOver(handedOver, {
+		...{ projectId: project, generation: lease.generation, schedule: [], unschedule: [], lanes: [] },
+		attempts: [world.attempt(webhook, { seq: 4, type: "a" })],
+	});
+	await storage.forgetHandedOver(project);
+	await storage.nextAlarm();
+}
+
+/** What is only read, or replayed by what was read. */
+export async function readAll(storage: Storage, project: string, webhook: string): Promise<void> {
+	const [event] = await storage.readLog(project, 0, { maxEvents: 1, maxBytes: 1_000 });
+	await storage.readLog(project, 0, { maxEvents: 10, maxBytes: 100_000 });
+	await storage.readLog(project, 0, { maxEvents: 10, maxBytes: 100_000 }, ["a"]);
+	await storage.readEvents(project, [event!.seq, event!.seq + 1]);
+	await storage.findEvent(project, event!.id);
+	const kinds: AttemptFilter[] = [{}, { type: "a" }, { status: "failed" }, { eventId: event!.id }];
+	for (const kind of kinds) {
+		const ofWebhook = { ...kind, webhookId: webhook, since: START - HOUR, until: START + HOUR };
+		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
+		for (const filter of [kind, ofWebhook, { ...kind, response }, { ...ofWebhook, response }]) {
+			const { rows } = await storage.listAttempts(project, filter, PAGE);
+			await storage.listAttempts(project, filter, { ...PAGE, before: rows.at(-1)?.id ?? "att_0" });
+			await storage.listAttemptSummaries(project, filter, PAGE);
+			await storage.countAttempts(project, filter, 10);
+			await storage.replayMatching(project, filter, START, 10, { dryRun: true });
+			await storage.replayMatching(project, filter, START, 2, { dryRun: false, after: rows.at(-1)?.id ?? "att_0" });
+		}
+	}
+	const [attempt] = (await storage.listAttempts(project, {}, PAGE)).rows;
+	await storage.getAttempt(project, attempt!.id);
+	await storage.getDelivery(project, webhook, event!.id);
+	for (const stepMs of [60_000, HOUR])
+		for (const of of [{}, { webhookId: webhook }])
+			await storage.readStats(project, { ...of, since: START - 3 * stepMs, until: START + 3 * stepMs, stepMs });
+	await storage.readHealth(project);
+	for (const of of [null, webhook]) await storage.listWaitingRetries(project, of, 10);
+	await storage.readBacklogs(project, [webhook]);
+	await storage.getWebhook(project, webhook);
+	await storage.listWebhooks(project, { limit: 10 });
+	await storage.listWebhooks(project, { limit: 10, after: webhook });
+	await storage.getProject(project);
+	await storage.listProjects({ limit: 10 });
+	await storage.listProjects({ limit: 10, after: project });
+	await storage.listApiKeys({ projectId: project, limit: 10 });
+	await storage.listApiKeys({ projectId: project, limit: 10, after: "key_0" });
+	await storage.listMembers({ projectId: project, limit: 10 });
+	await storage.listMembers({ projectId: project, limit: 10, after: "acc_0" });
+	await storage.listAudit({ projectId: project, limit: 10 });
+	await storage.listAudit({ projectId: project, limit: 10, after: "aud_z" });
+	await storage.listInvitations({ projectId: project, at: START });
+}
+
+/** Changes of the registry, and the end. */
+async function runChanges(world: World, project: string, webhook: string): Promise<void> {
+	const { storage } = world;
+	const hash = createHash("sha256").update(world.id("apiKey")).digest();
+	const key = { id: world.id("apiKey"), projectId: project, name: "", prefix: "", createdAt: START };
+	await storage.createApiKey({ ...key, hash });
+	await storage.findApiKey({ hash });
+	await storage.getApiKey({ projectId: project, keyId: key.id });
+	await storage.touchApiKeys({ uses: new Map([[key.id, START]]) });
+	await storage.deleteApiKey({ projectId: project, keyId: key.id });
+	await storage.initSetting({ name: project, value: "1" });
+	await storage.getSetting({ name: project });
+	await storage.renameProject(project, "Store");
+	await storage.updateWebhook(project, webhook, { url: "https://receiver.example/other" });
+	await storage.updateWebhook(project, webhook, { events: ["a"], from: "now" });
+	await storage.rotateSecret(project, webhook, Buffer.from("x"));
+	await storage.setDeveloperApp(project, true);
+	await storage.setDeveloperApp(project, false);
+	await storage.deleteWebhook(project, webhook);
+	await storage.ping();
+}
+
+async function runSweeps(storage: Storage): Promise<void> {
+	await storage.gauges();
+	// A few steps: within a day, a whole day, and then the events.
+	for (const cutoff of [START + 2_000, START + 24 * HOUR]) {
+		for (let from: number | null = 0, steps = 0; from !== null && steps < 6; steps++)
+			from = (await storage.sweepAttempts(cutoff, 10, from)).next;
+		await storage.sweepEvents(cutoff, 10, 0);
+	}
+}

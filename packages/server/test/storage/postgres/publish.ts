@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { Client, DatabaseError } from "pg";
+import { expect } from "vitest";
+import type { PostgresServer } from "../../../../testkit/src/postgres.ts";
+import { IdSource } from "../../../src/base/ids.ts";
+import type { LogEvent } from "../../../src/storage/port.ts";
+import { openPostgresStorage, type PostgresStorage } from "../../../src/storage/postgres/index.ts";
+import { WIDE } from "../conformance/world.ts";
+import { giveDatabaseBack, takeDatabase } from "./databases.ts";
+
+export const clock = { now: () => Date.now() };
+const LEASE_TERM_MS = 60_000;
+
+/** What `posthorn.publish` takes; what is missing is left to its default. */
+export interface Args {
+	readonly project?: string | null;
+	readonly type?: string | null;
+	readonly data?: string | null;
+	readonly id?: string;
+	readonly createdAt?: string;
+}
+
+/** A database that a node and a store share, the store's part of it, and who has connected. */
+export class SharedDatabase {
+	readonly url: string;
+	/** A node's. */
+	readonly storage: PostgresStorage;
+	readonly ids = new IdSource(clock);
+	readonly #server: PostgresServer;
+	readonly #clients: Client[] = [];
+	readonly #roles: string[] = [];
+
+	private constructor(server: PostgresServer, url: string, storage: PostgresStorage) {
+		this.#server = server;
+		this.url = url;
+		this.storage = storage;
+	}
+
+	static async open(server: PostgresServer): Promise<SharedDatabase> {
+		const url = await takeDatabase(server);
+		return new SharedDatabase(server, url, await openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS }));
+	}
+
+	async close(): Promise<void> {
+		await Promise.all(this.#clients.map((client) => client.end()));
+		await this.storage.close();
+		await giveDatabaseBack(this.#server, this.url);
+		for (const role of this.#roles) await this.#server.execute(`DROP ROLE ${role}`);
+	}
+
+	/** A connection of the store's. */
+	async connect(user?: string): Promise<Client> {
+		const url = new URL(this.url);
+		if (user !== undefined) url.username = user;
+		const client = new Client({ connectionString: url.href });
+		await client.connect();
+		this.#clients.push(client);
+		return client;
+	}
+
+	/** A new role that may log in and nothing else, without a password. */
+	async role(): Promise<string> {
+		const name = `store_${this.ids.next("node")}`;
+		await this.#server.execute(`CREATE ROLE ${name} LOGIN`);
+		this.#roles.push(name);
+		return name;
+	}
+
+	async project(): Promise<string> {
+		const id = this.ids.next("project");
+		await this.storage.createProject({ id, name: "Shop", apps: ["developer"], createdAt: clock.now() });
+		return id;
+	}
+
+	log(project: string): Promise<LogEvent[]> {
+		return this.storage.readLog(project, 0, WIDE);
+	}
+}
+
+/** Publishes as a store does. @returns the event's id */
+export async function publish(client: Client, args: Args): Promise<string> {
+	const { project = null, type = null, data = null, id = null, createdAt = null } = args;
+	const { rows } = await client.query<{ id: string }>("SELECT posthorn.publish($1, $2, $3, $4, $5) AS id", [
+		project,
+		type,
+		data,
+		id,
+		createdAt,
+	]);
+	return rows[0]!.id;
+}
+
+/** How the database refuses. */
+export async function refusal(call: Promise<unknown>): Promise<DatabaseError> {
+	const error = await call.then(
+		() => null,
+		(reason: unknown) => reason,
+	);
+	expect(error).toBeInstanceOf(DatabaseError);
+	return error as DatabaseError;
+}
+
+const joined = (parts: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string> =>
+	fc.array(parts, { maxLength }).map((all) => all.join(""));
+
+const space = joined(fc.constantFrom(" ", "\n", "\t", "\r"), 2);
+const escaped = fc.constantFrom(
+	"\\u0000",
+	"\\ud800",
+	"\\uDC00",
+	"\\ud83d\\uDE00",
+	"\\/",
+	"\\\\",
+	'\\"',
+	"\\u00e9",
+	"\\n",
+);
+const verbatim = fc.string({ unit: "grapheme", maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1));
+const literal = joined(fc.oneof(escaped, verbatim, fc.constant("\u2028\u007f")), 4).map((inner) => `"${inner}"`);
+const number = fc.oneof(
+	fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+	fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+	fc.constantFrom("-0", "1.10", "1e400", "-1E-400", "9007199254740993"),
+);
+
+/** The text of a JSON object with whatever a text may have that a parser would not give back. */
+export const objectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
+	value: fc.oneof(
+		{ depthSize: "small", withCrossShrink: true },
+		fc.constantFrom("true", "false", "null"),
+		number,
+		literal,
+		fc
+			.tuple(
+				space,
+				fc.array(
+					fc.tuple(tie("value"), space).map(([value, after]) => value + after),
+					{ maxLength: 4 },
+				),
+			)
+			.map(([before, values]) => `[${before}${values.join(`,${before}`)}]`),
+		tie("object"),
+	),
+	object: fc
+		.tuple(
+			space,
+			fc.array(
+				fc
+					.tuple(fc.oneof(literal, fc.constantFrom('"2"', '"1"', '"__proto__"')), space, tie("value"), space)
+					.map(([name, before, value, after]) => `${name}${before}:${before}${value}${after}`),
+				{ maxLength: 4 },
+			),
+		)
+		.map(([before, members]) => `{${before}${members.join(`,${before}`)}}`),
+})).object;
