@@ -49,8 +49,8 @@ export const ENGINE_LANES = [
 		},
 		{
 			name: "lane-forgets-newer-series",
-			find: "if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);",
-			replace: "this.#underWay.delete(retry.seq);",
+			find: "if (this.isInFlight(retry)) this.#inProgress.delete(retry.seq);",
+			replace: "this.#inProgress.delete(retry.seq);",
 			why: "The commit of a series ends the one that replaced it: its attempt is made twice.",
 		},
 		{
@@ -71,7 +71,7 @@ export const ENGINE_LANES = [
 			name: "lane-open-events-wait",
 			find: "return this.#position < lastSeq || this.#open.hasWaiting;",
 			replace: "return this.#position < lastSeq;",
-			why: "A project is given back, with no alarm, while open events wait to be sent again.",
+			why: "A project is released, with no alarm, while open events wait to be sent again.",
 		},
 		{
 			name: "lane-not-woken-by-any-read",
@@ -118,7 +118,7 @@ export const ENGINE_LANES = [
 			name: "reader-reads-after-end",
 			find: "if (this.#over) return;",
 			replace: "",
-			why: "What is read for a project that was given back stays in memory.",
+			why: "What is read for a project that was released stays in memory.",
 		},
 		{
 			name: "reader-believes-numbers",

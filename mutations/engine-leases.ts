@@ -5,14 +5,14 @@ import { ENGINE, inEngine, NODES } from "./tests.ts";
 export const ENGINE_LEASES = [
 	...of("server/src/engine/cluster/lease.ts", inEngine("cluster/lease"), [
 		{
-			name: "held-lease-trusted-while-suspended",
+			name: "lease-trusted-while-suspended",
 			find: "return !this.isSuspended && isTrusted(",
 			replace: "return isTrusted(",
 			tests: ["server/test/failover-memory.test.ts"],
 			why: "After a failover two nodes send for one project.",
 		},
 		{
-			name: "held-lease-never-renewed",
+			name: "lease-never-renewed",
 			find: "this.#lease = lease;\n\t\tthis.#since = since;\n\t\treturn lapsed;",
 			replace: "this.#lease = lease;\n\t\treturn lapsed;",
 			tests: ENGINE,
@@ -20,13 +20,13 @@ export const ENGINE_LEASES = [
 			why: "A node stops sending when the first term of a lease is over.",
 		},
 		{
-			name: "held-lease-opens-late",
+			name: "lease-opens-late",
 			find: "\t\t\tthis.#opensAt = 0;\n",
 			replace: "",
 			why: "A timer that fires a moment early leaves the project suspended for good.",
 		},
 		{
-			name: "held-lease-lapse-not-told",
+			name: "lease-lapse-not-told",
 			find: "return lapsed;",
 			replace: "return false;",
 			tests: ENGINE,
@@ -77,18 +77,18 @@ export const ENGINE_LEASES = [
 			find: ">= PROJECTS.quantumMs)",
 			replace: ">= 0)",
 			only: "turns",
-			why: "Projects are given back as soon as they are taken, while others wait.",
+			why: "Projects are released as soon as they are taken, while others wait.",
 		},
 		{
 			name: "keeper-alarm-lost",
 			find: "await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);",
 			replace: "await storage.releaseLease(actor.lease, null, seen, handover?.attempts);",
 			only: "alarms",
-			why: "Retries of a project that was given back are not made until something is published.",
+			why: "Retries of a project that was released are not made until something is published.",
 		},
 		{
 			name: "keeper-keeps-lost-lease",
-			find: "\t\t\tthis.#roster.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
+			find: "\t\t\tthis.#owned.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
 			tests: inEngine("cluster/lease-keeper"),
 			why: "An actor whose lease is gone stays, and keeps the project from being taken up anew.",
@@ -129,15 +129,15 @@ export const ENGINE_LEASES = [
 			why: "Projects that only storage knows of never get a place while others are poked.",
 		},
 		{
-			name: "taker-forgets-given-back",
+			name: "taker-forgets-released",
 			find: "if (wakeAt !== null) this.#later.set(projectId, wakeAt);",
 			replace: "",
 			why: "A project that gave its place to another loses its own turn.",
 		},
 		{
 			name: "taker-no-place-for-requests",
-			find: "const most = this.#roster.limit + this.#roster.reserved;",
-			replace: "const most = this.#roster.limit;",
+			find: "const most = this.#owned.limit + this.#owned.reserved;",
+			replace: "const most = this.#owned.limit;",
 			tests: ENGINE,
 			only: "turns",
 			why: "A test event waits until a busy node has a place for its project.",
@@ -156,7 +156,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "taker-ignores-closing",
-			find: "#take(): void {\n\t\tif (this.#roster.closing) return;",
+			find: "#take(): void {\n\t\tif (this.#owned.closing) return;",
 			replace: "#take(): void {",
 			why: "A node that stops takes up projects again, and their leases run out.",
 		},
@@ -192,7 +192,7 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "directory-does-not-wait-for-others",
-			find: 'if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);',
+			find: 'if (scope !== "nothing") await this.#peers?.untilInForce(projectId);',
 			replace: "",
 			tests: NODES,
 			only: "answers a change only when",
@@ -249,7 +249,7 @@ export const ENGINE_LEASES = [
 	]),
 	...of("server/src/engine/actor/applied-lanes.ts", NODES, [
 		{
-			name: "elsewhere-waits-forever",
+			name: "remote-attempts-wait-forever",
 			find: "await storage.forgetHandedOver(projectId);",
 			replace: "",
 			why: "Attempts of a node that died are never made again: their lanes stand still.",
@@ -257,13 +257,13 @@ export const ENGINE_LEASES = [
 	]),
 	...of("server/src/engine/cluster/peers.ts", NODES, [
 		{
-			name: "neighbours-ignore-changes",
+			name: "peers-ignore-changes",
 			find: "if (stored.revision > known.revision) await this.#options.reload(actor);",
 			replace: "",
 			why: "What another node changes of a webhook is not in force here.",
 		},
 		{
-			name: "neighbours-ignore-rewind",
+			name: "peers-ignore-rewind",
 			find: "if (before !== null && (stored === undefined || isBehind(stored, before))) {",
 			replace: "if (before !== null && stored === undefined) {",
 			tests: ["server/test/nodes.test.ts"],

@@ -15,7 +15,7 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "no turns among projects",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "for (const { actor } of order.slice(0, count)) this.#giveBack(actor);",
+		find: "for (const { actor } of order.slice(0, count)) this.#release(actor);",
 		replace: "",
 		breaks: "Beyond the projects that a node works at once, the others starve.",
 		style: "crowd",

@@ -75,7 +75,7 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "change answered before others apply it",
 		file: "packages/server/src/engine/cluster/directory.ts",
-		find: 'if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);',
+		find: 'if (scope !== "nothing") await this.#peers?.untilInForce(projectId);',
 		replace: "",
 		breaks: "A pause is answered while another node goes on sending.",
 		style: "churn",

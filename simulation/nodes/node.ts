@@ -108,7 +108,7 @@ export class SimNode {
 		this.network = this.#parts.network.attach(host, clock);
 		this.#sender = createNodeSender(this.network, {
 			...{ clock, guard, shortages, brand: BRAND, timeoutMs: settings.attemptTimeoutMs },
-			onFault: (err) => logger.error({ err }, "an attempt failed because of a fault on our side"),
+			onFault: (err) => logger.error({ err }, "an attempt failed because of an error in this service"),
 		});
 		this.engine = startEngine({
 			...{ storage, sender: this.#sender, clock, disk: clock, ids, seal, logger, shortages },

@@ -3,10 +3,10 @@ import type { Check, Witness } from "./check.ts";
 /** What the service logs only where it has made a mistake. */
 const MISTAKES = [
 	"a project's actor failed",
-	"events that were in flight are gone",
-	"the event of a waiting retry is gone",
-	"outcomes refused by storage",
-	"an attempt failed because of a fault on our side",
+	"events that were in flight are missing from the log",
+	"the event of a pending retry is missing from the log",
+	"storage rejected outcomes",
+	"an attempt failed because of an error in this service",
 	"a project sends nothing for a while",
 ];
 

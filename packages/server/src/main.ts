@@ -77,7 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 		let complete = true;
 		for (const step of undo.splice(0).reverse())
 			await step().catch((error: unknown) => {
-				options.logger.error({ err: error }, "a part of the service did not stop in order");
+				options.logger.error({ err: error }, "part of the service failed to stop cleanly");
 				complete = false;
 			});
 		return complete;
@@ -114,7 +114,7 @@ async function build(
 		timeoutMs: config.attemptTimeoutMs,
 		extraCa: config.egressCa ?? undefined,
 		idleConnections: descriptors.idle,
-		onFault: (error) => logger.error({ err: error }, "an attempt failed because of a fault on our side"),
+		onFault: (error) => logger.error({ err: error }, "an attempt failed because of an error in this service"),
 	});
 	undo.push(() => sender.close());
 

@@ -51,7 +51,7 @@ export class LastUses {
 			try {
 				await storage.touchApiKeys({ uses });
 			} catch (error) {
-				logger.warn({ err: error, keys: uses.size }, "the last use of API keys could not be noted");
+				logger.warn({ err: error, keys: uses.size }, "failed to store when API keys were last used");
 			}
 		});
 	}

@@ -85,7 +85,7 @@ test("a failure is told, and tried again an hour later", async () => {
 	const start = rig.clock.now();
 	fails = true;
 	await sweptOnTheWayTo(start + HOUR_MS);
-	expect(warnings).toEqual(["what is over of people's matters could not be deleted; next try in an hour"]);
+	expect(warnings).toEqual(["failed to delete expired sessions, links and invitations; retrying in an hour"]);
 	fails = false;
 	await sweptOnTheWayTo(start + 2 * HOUR_MS);
 	expect(warnings).toHaveLength(1);

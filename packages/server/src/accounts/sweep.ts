@@ -48,9 +48,9 @@ export class AccountSweep {
 		try {
 			await storage.sweepExpired({ at: clock.now() });
 			const entries = await this.#sweepAudit();
-			if (entries > 0) logger.info({ entries }, "entries of the audit log past retention deleted");
+			if (entries > 0) logger.info({ entries }, "deleted expired entries of the audit log");
 		} catch (error) {
-			logger.warn({ err: error }, "what is over of people's matters could not be deleted; next try in an hour");
+			logger.warn({ err: error }, "failed to delete expired sessions, links and invitations; retrying in an hour");
 		}
 	}
 

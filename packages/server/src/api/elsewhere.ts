@@ -101,7 +101,7 @@ export class Elsewhere {
 			}
 			this.#away = false;
 		} catch (error) {
-			if (!this.#away) logger.warn({ err: error }, "what other nodes did could not be looked at");
+			if (!this.#away) logger.warn({ err: error }, "failed to read what other nodes changed");
 			this.#away = true;
 		}
 	}

@@ -111,7 +111,7 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 		if (now() - readAt >= GAUGES_EVERY_MS) {
 			readAt = now();
 			reading = storage.gauges().catch((error: unknown) => {
-				logger.warn({ err: error }, "storage did not answer with its gauges");
+				logger.warn({ err: error }, "failed to read gauges from storage");
 				return null;
 			});
 		}

@@ -125,7 +125,7 @@ function fastifyRoute(
 		try {
 			for (const { by, note } of notes) await auditLog.record(by, note);
 		} catch (error) {
-			logger.error({ err: error, notes, requestId: request.id }, "the audit log could not be written");
+			logger.error({ err: error, notes, requestId: request.id }, "failed to write the audit log");
 		}
 	}
 

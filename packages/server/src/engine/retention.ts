@@ -66,7 +66,7 @@ export class RetentionSweeper {
 			const attempts = await this.#steps((from) => this.#storage.sweepAttempts(cutoff, STEP_ROWS, from));
 			const events = await this.#steps((from) => this.#storage.sweepEvents(cutoff, STEP_ROWS, from));
 			if (attempts + events > 0)
-				this.#logger.info({ attempts, events }, "log entries and events past retention deleted");
+				this.#logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 		} catch (error) {
 			this.#logger.error({ err: error, retryInMs: EVERY_MS }, "the retention sweep failed");
 		}

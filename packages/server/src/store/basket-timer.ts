@@ -83,8 +83,7 @@ export class BasketTimer {
 			await this.#abandonDue();
 			return (await recorder.storage.nextBasketDue()) ?? Number.POSITIVE_INFINITY;
 		} catch (error) {
-			if (!this.#stopped)
-				logger.error({ err: error, retryInMs: TRY_AGAIN_MS }, "abandoned baskets could not be looked for");
+			if (!this.#stopped) logger.error({ err: error, retryInMs: TRY_AGAIN_MS }, "failed to read abandoned baskets");
 			return clock.now() + TRY_AGAIN_MS;
 		}
 	}
@@ -133,7 +132,7 @@ export class BasketTimer {
 			}
 			const { basketId } = baskets[0]!;
 			const about = { err: error, projectId, basketId, retryInMs: TRY_AGAIN_MS };
-			logger.error(about, "a basket could not be abandoned; others go on");
+			logger.error(about, "failed to abandon a basket; other baskets continue");
 			return "done";
 		}
 	}

@@ -22,7 +22,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 				storage.ping().then(
 					() => true,
 					(error: unknown) => {
-						logger.warn({ err: error }, "storage did not answer");
+						logger.warn({ err: error }, "storage did not respond");
 						return false;
 					},
 				),

@@ -142,7 +142,7 @@ export class Actor {
 	/** What this actor knows, for a database that may have lost some of it; null if the two can't be compared. */
 	claim(holder: string): Claim | null {
 		if (this.#loop.retirement.handover !== null) return null;
-		return this.#loop.applied.claim(this.lease, holder, this.#loop.finisher.lastCommitted);
+		return this.#loop.applied.claim(this.lease, holder, this.#loop.attempts.lastCommitted);
 	}
 
 	/**
@@ -212,7 +212,7 @@ export class Actor {
 			return;
 		}
 		const { logger, clock } = this.#context;
-		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "reading from storage failed");
+		logger.error({ err: error, projectId: this.projectId, retryInMs: READ_RETRY_MS }, "failed to read from storage");
 		clock.setTimeout(again, READ_RETRY_MS);
 	}
 
@@ -238,7 +238,7 @@ export class Actor {
 			context: this.#context,
 			reader: this.#reader,
 			open: this.#open,
-			flights: new Bag(),
+			inFlight: new Bag(),
 			lease: { projectId: lease.projectId, generation: lease.generation },
 			get mayStart() {
 				return actor.inCharge && actor.#holds === 0 && !actor.#loop.retirement.begun;

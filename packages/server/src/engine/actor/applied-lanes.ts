@@ -13,7 +13,7 @@ export class AppliedLanes {
 	readonly #lanes: LaneSet;
 	readonly #drop: (lane: Lane) => void;
 	readonly #loader: LaneLoader;
-	readonly #elsewhere: Elsewhere;
+	readonly #elsewhere: RemoteAttempts;
 	/** The project's mark when the lanes were last read. */
 	#seen: AlarmMark | null = null;
 
@@ -23,7 +23,7 @@ export class AppliedLanes {
 		this.#lanes = lanes;
 		this.#drop = drop;
 		this.#loader = new LaneLoader(work, () => this.#seen?.revision ?? null);
-		this.#elsewhere = new Elsewhere(work, () => this.load(null));
+		this.#elsewhere = new RemoteAttempts(work, () => this.load(null));
 	}
 
 	/** The revision that the lanes apply, and the known end of the log; null until they are loaded. */
@@ -42,7 +42,7 @@ export class AppliedLanes {
 	}
 
 	/** Checks again whether attempts in flight elsewhere have ended. */
-	watchElsewhere(): void {
+	watchRemote(): void {
 		this.#elsewhere.watch();
 	}
 
@@ -152,10 +152,10 @@ export class LaneLoader {
 }
 
 /** The minimum interval between checks of attempts in flight elsewhere. */
-const ELSEWHERE_MS = 250;
+const RECHECK_MS = 250;
 
 /** Attempts in flight at the project's previous owners, which settle them, or lose them if they are too late. */
-export class Elsewhere {
+export class RemoteAttempts {
 	readonly #work: ProjectWork;
 	readonly #load: () => Promise<void>;
 	#attempts: readonly HandedOver[] = [];
@@ -189,12 +189,12 @@ export class Elsewhere {
 				try {
 					await storage.forgetHandedOver(projectId);
 					await this.#load();
-					post({ kind: "watch_elsewhere" });
+					post({ kind: "watch_remote" });
 				} catch (error) {
-					readFailed(error, () => post({ kind: "watch_elsewhere" }));
+					readFailed(error, () => post({ kind: "watch_remote" }));
 				}
 			},
-			Math.max(ELSEWHERE_MS, until - clock.now()),
+			Math.max(RECHECK_MS, until - clock.now()),
 		);
 	}
 

@@ -11,7 +11,7 @@ import type { Message } from "./messages.ts";
 export const NO_BYTES = new Uint8Array(0);
 
 /** An attempt, from when its lane starts it until its outcome is committed. */
-export interface Flight extends Baggable {
+export interface InFlight extends Baggable {
 	readonly lane: Lane;
 	/** Its body is dropped once the attempt has ended. */
 	event: LogEvent;
@@ -34,8 +34,8 @@ export interface Consequence {
 }
 
 /** Applies the lifecycle table to an outcome. */
-export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
-	const { lane, event, attempt, replay } = flight;
+export function consequenceOf(inFlight: InFlight, outcome: Outcome, delaysMs: readonly number[]): Consequence {
+	const { lane, event, attempt, replay } = inFlight;
 	const next = afterAttempt(attempt, verdictOf(outcome), delaysMs);
 	const dueAt = next.delayMs === null ? null : outcome.endedAt + next.delayMs;
 	const reason = explain(outcome);
@@ -43,7 +43,7 @@ export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readon
 	const sent = outcome.kind === "not_sent" ? null : outcome.request;
 	return {
 		attempt: {
-			id: flight.attemptId,
+			id: inFlight.attemptId,
 			webhookId: lane.webhookId,
 			seq: event.seq,
 			eventType: event.type,
@@ -68,67 +68,16 @@ export function consequenceOf(flight: Flight, outcome: Outcome, delaysMs: readon
 	};
 }
 
-/** Starts attempts, and closes deliveries without one. Both end with a message to the actor. */
-export class Launcher {
-	readonly #work: ProjectWork;
-
-	constructor(work: ProjectWork) {
-		this.#work = work;
-	}
-
-	/** Sends an event to its webhook. @param retry null for a first attempt */
-	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
-		const flight = this.#flight(lane, event, retry, slot);
-		const { context, mayLeave, open, post } = this.#work;
-		const { id: eventId, type: eventType, body } = event;
-		open.begin();
-		const onWritten = (): void => {
-			flight.writtenAt = context.clock.elapsed();
-		};
-		// Meanwhile the owner may have unsubscribed from the type, or resumed from now.
-		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
-		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
-			(outcome) => post({ kind: "ended", flight, outcome }),
-			(error) => {
-				slot.release();
-				post({ kind: "fault", error });
-			},
-		);
-	}
-
-	/** Ends a delivery without sending a request. */
-	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
-		const flight = this.#flight(lane, event, retry, slot);
-		const { context, open, post } = this.#work;
-		const now = context.clock.now();
-		open.begin();
-		post({ kind: "ended", flight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
-	}
-
-	#flight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): Flight {
-		const flight: Flight = {
-			lane,
-			event,
-			attemptId: this.#work.context.ids.next("attempt"),
-			attempt: retry?.attempt ?? 1,
-			replay: retry?.replay ?? 0,
-			retry,
-			slot,
-			writtenAt: null,
-			place: -1,
-		};
-		this.#work.flights.add(flight);
-		return flight;
-	}
-}
-
 /** Drops the body of an event whose outcome awaits its commit. */
 function withoutBody({ seq, id, type, createdAt, publishedAt }: LogEvent): LogEvent {
 	return { seq, id, type, createdAt, publishedAt, body: NO_BYTES };
 }
 
-/** Takes attempts from their outcome to the commit. */
-export class Finisher {
+/**
+ * Takes a project's attempts from their start to the commit of their outcome, and closes deliveries without an attempt.
+ * Both end with messages to the actor.
+ */
+export class Attempts {
 	readonly #work: ProjectWork;
 	#lastCommitted: Claim["attempt"] = null;
 
@@ -141,28 +90,57 @@ export class Finisher {
 		return this.#lastCommitted;
 	}
 
+	/** Sends an event to its webhook. @param retry null for a first attempt */
+	send(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot): void {
+		const inFlight = this.#inFlight(lane, event, retry, slot);
+		const { context, mayLeave, open, post } = this.#work;
+		const { id: eventId, type: eventType, body } = event;
+		open.begin();
+		const onWritten = (): void => {
+			inFlight.writtenAt = context.clock.elapsed();
+		};
+		// Meanwhile the owner may have unsubscribed from the type, or resumed from now.
+		const isWanted = (): boolean => mayLeave() && lane.wants(event, retry);
+		context.sender.send({ eventId, eventType, body, target: lane.target, mayLeave: isWanted, onWritten }).then(
+			(outcome) => post({ kind: "ended", inFlight, outcome }),
+			(error) => {
+				slot.release();
+				post({ kind: "fault", error });
+			},
+		);
+	}
+
+	/** Ends a delivery without sending a request. */
+	close(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null, reason: ClosingReason): void {
+		const inFlight = this.#inFlight(lane, event, retry, slot);
+		const { context, open, post } = this.#work;
+		const now = context.clock.now();
+		open.begin();
+		post({ kind: "ended", inFlight, outcome: { kind: "not_sent", reason, startedAt: now, endedAt: now } });
+	}
+
 	/**
 	 * An attempt has ended, or wasn't made after all. Its lane moves on.
 	 *
 	 * @returns false if the attempt is no longer among those in flight: nothing was done
 	 */
-	ended(flight: Flight, outcome: Outcome | Withheld | Deferred): boolean {
-		if (!this.#work.flights.delete(flight)) return false;
-		flight.slot?.release();
-		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.putBack(flight);
-		else this.#settle(flight, outcome);
+	ended(inFlight: InFlight, outcome: Outcome | Withheld | Deferred): boolean {
+		if (!this.#work.inFlight.delete(inFlight)) return false;
+		inFlight.slot?.release();
+		if (outcome.kind === "withheld" || outcome.kind === "deferred") this.putBack(inFlight);
+		else this.#settle(inFlight, outcome);
 		return true;
 	}
 
-	#settle(flight: Flight, outcome: Outcome): void {
-		const { lane, retry } = flight;
+	#settle(inFlight: InFlight, outcome: Outcome): void {
+		const { lane, retry } = inFlight;
 		const { context, lease, post } = this.#work;
 		// A deleted webhook gets no next attempt.
-		const consequence = consequenceOf(flight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
+		const consequence = consequenceOf(inFlight, outcome, lane.gone || lane.deleted ? [] : context.retryDelaysMs);
 		if (retry) lane.queuedEnded(retry);
-		else lane.firstEnded(flight.event.seq);
+		else lane.firstEnded(inFlight.event.seq);
 		const { webhookId, progress } = lane;
-		flight.event = withoutBody(flight.event);
+		inFlight.event = withoutBody(inFlight.event);
 		context.unsettled.begin();
 		context.settler.add({
 			lease,
@@ -172,13 +150,13 @@ export class Finisher {
 			lane: retry ? null : progress,
 			done: (result) => {
 				context.unsettled.end(result);
-				post({ kind: "committed", flight, consequence, position: progress.position, result });
+				post({ kind: "committed", inFlight, consequence, position: progress.position, result });
 			},
 		});
 	}
 
 	/** Puts the attempt back into its queue, as if it had never begun. */
-	putBack({ lane, retry, event }: Flight): void {
+	putBack({ lane, retry, event }: InFlight): void {
 		this.#work.open.end();
 		if (retry) {
 			lane.queuedEnded(retry);
@@ -190,8 +168,8 @@ export class Finisher {
 	}
 
 	/** The attempt's outcome is committed. Only now is the next attempt queued. */
-	committed({ flight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
-		const { lane, retry, event } = flight;
+	committed({ inFlight, consequence, position }: Extract<Message, { kind: "committed" }>): void {
+		const { lane, retry, event } = inFlight;
 		if (retry) {
 			lane.queuedCommitted(retry);
 			lane.queue(retry.queue).forget(retry);
@@ -201,7 +179,7 @@ export class Finisher {
 		const { attempt, schedule } = consequence;
 		this.#lastCommitted = attempt;
 		// A read that finished before this response arrived may already have started it.
-		if (schedule && !lane.isUnderWay(schedule)) lane.queue("retry").add(schedule);
+		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
 		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
 	}
 
@@ -227,7 +205,23 @@ export class Finisher {
 		open.begin();
 		context.storage
 			.endDeletion(projectId, webhookId)
-			.catch((error) => context.logger.warn({ err: error, webhookId }, "ending a webhook's deletion failed"))
+			.catch((error) => context.logger.warn({ err: error, webhookId }, "failed to finish a webhook's deletion"))
 			.then(() => post({ kind: "deletion_ended" }));
+	}
+
+	#inFlight(lane: Lane, event: LogEvent, retry: Retry | null, slot: Slot | null): InFlight {
+		const inFlight: InFlight = {
+			lane,
+			event,
+			attemptId: this.#work.context.ids.next("attempt"),
+			attempt: retry?.attempt ?? 1,
+			replay: retry?.replay ?? 0,
+			retry,
+			slot,
+			writtenAt: null,
+			place: -1,
+		};
+		this.#work.inFlight.add(inFlight);
+		return inFlight;
 	}
 }

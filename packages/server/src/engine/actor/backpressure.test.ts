@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { createSlots, type Slot } from "../send/slots.ts";
-import { Room } from "./backpressure.ts";
+import { Backpressure } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
 
@@ -16,7 +16,7 @@ function start() {
 	const post = (message: Message): void => {
 		if (message.kind === "freed") inbox.push(message);
 	};
-	const room = new Room({ projectId: "p", context: { settler, slots }, post } as unknown as ProjectWork);
+	const room = new Backpressure({ projectId: "p", context: { settler, slots }, post } as unknown as ProjectWork);
 	const greedy = slots.tryAcquire("greedy", LIMIT)!;
 	const used = (): number => slots.budgets.reduce((sum, { used }) => sum + used, 0);
 	return { slots, inbox, room, greedy, used };

@@ -7,16 +7,16 @@ import type { ProjectWork } from "./context.ts";
 export type SlotKind = "shared" | "requested";
 
 /** The result of trying to start something. */
-export type StartResult = "started" | "nothing" | "no_room";
+export type StartResult = "started" | "nothing" | "no_capacity";
 
 /** A project's share of the node's capacity: slots to send with, and space among outcomes awaiting commit. */
-export class Room {
-	readonly #lines: Readonly<Record<SlotKind, Line>>;
+export class Backpressure {
+	readonly #queues: Readonly<Record<SlotKind, WaitQueue>>;
 	/** Slots of lanes that hold one while they read their next event. */
 	readonly #claimed = new Map<Lane, Slot>();
 
 	constructor(work: ProjectWork) {
-		this.#lines = { shared: new Line(work, "shared"), requested: new Line(work, "requested") };
+		this.#queues = { shared: new WaitQueue(work, "shared"), requested: new WaitQueue(work, "requested") };
 	}
 
 	/**
@@ -25,12 +25,12 @@ export class Room {
 	 * @param bytes the body's size, if known; otherwise the slot must be given it later
 	 */
 	slotFor(lane: Lane, bytes?: number): Slot | null {
-		return this.#lines.shared.slotFor(lane, bytes);
+		return this.#queues.shared.slotFor(lane, bytes);
 	}
 
 	/** Takes a slot reserved for user requests. If none is free, the lane is fed as soon as one is. */
 	requestedSlotFor(lane: Lane, bytes?: number): Slot | null {
-		return this.#lines.requested.slotFor(lane, bytes);
+		return this.#queues.requested.slotFor(lane, bytes);
 	}
 
 	/**
@@ -65,21 +65,21 @@ export class Room {
 
 	/** Queues a lane that has more to do but no capacity to do it now. */
 	wait(lane: Lane): void {
-		this.#lines.shared.wait(lane);
+		this.#queues.shared.wait(lane);
 	}
 
 	/** Capacity is available again, perhaps with a slot reserved for this project: feeds each starved lane once. */
 	freed(kind: SlotKind, slot: Slot | null, feed: (lane: Lane) => void): void {
-		this.#lines[kind].freed(slot, feed);
+		this.#queues[kind].freed(slot, feed);
 	}
 
 	forget(lane: Lane): void {
-		for (const line of Object.values(this.#lines)) line.forget(lane);
+		for (const line of Object.values(this.#queues)) line.forget(lane);
 		this.releaseClaimed(lane);
 	}
 
 	end(): void {
-		for (const line of Object.values(this.#lines)) line.end();
+		for (const line of Object.values(this.#queues)) line.end();
 		for (const lane of this.#claimed.keys()) this.releaseClaimed(lane);
 	}
 }
@@ -88,7 +88,7 @@ export class Room {
  * Lanes of a project that found no capacity for slots of one kind. They are fed in the order in which they asked, so
  * that they share equally. A lane whose body is too large for the free slot waits for the next one.
  */
-class Line {
+class WaitQueue {
 	readonly #work: ProjectWork;
 	readonly #kind: SlotKind;
 	readonly #starved = new Set<Lane>();

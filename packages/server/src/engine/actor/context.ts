@@ -9,7 +9,7 @@ import type { Sender } from "../send/sender.ts";
 import type { Shortages } from "../send/shortages.ts";
 import type { Slots } from "../send/slots.ts";
 import type { SettleResult, Settler, Unsettled } from "../settle/settler.ts";
-import type { Flight } from "./attempt.ts";
+import type { InFlight } from "./attempt.ts";
 import type { Message } from "./messages.ts";
 
 /** Why a node lost a project without releasing it. */
@@ -83,7 +83,7 @@ export interface ProjectWork {
 	/** Work that is in flight or not yet committed. */
 	readonly open: OpenWork;
 	/** The attempts in flight. */
-	readonly flights: Bag<Flight>;
+	readonly inFlight: Bag<InFlight>;
 	/** The lease as settlements carry it. */
 	readonly lease: { readonly projectId: string; generation: number };
 	/** Whether anything may be started: the lanes are loaded and not held, and the lease is trusted. */

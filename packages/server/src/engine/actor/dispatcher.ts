@@ -5,12 +5,11 @@ import type { Lane } from "../lanes/lane.ts";
 import { ANY_READ, OPEN_READ } from "../lanes/log-reader.ts";
 import type { Shortage } from "../send/shortages.ts";
 import type { Slot } from "../send/slots.ts";
-import type { Flight } from "./attempt.ts";
-import { Launcher } from "./attempt.ts";
-import { Room, type SlotKind, type StartResult } from "./backpressure.ts";
+import type { Attempts, InFlight } from "./attempt.ts";
+import { Backpressure, type SlotKind, type StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 import type { Message } from "./messages.ts";
-import { QueueStarter } from "./queue-dispatcher.ts";
+import { QueueDispatcher } from "./queue-dispatcher.ts";
 
 /** The position of a lane that only skips events is committed once it is this far ahead of storage. */
 const MAX_LAG = 2_000;
@@ -24,13 +23,12 @@ const CLASSES = ["requested", "first", "retry", "replay"] as const;
  * The kinds of attempt take turns, so that none of them keeps the others out where slots are scarce. User requests try
  * the slots reserved for them first.
  */
-export class Starter {
+export class Dispatcher {
 	readonly #work: ProjectWork;
-	readonly #room: Room;
-	readonly #launcher: Launcher;
+	readonly #backpressure: Backpressure;
+	readonly #attempts: Attempts;
 	/** Starts queued attempts: retries, replays, and user requests. */
-	readonly queued: QueueStarter;
-	readonly #commitPosition: (lane: Lane) => void;
+	readonly queued: QueueDispatcher;
 	readonly #allClosed: (lane: Lane) => void;
 	/** Number of events closed without an attempt whose commit is pending. Beyond a limit, lanes wait for it to fall. */
 	#closing = 0;
@@ -42,19 +40,18 @@ export class Starter {
 	readonly #onRested = (): void => this.#work.post({ kind: "rested" });
 
 	/** @param allClosed called when nothing is pending for a deleted webhook */
-	constructor(work: ProjectWork, commitPosition: (lane: Lane) => void, allClosed: (lane: Lane) => void) {
+	constructor(work: ProjectWork, attempts: Attempts, allClosed: (lane: Lane) => void) {
 		this.#work = work;
-		this.#room = new Room(work);
-		this.#launcher = new Launcher(work);
-		this.queued = new QueueStarter(work, this.#room, this.#launcher);
-		this.#commitPosition = commitPosition;
+		this.#backpressure = new Backpressure(work);
+		this.#attempts = attempts;
+		this.queued = new QueueDispatcher(work, this.#backpressure, this.#attempts);
 		this.#allClosed = allClosed;
 	}
 
 	/** Starts everything that this lane may start now, and sets its timer for the next retry. */
 	pump(lane: Lane): void {
 		this.#start(lane);
-		if (lane.awaits === null) this.#room.releaseClaimed(lane);
+		if (lane.awaits === null) this.#backpressure.releaseClaimed(lane);
 	}
 
 	#start(lane: Lane): void {
@@ -76,7 +73,7 @@ export class Starter {
 			if (lane.sweepingQueues) this.queued.expire(lane, now);
 			if (lane.sweeping) while (this.#startFirst(lane) === "started");
 		}
-		if (lane.lag >= MAX_LAG) this.#commitPosition(lane);
+		if (lane.lag >= MAX_LAG) this.#attempts.commitPosition(lane);
 		this.#setAlarm(lane, now);
 	}
 
@@ -85,7 +82,7 @@ export class Starter {
 			const name = CLASSES[lane.turn]!;
 			const result = name === "first" ? this.#startFirst(lane) : this.queued.start(lane, name);
 			// The lane keeps its turn: the next slot is for this kind.
-			if (result === "no_room") return;
+			if (result === "no_capacity") return;
 			lane.turn = (lane.turn + 1) % CLASSES.length;
 			idle = result === "started" ? 0 : idle + 1;
 		}
@@ -111,11 +108,11 @@ export class Starter {
 
 	/** Capacity is available again. */
 	freed(kind: SlotKind, slot: Slot | null): void {
-		this.#room.freed(kind, slot, (lane) => this.pump(lane));
+		this.#backpressure.freed(kind, slot, (lane) => this.pump(lane));
 	}
 
 	/** An outcome is committed. */
-	committed({ slot }: Flight): void {
+	committed({ slot }: InFlight): void {
 		if (slot) return;
 		this.#closing -= 1;
 		if (this.#waitingToClose.size === 0) return;
@@ -128,13 +125,13 @@ export class Starter {
 		lane.alarm?.timer.cancel();
 		this.#resting.delete(lane);
 		this.#halted.delete(lane);
-		this.#room.forget(lane);
+		this.#backpressure.forget(lane);
 		this.#waitingToClose.delete(lane);
 	}
 
 	end(): void {
 		this.#work.context.shortages.forget(this.#onRested);
-		this.#room.end();
+		this.#backpressure.end();
 		this.queued.end();
 	}
 
@@ -146,7 +143,7 @@ export class Starter {
 			const event = lane.peekEvent();
 			if (!event) {
 				const refused = lane.awaits === null ? lane.refusedBytes : null;
-				if (refused !== null && !this.#room.claim(lane, refused)) return "no_room";
+				if (refused !== null && !this.#backpressure.claim(lane, refused)) return "no_capacity";
 				if (this.#feed(lane)) continue;
 				break;
 			}
@@ -157,14 +154,14 @@ export class Starter {
 				break;
 			}
 			const bytes = event.body.length;
-			const slot = this.#room.takeClaimed(lane, bytes) ?? this.#room.slotFor(lane, bytes);
+			const slot = this.#backpressure.takeClaimed(lane, bytes) ?? this.#backpressure.slotFor(lane, bytes);
 			if (!slot) {
 				lane.refusedBytes = bytes;
-				return "no_room";
+				return "no_capacity";
 			}
 			try {
 				lane.takeEvent(event);
-				this.#launcher.send(lane, event, null, slot);
+				this.#attempts.send(lane, event, null, slot);
 			} catch (error) {
 				slot.release();
 				throw error;
@@ -179,7 +176,7 @@ export class Starter {
 	 */
 	#closeFirst(lane: Lane, event: LogEvent): StartResult {
 		if (!this.#work.context.settler.hasRoom(this.#work.projectId)) {
-			this.#room.wait(lane);
+			this.#backpressure.wait(lane);
 			return "nothing";
 		}
 		if (this.#closing >= COMMITS.closingPerProject) {
@@ -188,7 +185,7 @@ export class Starter {
 		}
 		this.#closing += 1;
 		lane.takeEvent(event);
-		this.#launcher.close(lane, event, null, null, "expired");
+		this.#attempts.close(lane, event, null, null, "expired");
 		return "started";
 	}
 
@@ -233,7 +230,10 @@ export class Starter {
 		// A bug, or a damaged database.
 		const { context, projectId } = this.#work;
 		const missing = seqs.filter((seq) => !events.some((event) => event.seq === seq));
-		context.logger.error({ projectId, webhookId: lane.webhookId, missing }, "events that were in flight are gone");
+		context.logger.error(
+			{ projectId, webhookId: lane.webhookId, missing },
+			"events that were in flight are missing from the log",
+		);
 	}
 
 	/** Sets the lane's timer for its next retry. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
-import type { Flight } from "./attempt.ts";
+import type { InFlight } from "./attempt.ts";
 import type { ActorContext } from "./context.ts";
 import { Handover } from "./handover.ts";
 
@@ -9,9 +9,15 @@ test("an attempt that waited before its request was written stays handed over un
 	const context = { clock, attemptTimeoutMs: 15_000 } as unknown as ActorContext;
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
 	clock.advance(60_000);
-	const flight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: clock.elapsed() } as unknown as Flight;
+	const inFlight = {
+		lane,
+		event: { seq: 1 },
+		replay: 0,
+		retry: null,
+		writtenAt: clock.elapsed(),
+	} as unknown as InFlight;
 	clock.advance(500);
-	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [flight]);
+	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
 	// Five more seconds are for the commit.
 	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
 });
@@ -30,9 +36,9 @@ test("an attempt that ends before the lease is released is settled after the rel
 		onHandedOverSettled: () => calls.push("told"),
 	} as unknown as ActorContext;
 	const lane = { progress: { webhookId: "whk", position: 1, open: [1] } };
-	const flight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: 0 } as unknown as Flight;
-	const handover = new Handover(context, { projectId: "proj", generation: 1 }, [flight]);
-	expect(handover.ended(flight, { kind: "withheld" })).toBe(true);
+	const inFlight = { lane, event: { seq: 1 }, replay: 0, retry: null, writtenAt: 0 } as unknown as InFlight;
+	const handover = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
+	expect(handover.ended(inFlight, { kind: "withheld" })).toBe(true);
 	await new Promise(setImmediate);
 	expect(calls).toEqual([]);
 	calls.push("released");

@@ -2,7 +2,7 @@
 import { type HandedOver, type LaneProgress, type Settlement, StorageError } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import type { Outcome, Sent } from "../send/outcome.ts";
-import { type Consequence, consequenceOf, type Finisher, type Flight } from "./attempt.ts";
+import { type Attempts, type Consequence, consequenceOf, type InFlight } from "./attempt.ts";
 import type { ActorContext, ProjectWork } from "./context.ts";
 
 /** How long a project that changes nodes waits for its attempts in flight. Those that take longer are handed over. */
@@ -10,13 +10,13 @@ const HANDOVER_WAIT_MS = 500;
 
 export class Retirement {
 	readonly #work: ProjectWork;
-	readonly #finisher: Finisher;
+	readonly #attempts: Attempts;
 	#begun = false;
 	#handover: Handover | null = null;
 
-	constructor(work: ProjectWork, finisher: Finisher) {
+	constructor(work: ProjectWork, attempts: Attempts) {
 		this.#work = work;
-		this.#finisher = finisher;
+		this.#attempts = attempts;
 	}
 
 	/** Whether retirement has begun, so that nothing more is started. */
@@ -45,7 +45,7 @@ export class Retirement {
 		const timer = context.clock.setTimeout(() => post({ kind: "hand_over" }), HANDOVER_WAIT_MS);
 		await quiet();
 		timer.cancel();
-		for (const lane of lanes) if (lane.lag > 0) this.#finisher.commitPosition(lane);
+		for (const lane of lanes) if (lane.lag > 0) this.#attempts.commitPosition(lane);
 		await quiet();
 	}
 
@@ -54,20 +54,20 @@ export class Retirement {
 	 * released.
 	 */
 	handOver(): void {
-		const { context, flights, lease, open } = this.#work;
-		if (flights.size === 0) return;
-		const all = flights.takeAll();
-		for (const flight of all) {
-			if (flight.writtenAt !== null) open.end();
-			else this.#finisher.putBack(flight);
+		const { context, inFlight, lease, open } = this.#work;
+		if (inFlight.size === 0) return;
+		const all = inFlight.takeAll();
+		for (const inFlight of all) {
+			if (inFlight.writtenAt !== null) open.end();
+			else this.#attempts.putBack(inFlight);
 		}
 		const written = all.filter(({ writtenAt }) => writtenAt !== null);
 		this.#handover = new Handover(context, lease, written);
 	}
 
 	/** @returns whether this attempt was handed over: it is settled once the lease is released */
-	ended(flight: Flight, outcome: Outcome | Sent): boolean {
-		return this.#handover?.ended(flight, outcome) ?? false;
+	ended(inFlight: InFlight, outcome: Outcome | Sent): boolean {
+		return this.#handover?.ended(inFlight, outcome) ?? false;
 	}
 }
 
@@ -95,16 +95,16 @@ type Lease = Pick<Settlement, "projectId" | "generation">;
 export class Handover {
 	readonly #context: ActorContext;
 	readonly #lease: Lease;
-	readonly #entries = new Map<Flight, Entry>();
+	readonly #entries = new Map<InFlight, Entry>();
 	readonly #released = Promise.withResolvers<void>();
 	readonly #over = Promise.withResolvers<void>();
 	#left: number;
 
-	constructor(context: ActorContext, lease: Lease, flights: readonly Flight[]) {
+	constructor(context: ActorContext, lease: Lease, attempts: readonly InFlight[]) {
 		this.#context = context;
 		this.#lease = lease;
-		for (const flight of flights) this.#entries.set(flight, this.#entryOf(flight));
-		this.#left = flights.length;
+		for (const inFlight of attempts) this.#entries.set(inFlight, this.#entryOf(inFlight));
+		this.#left = attempts.length;
 		if (this.#left === 0) this.#over.resolve();
 	}
 
@@ -123,29 +123,32 @@ export class Handover {
 	}
 
 	/** @returns whether this attempt was handed over: it is settled once the lease is released */
-	ended(flight: Flight, outcome: Outcome | Sent): boolean {
-		const entry = this.#entries.get(flight);
+	ended(inFlight: InFlight, outcome: Outcome | Sent): boolean {
+		const entry = this.#entries.get(inFlight);
 		if (!entry) return false;
-		flight.slot?.release();
-		void this.#settle(flight, entry, outcome);
+		inFlight.slot?.release();
+		void this.#settle(inFlight, entry, outcome);
 		return true;
 	}
 
-	async #settle(flight: Flight, entry: Entry, outcome: Outcome | Sent): Promise<void> {
+	async #settle(inFlight: InFlight, entry: Entry, outcome: Outcome | Sent): Promise<void> {
 		const delays = entry.gone ? [] : this.#context.retryDelaysMs;
 		// A request written to a connection that turned out to be closed doesn't count as an attempt: the next owner makes
 		// it.
 		const isNone = outcome.kind === "withheld" || outcome.kind === "deferred";
-		const consequence = isNone ? null : consequenceOf(flight, outcome, delays);
-		const settlement = this.#settlementOf(flight, entry, consequence);
+		const consequence = isNone ? null : consequenceOf(inFlight, outcome, delays);
+		const settlement = this.#settlementOf(inFlight, entry, consequence);
 		if (consequence) this.#context.unsettled.begin();
 		await this.#released.promise;
 		const verdict = await this.#commit(entry.attempt, settlement);
 		if (consequence) this.#context.unsettled.end(verdict);
 		const { projectId } = this.#lease;
 		if (verdict === "stale")
-			this.#context.logger.warn({ projectId }, "an attempt that was handed over had been forgotten");
-		else if (consequence) this.#context.onAttempt(projectId, flight.event.id, consequence.attempt);
+			this.#context.logger.warn(
+				{ projectId },
+				"an attempt that was handed over ended too late: another node may repeat it",
+			);
+		else if (consequence) this.#context.onAttempt(projectId, inFlight.event.id, consequence.attempt);
 		this.#context.onHandedOverSettled(projectId);
 		this.#left -= 1;
 		if (this.#left === 0) this.#over.resolve();
@@ -161,16 +164,19 @@ export class Handover {
 				const isAway = error instanceof StorageError && error.code !== "closed";
 				// From then on another node may repeat the attempt, and this settlement is rejected.
 				if (!isAway || clock.now() >= attempt.until) {
-					logger.error({ err: error, projectId }, "an attempt that was handed over could not be settled");
+					logger.error({ err: error, projectId }, "failed to settle an attempt that was handed over");
 					return "stale";
 				}
-				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "outcomes wait: storage is away");
+				logger.error(
+					{ err: error, projectId, retryInMs: RETRY_MS },
+					"storage is unavailable: outcomes wait to be committed",
+				);
 				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
 			}
 		}
 	}
 
-	#settlementOf({ retry }: Flight, { attempt, lane }: Entry, consequence: Consequence | null): Settlement {
+	#settlementOf({ retry }: InFlight, { attempt, lane }: Entry, consequence: Consequence | null): Settlement {
 		if (!consequence) return { ...this.#lease, attempts: [], schedule: [], unschedule: [], lanes: [] };
 		const { schedule } = consequence;
 		return {
@@ -182,7 +188,7 @@ export class Handover {
 		};
 	}
 
-	#entryOf({ lane, event, replay, retry, writtenAt }: Flight): Entry {
+	#entryOf({ lane, event, replay, retry, writtenAt }: InFlight): Entry {
 		const { clock, attemptTimeoutMs } = this.#context;
 		const { webhookId, position, open } = lane.progress;
 		// An upper bound: the deadline counts from the attempt's start, which is postponed while the attempt waits to

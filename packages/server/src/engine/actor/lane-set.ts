@@ -86,7 +86,7 @@ export class LaneSet {
 
 	/** The head of a retry queue was read; `rows` is null if that failed. */
 	queueRead({ lane, name, rows, limit }: Extract<Message, { kind: "queue" }>): void {
-		if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isUnderWay(retry));
+		if (rows) lane.queue(name).endLoad(rows, limit, (retry) => lane.isInFlight(retry));
 		else lane.queue(name).abandonLoad();
 		this.mark(lane);
 	}

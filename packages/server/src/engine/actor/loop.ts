@@ -2,9 +2,9 @@
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
-import { Finisher } from "./attempt.ts";
+import { Attempts } from "./attempt.ts";
 import type { LossReason, ProjectWork } from "./context.ts";
-import { Starter } from "./dispatcher.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { Retirement } from "./handover.ts";
 import { LaneSet } from "./lane-set.ts";
 import { LogCheck } from "./log-check.ts";
@@ -23,12 +23,12 @@ export class Loop {
 	readonly lanes: LaneSet;
 	readonly applied: AppliedLanes;
 	readonly retirement: Retirement;
-	readonly finisher: Finisher;
+	readonly attempts: Attempts;
 	/** When an event or an outcome last came in, milliseconds since the epoch. */
 	lastActive: number;
 	readonly #work: ProjectWork;
 	readonly #options: LoopOptions;
-	readonly #starter: Starter;
+	readonly #dispatcher: Dispatcher;
 	readonly #check: LogCheck;
 	/** The end of the log when all lanes were last looked at for it. */
 	#lookedTo: number;
@@ -39,18 +39,14 @@ export class Loop {
 		this.lastActive = work.context.clock.now();
 		this.lanes = new LaneSet(work.projectId, work.context);
 		this.applied = new AppliedLanes(work, this.lanes, (lane) => this.#drop(lane));
-		this.finisher = new Finisher(work);
-		this.retirement = new Retirement(work, this.finisher);
+		this.attempts = new Attempts(work);
+		this.retirement = new Retirement(work, this.attempts);
 		this.#check = new LogCheck(work);
 		this.#lookedTo = work.reader.lastSeq;
-		this.#starter = new Starter(
-			work,
-			(lane) => this.finisher.commitPosition(lane),
-			(lane) => {
-				this.#drop(lane);
-				this.finisher.endDeletion(lane);
-			},
-		);
+		this.#dispatcher = new Dispatcher(work, this.attempts, (lane) => {
+			this.#drop(lane);
+			this.attempts.endDeletion(lane);
+		});
 	}
 
 	/** Handles these messages, then starts whatever the marked lanes may start. A bug in our code ends the actor. */
@@ -60,28 +56,28 @@ export class Loop {
 		try {
 			while (at < messages.length) this.#receive(messages[at++]!);
 			if (this.#options.isOver()) return;
-			this.lanes.lookAtMarked((lane) => this.#starter.pump(lane));
-			this.#starter.queued.readBodies();
+			this.lanes.lookAtMarked((lane) => this.#dispatcher.pump(lane));
+			this.#dispatcher.queued.readBodies();
 		} catch (error) {
 			context.logger.error({ err: error, projectId }, "a project's actor failed");
 			this.#options.lose("fault");
-			for (const message of messages.slice(at)) this.#giveBack(message);
+			for (const message of messages.slice(at)) this.#release(message);
 		}
 	}
 
 	/** Frees lanes, timers and slots. */
 	end(): void {
-		for (const lane of this.lanes) this.#starter.forget(lane);
+		for (const lane of this.lanes) this.#dispatcher.forget(lane);
 		this.lanes.clear();
-		this.#starter.end();
+		this.#dispatcher.end();
 		this.applied.end();
 	}
 
 	#receive(message: Message): void {
-		const { lanes, finisher, applied, retirement } = this;
+		const { lanes, attempts, applied, retirement } = this;
 		const { reader, open } = this.#work;
 		if (this.#options.isOver()) {
-			this.#giveBack(message);
+			this.#release(message);
 			return;
 		}
 		switch (message.kind) {
@@ -110,14 +106,14 @@ export class Loop {
 				if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();
 				break;
 			case "open":
-				this.#starter.openRead(message);
+				this.#dispatcher.openRead(message);
 				lanes.mark(message.lane);
 				break;
 			case "queue":
 				lanes.queueRead(message);
 				break;
 			case "bodies":
-				this.#starter.queued.bodiesRead(message.wanted, message.events);
+				this.#dispatcher.queued.bodiesRead(message.wanted, message.events);
 				for (const { lane } of message.wanted) lanes.mark(lane);
 				break;
 			case "ended":
@@ -126,9 +122,9 @@ export class Loop {
 			case "committed":
 				open.end();
 				if (message.result === "settled") {
-					finisher.committed(message);
-					this.#starter.committed(message.flight);
-					if (message.flight.retry || message.consequence.schedule) lanes.mark(message.flight.lane);
+					attempts.committed(message);
+					this.#dispatcher.committed(message.inFlight);
+					if (message.inFlight.retry || message.consequence.schedule) lanes.mark(message.inFlight.lane);
 				} else this.#options.lose(message.result);
 				break;
 			case "position_committed":
@@ -145,19 +141,19 @@ export class Loop {
 				lanes.mark(message.lane);
 				break;
 			case "released":
-				if (!this.#options.isHeld()) for (const lane of this.#starter.takeHalted()) lanes.mark(lane);
+				if (!this.#options.isHeld()) for (const lane of this.#dispatcher.takeHalted()) lanes.mark(lane);
 				break;
 			case "hand_over":
 				retirement.handOver();
 				break;
-			case "watch_elsewhere":
-				applied.watchElsewhere();
+			case "watch_remote":
+				applied.watchRemote();
 				break;
 			case "freed":
-				this.#starter.freed(message.slots, message.slot);
+				this.#dispatcher.freed(message.slots, message.slot);
 				break;
 			case "rested":
-				this.#starter.rested();
+				this.#dispatcher.rested();
 				lanes.mark(null);
 				break;
 			case "sweep":
@@ -181,27 +177,27 @@ export class Loop {
 	}
 
 	#ended(message: Extract<Message, { kind: "ended" }>): void {
-		const { flight, outcome } = message;
-		if (!this.finisher.ended(flight, outcome)) {
-			this.#giveBack(message);
+		const { inFlight, outcome } = message;
+		if (!this.attempts.ended(inFlight, outcome)) {
+			this.#release(message);
 			return;
 		}
 		this.#isActive();
-		if (outcome.kind === "deferred") this.#starter.rest(flight.lane, outcome.shortage);
-		this.lanes.mark(flight.lane);
+		if (outcome.kind === "deferred") this.#dispatcher.rest(inFlight.lane, outcome.shortage);
+		this.lanes.mark(inFlight.lane);
 	}
 
 	/** A message that arrives after the actor has ended only releases what it holds. */
-	#giveBack(message: Message): void {
+	#release(message: Message): void {
 		if (message.kind === "ended") {
-			if (!this.retirement.ended(message.flight, message.outcome)) message.flight.slot?.release();
+			if (!this.retirement.ended(message.inFlight, message.outcome)) message.inFlight.slot?.release();
 		} else if (message.kind === "loaded") message.done();
 		else if (message.kind === "freed") message.slot?.release();
 		else if (message.kind === "bodies") for (const { slot } of message.wanted) slot.release();
 	}
 
 	#drop(lane: Lane): void {
-		this.#starter.forget(lane);
+		this.#dispatcher.forget(lane);
 		this.lanes.drop(lane);
 	}
 

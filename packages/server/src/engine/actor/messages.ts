@@ -4,7 +4,7 @@ import type { Chunk } from "../lanes/log-reader.ts";
 import type { Deferred, Outcome, Withheld } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
 import type { SettleResult } from "../settle/settler.ts";
-import type { Consequence, Flight } from "./attempt.ts";
+import type { Consequence, InFlight } from "./attempt.ts";
 import type { SlotKind } from "./backpressure.ts";
 
 /** Every message that an actor receives. */
@@ -44,11 +44,11 @@ export type Message =
 	/** The events of queued attempts were read; null if that failed. */
 	| { readonly kind: "bodies"; readonly wanted: readonly Wanted[]; readonly events: readonly LogEvent[] | null }
 	/** An attempt has ended, or wasn't made after all. */
-	| { readonly kind: "ended"; readonly flight: Flight; readonly outcome: Outcome | Withheld | Deferred }
+	| { readonly kind: "ended"; readonly inFlight: InFlight; readonly outcome: Outcome | Withheld | Deferred }
 	/** An attempt's outcome is committed, or was rejected. */
 	| {
 			readonly kind: "committed";
-			readonly flight: Flight;
+			readonly inFlight: InFlight;
 			readonly consequence: Consequence;
 			readonly position: number;
 			readonly result: SettleResult;
@@ -66,7 +66,7 @@ export type Message =
 	/** The project is moving to another node, and its attempts in flight didn't end in time: they are handed over. */
 	| { readonly kind: "hand_over" }
 	/** Check again whether attempts in flight elsewhere have ended. */
-	| { readonly kind: "watch_elsewhere" }
+	| { readonly kind: "watch_remote" }
 	/** The node has free slots of this kind again. If `slot` is set, it is reserved for this project. */
 	| { readonly kind: "freed"; readonly slots: SlotKind; readonly slot: Slot | null }
 	/** A local shortage may have ended. */

@@ -3,8 +3,8 @@ import type { LogEvent, RetryQueue as QueueName, Retry } from "../../storage/por
 import { type Lane, QUEUE_NAMES } from "../lanes/lane.ts";
 import type { ClosingReason } from "../send/outcome.ts";
 import type { Slot } from "../send/slots.ts";
-import type { Launcher } from "./attempt.ts";
-import type { Room, StartResult } from "./backpressure.ts";
+import type { Attempts } from "./attempt.ts";
+import type { Backpressure, StartResult } from "./backpressure.ts";
 import type { ProjectWork } from "./context.ts";
 import type { Wanted } from "./messages.ts";
 
@@ -15,16 +15,16 @@ const AT_ANY_TIME = Number.MAX_SAFE_INTEGER;
  * Starts the queued attempts of lanes: due retries, replays, and user requests. Each takes a slot first; then the
  * events of all attempts taken in the same turn are read together.
  */
-export class QueueStarter {
+export class QueueDispatcher {
 	readonly #work: ProjectWork;
-	readonly #room: Room;
-	readonly #launcher: Launcher;
+	readonly #backpressure: Backpressure;
+	readonly #attempts: Attempts;
 	#wanted: Wanted[] = [];
 
-	constructor(work: ProjectWork, room: Room, launcher: Launcher) {
+	constructor(work: ProjectWork, room: Backpressure, attempts: Attempts) {
 		this.#work = work;
-		this.#room = room;
-		this.#launcher = launcher;
+		this.#backpressure = room;
+		this.#attempts = attempts;
 	}
 
 	/** Starts this queue's next attempt if it is due. */
@@ -44,7 +44,7 @@ export class QueueStarter {
 	startRequested(lane: Lane): void {
 		const queue = lane.queue("requested");
 		while (queue.hasDue(AT_ANY_TIME)) {
-			const slot = this.#room.requestedSlotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
+			const slot = this.#backpressure.requestedSlotFor(lane, queue.next!.seq < 0 ? SENDS.smallBodyBytes : undefined);
 			if (!slot) return;
 			this.#take(lane, "requested", slot);
 		}
@@ -108,8 +108,8 @@ export class QueueStarter {
 	/** Starts this queue's next attempt if it is due at `by`. */
 	#startDue(lane: Lane, name: QueueName, by: number): StartResult {
 		if (!lane.mayStartQueued(name) || !lane.queue(name).hasDue(by)) return "nothing";
-		const slot = this.#room.slotFor(lane);
-		if (!slot) return "no_room";
+		const slot = this.#backpressure.slotFor(lane);
+		if (!slot) return "no_capacity";
 		this.#take(lane, name, slot);
 		return "started";
 	}
@@ -128,7 +128,7 @@ export class QueueStarter {
 
 	#loadQueue(lane: Lane, name: QueueName): void {
 		const { context, projectId, post, readFailed } = this.#work;
-		const limit = lane.queue(name).beginLoad(lane.queuedUnderWay);
+		const limit = lane.queue(name).beginLoad(lane.queuedInFlight);
 		context.storage.readRetries(projectId, lane.webhookId, name, limit).then(
 			(rows) => post({ kind: "queue", lane, name, rows, limit }),
 			(error) => readFailed(error, () => post({ kind: "queue", lane, name, rows: null, limit })),
@@ -141,8 +141,8 @@ export class QueueStarter {
 		const closing = event && this.#closingReason(lane, retry, event);
 		if (event && this.#work.mayStart && (lane.active || lane.deleted || (closing === "expired" && !lane.gone))) {
 			slot.holds(event.body.length);
-			if (closing) this.#launcher.close(lane, event, retry, slot, closing);
-			else this.#launcher.send(lane, event, retry, slot);
+			if (closing) this.#attempts.close(lane, event, retry, slot, closing);
+			else this.#attempts.send(lane, event, retry, slot);
 			return;
 		}
 		slot.release();
@@ -150,7 +150,7 @@ export class QueueStarter {
 		if (wasRead && !event) {
 			// A bug, or a damaged database. The retry stays marked as in flight, so that it isn't taken again and again.
 			const { context, projectId } = this.#work;
-			context.logger.error({ projectId, ...retry }, "the event of a waiting retry is gone");
+			context.logger.error({ projectId, ...retry }, "the event of a pending retry is missing from the log");
 			return;
 		}
 		lane.queuedCommitted(retry);

@@ -15,8 +15,8 @@ import type { ChangeScope } from "../engine.ts";
 import { EpochChange } from "./epoch-change.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { LeaseTaker } from "./lease-taker.ts";
-import { Roster } from "./owned-projects.ts";
-import { Neighbours } from "./peers.ts";
+import { OwnedProjects } from "./owned-projects.ts";
+import { Peers } from "./peers.ts";
 import { Setbacks } from "./setbacks.ts";
 
 /** Delay before a failed read of a project's webhooks is retried. */
@@ -48,14 +48,14 @@ export interface NodeState {
 export class Directory {
 	readonly #context: ActorContext;
 	readonly #options: DirectoryOptions;
-	readonly #roster: Roster;
+	readonly #owned: OwnedProjects;
 	/** Number of webhook changes being stored, by project. */
 	readonly #holds = new Map<string, number>();
 	readonly #setbacks: Setbacks;
 	readonly #taker: LeaseTaker;
 	readonly #keeper: LeaseKeeper;
 	/** Null where this node has the database to itself. */
-	readonly #neighbours: Neighbours | null;
+	readonly #peers: Peers | null;
 	readonly #epochChange: EpochChange;
 	#unsubscribe: (() => void) | null = null;
 
@@ -63,30 +63,30 @@ export class Directory {
 		this.#context = context;
 		this.#options = options;
 		const { holder } = options;
-		this.#roster = new Roster(options.activeProjects);
+		this.#owned = new OwnedProjects(options.activeProjects);
 		this.#setbacks = new Setbacks(context.clock, context.leaseTermMs);
-		const roster = this.#roster;
+		const owned = this.#owned;
 		const { neighbours: storage } = context.storage;
-		const neighbours = storage
-			? new Neighbours(context, {
+		const peers = storage
+			? new Peers(context, {
 					storage,
 					holder,
-					actors: roster.actors,
+					actors: owned.actors,
 					reload: (actor) => this.#reloadHeld(actor),
-					takeUp: () => this.#taker.takeRung(),
+					takeDue: () => this.#taker.takeDue(),
 				})
 			: null;
-		this.#neighbours = neighbours;
+		this.#peers = peers;
 		this.#keeper = new LeaseKeeper(context, {
 			holder,
-			roster,
-			fairShare: neighbours && (() => neighbours.fairShare()),
+			owned,
+			fairShare: peers && (() => peers.fairShare()),
 			onLapsed: (projectId) => this.#lapsed(projectId),
-			onGivenBack: (projectId, wakeAt) => this.#taker.givenBack(projectId, wakeAt),
+			onReleased: (projectId, wakeAt) => this.#taker.released(projectId, wakeAt),
 		});
 		this.#taker = new LeaseTaker(context, {
 			holder,
-			roster,
+			owned,
 			renewOverdue: () => this.#keeper.renewOverdue(),
 			renew: () => this.#keeper.renew(),
 			renewShare: () => this.#keeper.renewShare(),
@@ -95,7 +95,7 @@ export class Directory {
 		});
 		this.#epochChange = new EpochChange(context, {
 			holder,
-			roster,
+			owned,
 			reload: (actor) => this.#reloadHeld(actor),
 			takeAgain: (projectIds) => this.#taker.takeAgain(projectIds),
 		});
@@ -104,53 +104,53 @@ export class Directory {
 	start(): void {
 		const change = this.#epochChange;
 		this.#unsubscribe = this.#context.storage.neighbours?.onEpoch(() => change.halt(), change) ?? null;
-		this.#neighbours?.start();
+		this.#peers?.start();
 		this.#keeper.start();
-		this.#taker.takeRung();
+		this.#taker.takeDue();
 	}
 
 	get state(): NodeState {
-		const sharing = this.#neighbours && { share: this.#roster.share, nodes: this.#neighbours.nodes };
-		const { size: projects } = this.#roster.actors;
+		const sharing = this.#peers && { share: this.#owned.share, nodes: this.#peers.nodes };
+		const { size: projects } = this.#owned.actors;
 		return { id: this.#options.holder, projects, refused: this.#setbacks.resting, sharing };
 	}
 
 	/** Passes newly published events to the project's actor, or takes the project. */
 	appended(projectId: string, events: readonly LogEvent[]): void {
-		const actor = this.#roster.working(projectId);
+		const actor = this.#owned.working(projectId);
 		if (actor) actor.appended(events);
 		else this.poke(projectId);
 	}
 
 	/** An append may have been committed although its call failed. */
 	recheck(projectId: string): void {
-		const actor = this.#roster.working(projectId);
+		const actor = this.#owned.working(projectId);
 		if (actor) actor.recheck();
 		else this.poke(projectId);
 	}
 
 	/** A user's request changed the project's stored retry queues. */
 	queuesChanged(projectId: string, webhookId: string | null): void {
-		const actor = this.#roster.working(projectId);
+		const actor = this.#owned.working(projectId);
 		if (actor) actor.queuesChanged(webhookId);
 		else this.#taker.pokeRequested(projectId);
 	}
 
 	/** The project has work: take it, unless it is owned. */
 	poke(projectId: string): void {
-		if (!this.#roster.working(projectId)) this.#taker.poke(projectId);
+		if (!this.#owned.working(projectId)) this.#taker.poke(projectId);
 	}
 
 	/** An attempt that this node handed over is settled. If it owns the project again, the lanes can continue. */
 	handedOverSettled(projectId: string): void {
-		const actor = this.#roster.working(projectId);
+		const actor = this.#owned.working(projectId);
 		if (actor) void this.#reloadHeld(actor);
 	}
 
 	/** Makes paused lanes of these projects check for events past their retention. */
 	sweep(projectIds: readonly string[]): void {
 		for (const projectId of projectIds) {
-			const actor = this.#roster.working(projectId);
+			const actor = this.#owned.working(projectId);
 			if (actor) actor.sweep();
 			else this.poke(projectId);
 		}
@@ -162,14 +162,14 @@ export class Directory {
 	 */
 	async change<T>(projectId: string, change: () => Promise<T>, scopeOf: (result: T) => ChangeScope): Promise<T> {
 		this.#holds.set(projectId, (this.#holds.get(projectId) ?? 0) + 1);
-		const held = this.#roster.actors.get(projectId);
+		const held = this.#owned.actors.get(projectId);
 		held?.hold();
 		const before = held?.mark ?? null;
 		let scope: ChangeScope = "project";
 		try {
 			const result = await change();
 			scope = scopeOf(result);
-			if (scope !== "nothing") await this.#neighbours?.untilInForce(projectId);
+			if (scope !== "nothing") await this.#peers?.untilInForce(projectId);
 			return result;
 		} finally {
 			const only = typeof scope === "object" && before ? { ...scope, since: before.revision } : null;
@@ -178,16 +178,16 @@ export class Directory {
 			if (left > 0) this.#holds.set(projectId, left);
 			else this.#holds.delete(projectId);
 			// New actors start with these holds.
-			this.#roster.actors.get(projectId)?.release();
+			this.#owned.actors.get(projectId)?.release();
 			this.poke(projectId);
 		}
 	}
 
 	/** Finishes and settles everything in flight, then releases every lease. */
 	async stop(): Promise<void> {
-		this.#roster.closing = true;
+		this.#owned.closing = true;
 		this.#taker.sleep();
-		await this.#neighbours?.stop();
+		await this.#peers?.stop();
 		await this.#taker.whenDone();
 		await this.#keeper.stop();
 		this.#unsubscribe?.();
@@ -202,7 +202,7 @@ export class Directory {
 	}
 
 	async #reload(projectId: string, change: LaneChange | null = null): Promise<void> {
-		const actor = this.#roster.actors.get(projectId);
+		const actor = this.#owned.actors.get(projectId);
 		if (actor) await this.#loaded(actor, change);
 	}
 
@@ -210,7 +210,7 @@ export class Directory {
 		const actor = new Actor(this.#context, lease, since, (lost, why) => this.#lost(lost, why));
 		for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();
 		this.#rest(actor);
-		this.#roster.add(actor);
+		this.#owned.add(actor);
 		void this.#bringUp(actor);
 	}
 
@@ -225,10 +225,13 @@ export class Directory {
 	async #bringUp(actor: Actor): Promise<void> {
 		await this.#loaded(actor);
 		try {
-			await this.#neighbours?.acknowledge([actor]);
+			await this.#peers?.acknowledge([actor]);
 		} catch (error) {
 			// The next check for remote changes acknowledges it.
-			this.#context.logger.warn({ err: error, projectId: actor.projectId }, "other nodes could not be told of a load");
+			this.#context.logger.warn(
+				{ err: error, projectId: actor.projectId },
+				"failed to acknowledge a project's revision to other nodes",
+			);
 		}
 	}
 
@@ -241,18 +244,18 @@ export class Directory {
 		const { clock, leaseTermMs, logger } = this.#context;
 		const { projectId } = actor;
 		const giveUpAt = clock.elapsed() + leaseTermMs;
-		while (this.#roster.has(actor)) {
+		while (this.#owned.has(actor)) {
 			try {
 				await actor.load(change);
 				return;
 			} catch (error) {
-				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "a project's webhooks could not be read");
-				if (this.#roster.closing || clock.elapsed() >= giveUpAt) break;
+				logger.error({ err: error, projectId, retryInMs: RETRY_MS }, "failed to read a project's webhooks");
+				if (this.#owned.closing || clock.elapsed() >= giveUpAt) break;
 				await new Promise<void>((resolve) => clock.setTimeout(resolve, RETRY_MS));
 			}
 		}
-		if (!this.#roster.has(actor)) return;
-		this.#roster.drop(actor);
+		if (!this.#owned.has(actor)) return;
+		this.#owned.drop(actor);
 		this.#taker.takeLapsed();
 	}
 
@@ -272,16 +275,13 @@ export class Directory {
 		const { projectId } = actor;
 		if (why === "refused" || why === "fault") {
 			const restMs = this.#setbacks.note(projectId);
-			logger.error(
-				{ projectId, why, restMs },
-				"a project sends nothing for a while: its outcomes could not be committed",
-			);
-		} else logger.warn({ projectId, why }, "a project was let go of");
+			logger.error({ projectId, why, restMs }, "a project is paused for a while: its outcomes could not be committed");
+		} else logger.warn({ projectId, why }, "stopped running a project: its lease was lost");
 		if (why === "rewound") {
 			void this.#retake(actor);
 			return;
 		}
-		this.#roster.drop(actor);
+		this.#owned.drop(actor);
 		this.#taker.takeLapsed();
 	}
 
@@ -289,11 +289,11 @@ export class Directory {
 	async #retake(actor: Actor): Promise<void> {
 		const { storage, clock, logger } = this.#context;
 		const { projectId, lease } = actor;
-		await this.#roster.leave(actor, async () => {
+		await this.#owned.leave(actor, async () => {
 			try {
 				await storage.releaseLease(lease, clock.now(), { lastSeq: -1, revision: -1 });
 			} catch (error) {
-				logger.error({ err: error, projectId }, "a lease could not be released: it ends with its term");
+				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 			}
 		});
 		this.#taker.poke(projectId);

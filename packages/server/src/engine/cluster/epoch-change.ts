@@ -7,11 +7,11 @@ import type { Claim, EpochKeeper } from "../../storage/port/neighbours.ts";
 import type { Lease } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
-import type { Roster } from "./owned-projects.ts";
+import type { OwnedProjects } from "./owned-projects.ts";
 
 export interface EpochChangeOptions {
 	readonly holder: string;
-	readonly roster: Roster;
+	readonly owned: OwnedProjects;
 	/** Makes the actor apply what is stored. */
 	readonly reload: (actor: Actor) => Promise<void>;
 	/** Takes projects that no other node can have held meanwhile. */
@@ -33,7 +33,7 @@ export class EpochChange implements EpochKeeper {
 
 	/** A new epoch was found: starts nothing more based on earlier state. */
 	halt(): void {
-		for (const actor of this.#options.roster.actors.values()) {
+		for (const actor of this.#options.owned.actors.values()) {
 			if (this.#halted.has(actor)) continue;
 			this.#halted.set(actor, actor.isTrusted);
 			actor.hold();
@@ -41,23 +41,23 @@ export class EpochChange implements EpochKeeper {
 	}
 
 	claims(): Claim[] {
-		const { roster, holder } = this.#options;
-		return [...roster.actors.values()].flatMap((actor) => (this.#halted.has(actor) && actor.claim(holder)) || []);
+		const { owned, holder } = this.#options;
+		return [...owned.actors.values()].flatMap((actor) => (this.#halted.has(actor) && actor.claim(holder)) || []);
 	}
 
 	begun(kept: readonly Lease[], opensInMs: number): void {
-		const { roster, reload, takeAgain } = this.#options;
+		const { owned, reload, takeAgain } = this.#options;
 		const leases = new Map(kept.map((lease) => [lease.projectId, lease]));
-		const ended = [...roster.actors.values()].filter((actor) => !leases.has(actor.projectId));
+		const ended = [...owned.actors.values()].filter((actor) => !leases.has(actor.projectId));
 		for (const actor of ended) {
-			roster.drop(actor);
+			owned.drop(actor);
 			this.#context.onLost("epoch");
 		}
 		this.#context.logger.warn(
-			{ kept: roster.actors.size, projects: ended.length },
-			"the database went on from another state: projects of which it lost something, or may have, are read again",
+			{ kept: owned.actors.size, projects: ended.length },
+			"the database resumed from another state: projects that may have lost data are read again",
 		);
-		for (const actor of roster.actors.values()) {
+		for (const actor of owned.actors.values()) {
 			actor.continueAs(leases.get(actor.projectId)!, opensInMs);
 			void reload(actor).then(() => actor.release());
 		}

@@ -5,7 +5,7 @@ import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
-import { Roster } from "./owned-projects.ts";
+import { OwnedProjects } from "./owned-projects.ts";
 
 const TERM_MS = 10_000;
 
@@ -13,11 +13,11 @@ const TERM_MS = 10_000;
 function setUp() {
 	const clock = new VirtualClock();
 	const begun = clock.elapsed();
-	const roster = new Roster();
+	const owned = new OwnedProjects();
 	const lease: Lease = { projectId: "p1", generation: 1, expiresAt: clock.now() + TERM_MS };
 	const trustedFrom: number[] = [];
 	const renewed = (_: Lease, asked: Moment): void => void trustedFrom.push(asked.elapsed - begun);
-	roster.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
+	owned.add({ projectId: "p1", lease, renewed, idleSince: null, end() {} } as unknown as Actor);
 	const lapsed: string[] = [];
 	const renewals: { readonly at: number; readonly answer: () => void; readonly refuse: () => void }[] = [];
 	const storage: Partial<Storage> = {
@@ -32,9 +32,9 @@ function setUp() {
 	};
 	const keeper = new LeaseKeeper(
 		{ storage: storage as Storage, clock, logger: silentLogger, leaseTermMs: TERM_MS },
-		{ holder: "node", roster, fairShare: null, onLapsed: (projectId) => lapsed.push(projectId), onGivenBack: () => {} },
+		{ holder: "node", owned, fairShare: null, onLapsed: (projectId) => lapsed.push(projectId), onReleased: () => {} },
 	);
-	return { clock, keeper, roster, renewals, trustedFrom, lapsed };
+	return { clock, keeper, owned, renewals, trustedFrom, lapsed };
 }
 
 // If the older renewal was written last, the lease expired in storage while this node still trusted it because of the
@@ -84,19 +84,19 @@ test("a renewed lease is trusted from the time of the request", async () => {
 
 // The dead actor would have prevented the project from being taken again for as long as the node ran.
 test("a project whose lease was lost is dropped, and may be taken again", async () => {
-	const { keeper, roster, renewals, lapsed } = setUp();
-	const actor = roster.working("p1")!;
+	const { keeper, owned, renewals, lapsed } = setUp();
+	const actor = owned.working("p1")!;
 	const ended = vi.spyOn(actor, "end");
 	const renewal = keeper.renew();
 	await turn();
 	renewals[0]!.refuse();
 	await renewal;
-	expect([lapsed, roster.isFree("p1")]).toEqual([["p1"], true]);
+	expect([lapsed, owned.isFree("p1")]).toEqual([["p1"], true]);
 	expect(ended).toHaveBeenCalledOnce();
 });
 
 test("makes room by releasing the longest idle project first", () => {
-	const { keeper, roster } = setUp();
+	const { keeper, owned } = setUp();
 	const retired: string[] = [];
 	for (const [projectId, idleSince] of [
 		["late", 300],
@@ -107,7 +107,7 @@ test("makes room by releasing the longest idle project first", () => {
 			retired.push(projectId);
 			return new Promise(() => {});
 		};
-		roster.add({ projectId, idleSince, retire, end() {} } as unknown as Actor);
+		owned.add({ projectId, idleSince, retire, end() {} } as unknown as Actor);
 	}
 	keeper.makeRoom(2);
 	expect(retired).toEqual(["early", "between"]);

@@ -7,25 +7,25 @@ import { type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease, Renewal } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { type ActorContext, isTrusted } from "../actor/context.ts";
-import type { Roster } from "./owned-projects.ts";
+import type { OwnedProjects } from "./owned-projects.ts";
 
 /** An actor is released if it has been idle for this long and has nothing due for as long. */
 const IDLE_MS = 60_000;
-const RENEWALS_A_TERM = 3;
+const RENEWALS_PER_LEASE = 3;
 /** How many leases with locked rows a renewal waits for. */
-const WAITS_A_RENEWAL = 4;
+const WAITS_PER_RENEWAL = 4;
 /** How far a node may exceed its share before it releases projects, so that they don't move back and forth. */
 const SHARE_SLACK = 1.25;
 
 export interface LeaseKeeperOptions {
 	readonly holder: string;
-	readonly roster: Roster;
+	readonly owned: OwnedProjects;
 	/** This node's share of all projects; null where the database can't be shared with other nodes. */
 	readonly fairShare: (() => Promise<number>) | null;
 	/** A lease expired before its renewal: this node no longer owns the project. */
 	readonly onLapsed: (projectId: string) => void;
 	/** A project's release has finished; it next has work at `wakeAt`, or only when something arrives if null. */
-	readonly onGivenBack: (projectId: string, wakeAt: number | null) => void;
+	readonly onReleased: (projectId: string, wakeAt: number | null) => void;
 }
 
 type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseTermMs">;
@@ -33,9 +33,9 @@ type KeeperContext = Pick<ActorContext, "storage" | "clock" | "logger" | "leaseT
 export class LeaseKeeper {
 	readonly #context: KeeperContext;
 	readonly #options: LeaseKeeperOptions;
-	readonly #roster: Roster;
+	readonly #owned: OwnedProjects;
 	/** Actors that finish their work in flight before their lease is released. */
-	readonly #givingBack = new Map<Actor, Promise<void>>();
+	readonly #releasing = new Map<Actor, Promise<void>>();
 	/** Attempts that this node settles for projects that it has already released. */
 	readonly #handovers = new Set<Promise<void>>();
 	#sharing: Promise<void> | null = null;
@@ -50,11 +50,11 @@ export class LeaseKeeper {
 	constructor(context: KeeperContext, options: LeaseKeeperOptions) {
 		this.#context = context;
 		this.#options = options;
-		this.#roster = options.roster;
+		this.#owned = options.owned;
 	}
 
 	start(): void {
-		this.#renewAfter(this.#context.leaseTermMs / RENEWALS_A_TERM);
+		this.#renewAfter(this.#context.leaseTermMs / RENEWALS_PER_LEASE);
 	}
 
 	/** Renews everything now if the last renewal is too old to be trusted. */
@@ -79,8 +79,8 @@ export class LeaseKeeper {
 	async renewShare(): Promise<void> {
 		const { fairShare } = this.#options;
 		// A node that is leaving has announced that. Asking for its share would count it among the nodes again.
-		if (!fairShare || this.#roster.closing) return;
-		this.#roster.share = Math.min(this.#roster.limit, Math.ceil((await fairShare()) * SHARE_SLACK));
+		if (!fairShare || this.#owned.closing) return;
+		this.#owned.share = Math.min(this.#owned.limit, Math.ceil((await fairShare()) * SHARE_SLACK));
 	}
 
 	/**
@@ -93,7 +93,7 @@ export class LeaseKeeper {
 		const { clock } = this.#context;
 		const idle: { actor: Actor; since: number }[] = [];
 		const worked: { actor: Actor; since: number }[] = [];
-		for (const actor of this.#roster.actors.values()) {
+		for (const actor of this.#owned.actors.values()) {
 			if (actor.retiring) continue;
 			const since = actor.idleSince;
 			if (since !== null) idle.push({ actor, since });
@@ -101,14 +101,14 @@ export class LeaseKeeper {
 		}
 		const bySince = (a: { since: number }, b: { since: number }): number => a.since - b.since;
 		const order = [...idle.sort(bySince), ...worked.sort(bySince)];
-		for (const { actor } of order.slice(0, count)) this.#giveBack(actor);
+		for (const { actor } of order.slice(0, count)) this.#release(actor);
 	}
 
 	/** Releases everything once it is settled. Call this only once the node is closing. */
 	async stop(): Promise<void> {
 		await this.#sharing;
-		for (const actor of this.#roster.actors.values()) this.#giveBack(actor);
-		await Promise.all(this.#givingBack.values());
+		for (const actor of this.#owned.actors.values()) this.#release(actor);
+		await Promise.all(this.#releasing.values());
 		this.#renewTimer?.cancel();
 		await Promise.all(this.#handovers);
 	}
@@ -124,17 +124,17 @@ export class LeaseKeeper {
 		let soon = false;
 		try {
 			const since = await this.renew();
-			this.#giveBackIdle();
+			this.#releaseIdle();
 			// The response arrived when part of the new lease duration had passed: the machine slept, or storage was slow.
 			soon = !isTrusted(this.#context, since);
 		} catch (error) {
-			logger.error({ err: error }, "leases could not be renewed: storage is away");
+			logger.error({ err: error }, "failed to renew leases: storage is unavailable");
 		}
-		if (!this.#roster.closing || this.#roster.actors.size > 0)
-			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_A_TERM);
+		if (!this.#owned.closing || this.#owned.actors.size > 0)
+			this.#renewAfter(soon ? 0 : this.#context.leaseTermMs / RENEWALS_PER_LEASE);
 		// Last, because the next renewal must not wait for this.
-		this.#sharing ??= this.#giveBackSurplus()
-			.catch((error: unknown) => logger.error({ err: error }, "this node's share of the projects could not be read"))
+		this.#sharing ??= this.#releaseSurplus()
+			.catch((error: unknown) => logger.error({ err: error }, "failed to read this node's share of the projects"))
 			.finally(() => {
 				this.#sharing = null;
 			});
@@ -143,7 +143,7 @@ export class LeaseKeeper {
 	async #renewNow(): Promise<Moment> {
 		const { holder } = this.#options;
 		const since = momentOf(this.#context.clock);
-		const leases = [...this.#roster.actors.values()].map((actor) => actor.lease);
+		const leases = [...this.#owned.actors.values()].map((actor) => actor.lease);
 		if (leases.length === 0) {
 			this.#renewedAt = since;
 			return since;
@@ -160,7 +160,7 @@ export class LeaseKeeper {
 		const undecided = new Set(locked.map(({ projectId }) => projectId));
 		for (const lease of leases) {
 			const { projectId } = lease;
-			const actor = this.#roster.actors.get(projectId);
+			const actor = this.#owned.actors.get(projectId);
 			if (actor?.lease !== lease || undecided.has(projectId)) continue;
 			this.#stuck.delete(projectId);
 			const still = held.get(projectId);
@@ -168,7 +168,7 @@ export class LeaseKeeper {
 				actor.renewed(still, since);
 				continue;
 			}
-			this.#roster.drop(actor);
+			this.#owned.drop(actor);
 			this.#options.onLapsed(projectId);
 		}
 	}
@@ -183,7 +183,7 @@ export class LeaseKeeper {
 		this.#renewing = this.#renewing
 			.then(() => this.#renewLockedAll(leases))
 			.catch((error: unknown) =>
-				this.#context.logger.error({ err: error }, "leases could not be renewed: storage is away"),
+				this.#context.logger.error({ err: error }, "failed to renew leases: storage is unavailable"),
 			);
 	}
 
@@ -194,7 +194,7 @@ export class LeaseKeeper {
 		const together = await storage.renewLeases(holder, leases);
 		this.#apply(leases, together, again);
 		const isStuck = ({ projectId }: Lease) => Number(this.#stuck.has(projectId));
-		let waits = WAITS_A_RENEWAL;
+		let waits = WAITS_PER_RENEWAL;
 		for (const lease of together.locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
 			if (waits === 0) break;
 			const since = momentOf(clock);
@@ -204,41 +204,41 @@ export class LeaseKeeper {
 			waits -= 1;
 			const { projectId } = lease;
 			if (!this.#stuck.has(projectId))
-				logger.warn({ projectId }, "a transaction in the database holds this project's lease: it waits for that");
+				logger.warn({ projectId }, "a database transaction has locked this project's lease; its renewal waits");
 			this.#stuck.add(projectId);
 		}
-		for (const projectId of this.#stuck) if (!this.#roster.actors.has(projectId)) this.#stuck.delete(projectId);
+		for (const projectId of this.#stuck) if (!this.#owned.actors.has(projectId)) this.#stuck.delete(projectId);
 	}
 
 	// ── releasing ──
 
-	#giveBackIdle(): void {
+	#releaseIdle(): void {
 		const now = this.#context.clock.now();
-		for (const actor of this.#roster.actors.values()) {
+		for (const actor of this.#owned.actors.values()) {
 			const since = actor.idleSince;
 			if (since === null || now - since < IDLE_MS) continue;
 			const wakeAt = actor.wakeAt;
 			if (wakeAt !== null && wakeAt - now < IDLE_MS) continue;
-			this.#giveBack(actor);
+			this.#release(actor);
 		}
 	}
 
 	/** Releases projects beyond this node's share, idle ones first, so that other nodes can take them. */
-	async #giveBackSurplus(): Promise<void> {
+	async #releaseSurplus(): Promise<void> {
 		await this.renewShare();
-		if (this.#roster.closing) return;
-		const { actors } = this.#roster;
-		const surplus = actors.size - this.#roster.share;
+		if (this.#owned.closing) return;
+		const { actors } = this.#owned;
+		const surplus = actors.size - this.#owned.share;
 		if (surplus <= 0) return;
 		const since = ({ idleSince }: Actor) => idleSince ?? Number.MAX_SAFE_INTEGER;
 		const idleFirst = [...actors.values()].sort((a, b) => since(a) - since(b));
-		for (const actor of idleFirst.slice(0, surplus)) this.#giveBack(actor);
+		for (const actor of idleFirst.slice(0, surplus)) this.#release(actor);
 	}
 
-	#giveBack(actor: Actor): void {
-		if (this.#givingBack.has(actor)) return;
-		const back = this.#retire(actor).finally(() => this.#givingBack.delete(actor));
-		this.#givingBack.set(actor, back);
+	#release(actor: Actor): void {
+		if (this.#releasing.has(actor)) return;
+		const back = this.#retire(actor).finally(() => this.#releasing.delete(actor));
+		this.#releasing.set(actor, back);
 	}
 
 	async #retire(actor: Actor): Promise<void> {
@@ -246,20 +246,20 @@ export class LeaseKeeper {
 		const { projectId } = actor;
 		const { seen, handover } = await actor.retire();
 		if (handover) this.#await(handover.over);
-		if (!this.#roster.has(actor)) {
+		if (!this.#owned.has(actor)) {
 			handover?.released();
 			return;
 		}
 		const wakeAt = actor.wakeAt;
-		await this.#roster.leave(actor, async () => {
+		await this.#owned.leave(actor, async () => {
 			try {
 				await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);
 			} catch (error) {
-				logger.error({ err: error, projectId }, "a lease could not be given back: it ends with its term");
+				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 			}
 			handover?.released();
 		});
-		this.#options.onGivenBack(projectId, wakeAt);
+		this.#options.onReleased(projectId, wakeAt);
 	}
 
 	#await(over: Promise<void>): void {

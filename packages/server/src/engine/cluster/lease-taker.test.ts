@@ -5,13 +5,13 @@ import { silentLogger } from "../../base/logger.ts";
 import type { Lease, Storage } from "../../storage/port.ts";
 import type { Actor } from "../actor/actor.ts";
 import { LeaseTaker, type LeaseTakerOptions, type TakerContext } from "./lease-taker.ts";
-import { Roster } from "./owned-projects.ts";
+import { OwnedProjects } from "./owned-projects.ts";
 
 // The leaving node's projects stayed idle until this node's next renewal found that there were fewer nodes.
 test("a node at its share recalculates it before it leaves due projects to others", async () => {
 	const rung = ["p1", "p2", "p3", "p4", "p5"];
-	const roster = new Roster();
-	roster.share = 2;
+	const owned = new OwnedProjects();
+	owned.share = 2;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: true },
 		acquireLeases: async (_, limit) =>
@@ -20,18 +20,18 @@ test("a node at its share recalculates it before it leaves due projects to other
 	};
 	const shares = [4, 5];
 	const taker = takerOf(storage, {
-		roster,
+		owned,
 		renewShare: async () => {
-			roster.share = shares.shift()!;
+			owned.share = shares.shift()!;
 		},
-		onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+		onTaken: ({ projectId }) => owned.add({ projectId, end() {} } as Actor),
 	});
-	taker.takeRung();
+	taker.takeDue();
 	await taker.whenDone();
-	expect([...roster.actors.keys()]).toEqual(["p1", "p2", "p3", "p4"]);
-	taker.takeRung();
+	expect([...owned.actors.keys()]).toEqual(["p1", "p2", "p3", "p4"]);
+	taker.takeDue();
 	await taker.whenDone();
-	expect(roster.actors.size).toBe(5);
+	expect(owned.actors.size).toBe(5);
 	expect([rung, shares]).toEqual([[], []]);
 });
 
@@ -47,11 +47,11 @@ test("a lease counts from its request, however long the response takes", async (
 		nextAlarm: async () => null,
 	};
 	const taken: Moment[] = [];
-	const roster = new Roster();
+	const owned = new OwnedProjects();
 	const before = { now: clock.now(), elapsed: clock.elapsed() };
 	const taker = takerOf(storage, {
 		clock,
-		roster,
+		owned,
 		onTaken: (_, asked) => taken.push(asked),
 	});
 	taker.poke("p1");
@@ -96,11 +96,11 @@ test("retries a lease whose row is locked, without assuming that another node ow
 		},
 		nextAlarm: async () => null,
 	};
-	const roster = new Roster();
+	const owned = new OwnedProjects();
 	const taker = takerOf(storage, {
 		disk,
-		roster,
-		onTaken: ({ projectId }) => roster.add({ projectId, end() {} } as Actor),
+		owned,
+		onTaken: ({ projectId }) => owned.add({ projectId, end() {} } as Actor),
 	});
 	const begun = disk.elapsed();
 	taker.poke("held");
@@ -119,7 +119,7 @@ test("retries a lease whose row is locked, without assuming that another node ow
 	isLocked = false;
 	disk.advanceTo(disk.nextAt!);
 	await taker.whenDone();
-	expect([...roster.actors.keys()]).toEqual(["free", "held"]);
+	expect([...owned.actors.keys()]).toEqual(["free", "held"]);
 	expect(disk.nextAt).toBeNull();
 });
 
@@ -138,7 +138,7 @@ test("polls for leases left to run out, even while storage is asked for the next
 		nextAlarm: () => alarm.promise,
 	};
 	const taker = takerOf(storage, { clock, disk: clock });
-	taker.takeRung();
+	taker.takeDue();
 	await turn();
 	taker.takeLapsed();
 	alarm.resolve(null);
@@ -167,9 +167,9 @@ test("does not miss the alarm of a project released while storage is asked for t
 		nextAlarm: () => alarms[Math.min(looks++, 1)]!.promise,
 	};
 	const taker = takerOf(storage, { clock, disk: clock });
-	taker.takeRung();
+	taker.takeDue();
 	await turn();
-	taker.givenBack("p1", clock.now() + 5_000);
+	taker.released("p1", clock.now() + 5_000);
 	alarms[0]!.resolve(null);
 	await taker.whenDone();
 	clock.advance(5_000);
@@ -182,8 +182,8 @@ test("does not miss the alarm of a project released while storage is asked for t
 /** A node that may own two projects and owns "a" and "b", with more due projects than it can ever take. */
 async function crowded() {
 	const clock = new VirtualClock();
-	const roster = new Roster(2);
-	const add = (projectId: string): void => roster.add({ projectId, end() {} } as Actor);
+	const owned = new OwnedProjects(2);
+	const add = (projectId: string): void => owned.add({ projectId, end() {} } as Actor);
 	let rung = 0;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: false },
@@ -196,7 +196,7 @@ async function crowded() {
 	const taken: string[] = [];
 	const taker = takerOf(storage, {
 		clock,
-		roster,
+		owned,
 		onTaken: ({ projectId }) => {
 			taken.push(projectId);
 			add(projectId);
@@ -204,40 +204,40 @@ async function crowded() {
 	});
 	add("a");
 	add("b");
-	taker.takeRung();
+	taker.takeDue();
 	await taker.whenDone();
 	/** Releases both projects. */
-	const giveBack = async (wakeAt: number | null): Promise<void> => {
-		const actors = [...roster.actors.values()];
-		for (const actor of actors) roster.drop(actor);
-		for (const { projectId } of actors) taker.givenBack(projectId, wakeAt);
+	const release = async (wakeAt: number | null): Promise<void> => {
+		const actors = [...owned.actors.values()];
+		for (const actor of actors) owned.drop(actor);
+		for (const { projectId } of actors) taker.released(projectId, wakeAt);
 		await taker.whenDone();
 	};
-	return { clock, roster, taker, taken, giveBack };
+	return { clock, owned, taker, taken, release };
 }
 
 test("projects that only storage knows of get half of the places that become free", async () => {
-	const { taker, taken, giveBack } = await crowded();
+	const { taker, taken, release } = await crowded();
 	for (const projectId of ["p1", "p2", "p3", "p4"]) taker.poke(projectId);
 	expect(taken).toEqual([]);
-	await giveBack(null);
+	await release(null);
 	expect(taken).toEqual(["p1", "rung 1"]);
-	await giveBack(null);
+	await release(null);
 	expect(taken.slice(2)).toEqual(["p2", "rung 2"]);
 });
 
 test("a project released with work left queues again", async () => {
-	const { clock, taken, giveBack } = await crowded();
-	await giveBack(clock.now());
+	const { clock, taken, release } = await crowded();
+	await release(clock.now());
 	expect(taken).toEqual(["a", "rung 1"]);
-	await giveBack(clock.now());
+	await release(clock.now());
 	expect(taken.slice(2)).toEqual(["b", "rung 2"]);
 });
 
 test("a stopping node takes no more projects", async () => {
-	const { roster, taken, giveBack } = await crowded();
-	roster.closing = true;
-	await giveBack(null);
+	const { owned, taken, release } = await crowded();
+	owned.closing = true;
+	await release(null);
 	expect(taken).toEqual([]);
 });
 
@@ -257,7 +257,7 @@ function takerOf(
 		{ storage: storage as Storage, clock, disk, logger: silentLogger, leaseTermMs: 10_000 },
 		{
 			holder: "node",
-			roster: new Roster(),
+			owned: new OwnedProjects(),
 			renewOverdue: async () => {},
 			renew: async () => {},
 			renewShare: async () => {},

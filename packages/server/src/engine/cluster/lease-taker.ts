@@ -12,16 +12,16 @@
 import { LONGEST_WAIT_MS, type Moment, momentOf, type Timer } from "../../base/clock.ts";
 import type { Lease } from "../../storage/port.ts";
 import { type ActorContext, isTrusted } from "../actor/context.ts";
-import type { Roster } from "./owned-projects.ts";
+import type { OwnedProjects } from "./owned-projects.ts";
 
 /** Maximum number of leases taken in one step. */
-const ACQUIRE_AT_ONCE = 200;
+const ACQUIRE_BATCH = 200;
 /** How often to poll for due projects where other nodes publish too. */
 const POLL_MS = 1_000;
 /**
  * Projects released first when due ones wait, since their number is unknown. Doubles while some still wait.
  */
-const FIRST_PLACES = 8;
+const FIRST_RELEASES = 8;
 /** First delay before retrying a lease whose row is locked, real milliseconds. It doubles … */
 const LOCKED_MS = 5;
 /** … up to this. */
@@ -33,7 +33,7 @@ export type TakerContext = Pick<ActorContext, "storage" | "clock" | "disk" | "lo
 
 export interface LeaseTakerOptions {
 	readonly holder: string;
-	readonly roster: Roster;
+	readonly owned: OwnedProjects;
 	/** Renews this node's leases if that is overdue, before storage can list them as expired. */
 	readonly renewOverdue: () => Promise<void>;
 	readonly renew: () => Promise<unknown>;
@@ -48,17 +48,17 @@ export interface LeaseTakerOptions {
 export class LeaseTaker {
 	readonly #context: TakerContext;
 	readonly #options: LeaseTakerOptions;
-	readonly #roster: Roster;
+	readonly #owned: OwnedProjects;
 	readonly #poked = new Set<string>();
 	/** Projects in which a user requested something: these don't wait for capacity. */
 	readonly #requested = new Set<string>();
 	/** Projects released while others waited, and when each next has work: they are poked then. */
 	readonly #later = new Map<string, number>();
 	/** Due projects are waiting for capacity. */
-	#rungWait = false;
+	#dueWait = false;
 	/** No capacity can be freed for them: no project is idle or has run for a quantum. */
 	#crowded = false;
-	#places = FIRST_PLACES;
+	#releases = FIRST_RELEASES;
 	/** Whether poked projects get the odd one when free capacity is split. */
 	#oddForPoked = false;
 	/** Projects that this node held when the database's current epoch began. */
@@ -68,7 +68,7 @@ export class LeaseTaker {
 	/** Projects whose lease's row was locked when this node tried to take it. */
 	readonly #locked = new Map<string, { waitMs: number; timer: Timer | null }>();
 	#taking: Promise<void> | null = null;
-	#lookForRung = false;
+	#lookForDue = false;
 	#pollTimer: Timer | null = null;
 	/** When storage is next polled for due projects; never while a poll is running. */
 	#pollDue = Number.POSITIVE_INFINITY;
@@ -80,7 +80,7 @@ export class LeaseTaker {
 	constructor(context: TakerContext, options: LeaseTakerOptions) {
 		this.#context = context;
 		this.#options = options;
-		this.#roster = options.roster;
+		this.#owned = options.owned;
 	}
 
 	/** Takes the project, unless another node was just found to own it. */
@@ -100,23 +100,23 @@ export class LeaseTaker {
 
 	/** Takes the projects that this node held when the database's current epoch began. */
 	takeAgain(projectIds: readonly string[]): void {
-		if (this.#roster.closing) return;
+		if (this.#owned.closing) return;
 		this.#heldBefore.clear();
 		for (const projectId of projectIds) this.#heldBefore.add(projectId);
-		this.takeRung();
+		this.takeDue();
 	}
 
 	/** Takes projects whose alarm is due. */
-	takeRung(): void {
-		this.#lookForRung = true;
+	takeDue(): void {
+		this.#lookForDue = true;
 		this.#take();
 	}
 
 	/** A project's release has finished, and it next has work at `wakeAt`. */
-	givenBack(projectId: string, wakeAt: number | null): void {
-		if (this.#rungWait) {
+	released(projectId: string, wakeAt: number | null): void {
+		if (this.#dueWait) {
 			if (wakeAt !== null) this.#later.set(projectId, wakeAt);
-			this.takeRung();
+			this.takeDue();
 		} else if (this.#mayTakePoked()) this.#take();
 		else if (wakeAt !== null) {
 			this.#alarmSet = Math.min(this.#alarmSet, wakeAt);
@@ -145,14 +145,14 @@ export class LeaseTaker {
 
 	/** Runs one step at a time. */
 	#take(): void {
-		if (this.#roster.closing) return;
+		if (this.#owned.closing) return;
 		this.#taking ??= this.#takeAll()
 			.then(
 				() => true,
 				(error: unknown) => {
 					this.#context.logger.error(
 						{ err: error, retryInMs: RETRY_MS },
-						"projects could not be taken up: storage is away",
+						"failed to take projects: storage is unavailable",
 					);
 					this.#pollAt(this.#context.clock.now() + RETRY_MS);
 					return false;
@@ -160,26 +160,26 @@ export class LeaseTaker {
 			)
 			.then((succeeded) => {
 				this.#taking = null;
-				if (succeeded && (this.#mayTakeRequested() || this.#mayTakePoked() || this.#lookForRung)) this.#take();
+				if (succeeded && (this.#mayTakeRequested() || this.#mayTakePoked() || this.#lookForDue)) this.#take();
 			});
 	}
 
 	async #takeAll(): Promise<void> {
 		while (this.#heldBefore.size > 0) {
-			const some = [...this.#heldBefore].slice(0, ACQUIRE_AT_ONCE);
-			await this.#acquire(this.#roster.limit, some, true);
+			const some = [...this.#heldBefore].slice(0, ACQUIRE_BATCH);
+			await this.#acquire(this.#owned.limit, some, true);
 			for (const projectId of some) this.#heldBefore.delete(projectId);
 		}
 		await this.#acquireRequested();
 		await this.#acquirePoked();
-		if (this.#lookForRung) {
-			this.#lookForRung = false;
+		if (this.#lookForDue) {
+			this.#lookForDue = false;
 			await this.#options.renewOverdue();
-			await this.#acquireRung();
-			if (this.#roster.room(this.#roster.share) === 0) {
+			await this.#acquireDue();
+			if (this.#owned.room(this.#owned.share) === 0) {
 				// The share may be out of date: a node that leaves releases all of its projects immediately.
 				await this.#options.renewShare();
-				await this.#acquireRung();
+				await this.#acquireDue();
 			}
 		}
 		await this.#setPoll();
@@ -187,11 +187,11 @@ export class LeaseTaker {
 
 	/** When the reserved capacity is used up too, projects wait in line with the others. */
 	async #acquireRequested(): Promise<void> {
-		const most = this.#roster.limit + this.#roster.reserved;
+		const most = this.#owned.limit + this.#owned.reserved;
 		for (;;) {
-			const wanted = this.#next(this.#requested, ACQUIRE_AT_ONCE);
+			const wanted = this.#next(this.#requested, ACQUIRE_BATCH);
 			if (wanted.length === 0) return;
-			const room = this.#roster.room(most);
+			const room = this.#owned.room(most);
 			for (const projectId of wanted.splice(room)) this.#poked.add(projectId);
 			if (wanted.length > 0) await this.#acquireNamed(most, wanted);
 		}
@@ -199,14 +199,14 @@ export class LeaseTaker {
 
 	async #acquirePoked(): Promise<void> {
 		this.#pokeDue();
-		const room = this.#roster.room(this.#roster.limit);
+		const room = this.#owned.room(this.#owned.limit);
 		this.#oddForPoked = !this.#oddForPoked;
-		let left = this.#rungWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
+		let left = this.#dueWait ? Math.floor((room + Number(this.#oddForPoked)) / 2) : room;
 		while (left > 0) {
-			const wanted = this.#next(this.#poked, Math.min(ACQUIRE_AT_ONCE, left));
+			const wanted = this.#next(this.#poked, Math.min(ACQUIRE_BATCH, left));
 			if (wanted.length === 0) break;
-			const taken = await this.#acquireNamed(this.#roster.limit, wanted);
-			left = Math.min(left - taken, this.#roster.room(this.#roster.limit));
+			const taken = await this.#acquireNamed(this.#owned.limit, wanted);
+			left = Math.min(left - taken, this.#owned.room(this.#owned.limit));
 		}
 	}
 
@@ -218,8 +218,8 @@ export class LeaseTaker {
 		return taken.size;
 	}
 
-	async #acquireRung(): Promise<void> {
-		while ((await this.#acquire(this.#roster.share)).size === ACQUIRE_AT_ONCE && !this.#roster.closing);
+	async #acquireDue(): Promise<void> {
+		while ((await this.#acquire(this.#owned.share)).size === ACQUIRE_BATCH && !this.#owned.closing);
 	}
 
 	/** Removes from the list projects that can be taken now. A poke while they are being taken puts them back. */
@@ -227,7 +227,7 @@ export class LeaseTaker {
 		const next: string[] = [];
 		for (const projectId of list) {
 			if (next.length === most) break;
-			if (!this.#roster.isFree(projectId)) continue;
+			if (!this.#owned.isFree(projectId)) continue;
 			list.delete(projectId);
 			next.push(projectId);
 		}
@@ -246,17 +246,17 @@ export class LeaseTaker {
 
 	/** Not if another node was just found to own the project, or if a retry is scheduled anyway. */
 	#mayPoke(projectId: string): boolean {
-		if (this.#roster.closing || this.#isWaiting(projectId)) return false;
+		if (this.#owned.closing || this.#isWaiting(projectId)) return false;
 		return (this.#elsewhere.get(projectId) ?? 0) <= this.#context.clock.now();
 	}
 
 	#mayTakeRequested(): boolean {
-		return [...this.#requested].some((projectId) => this.#roster.isFree(projectId));
+		return [...this.#requested].some((projectId) => this.#owned.isFree(projectId));
 	}
 
 	#mayTakePoked(): boolean {
-		if (this.#roster.room(this.#roster.limit) === 0) return false;
-		for (const projectId of this.#poked) if (this.#roster.isFree(projectId)) return true;
+		if (this.#owned.room(this.#owned.limit) === 0) return false;
+		for (const projectId of this.#poked) if (this.#owned.isFree(projectId)) return true;
 		return false;
 	}
 
@@ -264,7 +264,7 @@ export class LeaseTaker {
 		let count = 0;
 		for (const projectId of this.#poked) {
 			if (count === most) break;
-			if (this.#roster.isFree(projectId)) count += 1;
+			if (this.#owned.isFree(projectId)) count += 1;
 		}
 		return count;
 	}
@@ -280,7 +280,7 @@ export class LeaseTaker {
 	async #acquire(most: number, projectIds?: readonly string[], heldBefore?: boolean): Promise<ReadonlySet<string>> {
 		const { storage, clock } = this.#context;
 		const { holder, onTaken, renew } = this.#options;
-		const room = Math.min(ACQUIRE_AT_ONCE, this.#roster.room(most));
+		const room = Math.min(ACQUIRE_BATCH, this.#owned.room(most));
 		if (room <= 0) return new Set();
 		const since = momentOf(clock);
 		let locked: readonly string[] = [];
@@ -301,7 +301,7 @@ export class LeaseTaker {
 	 * project.
 	 */
 	#tryAgain(projectId: string, heldBefore: boolean): void {
-		if (this.#roster.closing) return;
+		if (this.#owned.closing) return;
 		const { disk } = this.#context;
 		const waitMs = Math.min(LOCKED_MAX_MS, 2 * (this.#locked.get(projectId)?.waitMs ?? LOCKED_MS / 2));
 		const waiting: { waitMs: number; timer: Timer | null } = { waitMs, timer: null };
@@ -333,31 +333,31 @@ export class LeaseTaker {
 	}
 
 	/** Releases some projects if others wait for capacity. */
-	#makeRoom(isRung: boolean): void {
-		const { limit } = this.#roster;
+	#makeRoom(isDue: boolean): void {
+		const { limit } = this.#owned;
 		// Poked projects are due as well.
-		this.#rungWait = isRung && this.#roster.room(limit) === 0;
+		this.#dueWait = isDue && this.#owned.room(limit) === 0;
 		this.#crowded = false;
-		if (!this.#rungWait) {
-			this.#places = FIRST_PLACES;
+		if (!this.#dueWait) {
+			this.#releases = FIRST_RELEASES;
 			// From now on alarms wake them.
 			this.#later.clear();
 			return;
 		}
-		const poked = this.#countPoked(ACQUIRE_AT_ONCE);
-		this.#options.makeRoom(poked > 0 ? poked : this.#places);
-		if (poked === 0) this.#places = Math.min(ACQUIRE_AT_ONCE, this.#places * 2);
-		if (this.#roster.room(limit) > 0) this.#lookForRung = true;
+		const poked = this.#countPoked(ACQUIRE_BATCH);
+		this.#options.makeRoom(poked > 0 ? poked : this.#releases);
+		if (poked === 0) this.#releases = Math.min(ACQUIRE_BATCH, this.#releases * 2);
+		if (this.#owned.room(limit) > 0) this.#lookForDue = true;
 		else this.#crowded = true;
 	}
 
 	#pollAt(at: number): void {
-		if (this.#roster.closing) return;
+		if (this.#owned.closing) return;
 		this.#pollTimer?.cancel();
 		this.#pollDue = at;
 		this.#pollTimer = this.#context.clock.setTimeout(() => {
 			this.#pollDue = Number.POSITIVE_INFINITY;
-			this.takeRung();
+			this.takeDue();
 		}, at - this.#context.clock.now());
 	}
 }

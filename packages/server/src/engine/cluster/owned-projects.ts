@@ -2,7 +2,7 @@ import { PROJECTS } from "../../base/budgets.ts";
 import type { Actor } from "../actor/actor.ts";
 
 /** The projects that this node owns, with an actor for each, and those whose lease is being released. */
-export class Roster {
+export class OwnedProjects {
 	/** Maximum number of projects owned at a time. Any more take turns. */
 	readonly limit: number;
 	/** Extra capacity for projects in which a user requested something. */

@@ -13,39 +13,39 @@ import type { Actor } from "../actor/actor.ts";
 import type { ActorContext } from "../actor/context.ts";
 
 /** Hints are batched for this long, so that a busy peer costs only a few reads per second. */
-const GATHER_MS = 50;
+const BATCH_MS = 50;
 /** How often marks are read without a hint. */
 const LOOK_MS = 1_000;
 /** How long a change waits for the lease holder, in lease durations. */
 const PATIENCE = 1.5;
 /** How often to check for an acknowledgement. */
-const ASK_MS = 20;
+const CHECK_MS = 20;
 /** First delay before repeating an acknowledgement whose lease row was locked, milliseconds. It doubles … */
-const TELL_AGAIN_MS = 10;
+const ACKNOWLEDGE_AGAIN_MS = 10;
 /** … up to this. After that, the regular checks repeat it. */
-const TELL_AGAIN_MAX_MS = 1_000;
+const ACKNOWLEDGE_AGAIN_MAX_MS = 1_000;
 /** Maximum number of projects whose marks are read in one call. */
-const MARKS_AT_ONCE = 1_000;
+const MARKS_BATCH = 1_000;
 
 /** The revision that an actor applies and hasn't acknowledged yet. */
-interface News {
+interface Unacknowledged {
 	readonly actor: Actor;
 	readonly revision: number;
 }
 
-export interface NeighboursOptions {
+export interface PeersOptions {
 	readonly storage: NeighbourStorage;
 	readonly holder: string;
 	readonly actors: ReadonlyMap<string, Actor>;
 	/** Makes an actor apply what is stored while its lanes are held. */
 	readonly reload: (actor: Actor) => Promise<void>;
 	/** Takes projects that no node owns. */
-	readonly takeUp: () => void;
+	readonly takeDue: () => void;
 }
 
-export class Neighbours {
+export class Peers {
 	readonly #context: ActorContext;
-	readonly #options: NeighboursOptions;
+	readonly #options: PeersOptions;
 	/** The acknowledged revision of each actor's lease. */
 	readonly #acknowledged = new WeakMap<Actor, number>();
 	readonly #hinted = new Set<string>();
@@ -56,7 +56,7 @@ export class Neighbours {
 	#nodes = 1;
 	#stopped = false;
 
-	constructor(context: ActorContext, options: NeighboursOptions) {
+	constructor(context: ActorContext, options: PeersOptions) {
 		this.#context = context;
 		this.#options = options;
 	}
@@ -75,7 +75,7 @@ export class Neighbours {
 		try {
 			await this.#options.storage.leave(this.#options.holder);
 		} catch (error) {
-			this.#context.logger.warn({ err: error }, "other nodes could not be told that this one leaves");
+			this.#context.logger.warn({ err: error }, "failed to announce to other nodes that this one is leaving");
 		}
 	}
 
@@ -93,40 +93,41 @@ export class Neighbours {
 
 	/** Acknowledges the revisions that these actors apply. Call this once they have loaded. */
 	async acknowledge(actors: readonly Actor[]): Promise<void> {
-		const news = actors.flatMap((actor) => {
+		const unacknowledged = actors.flatMap((actor) => {
 			const revision = actor.mark?.revision;
 			// Another node may still apply an older revision, under a lease that the database has lost.
 			if (revision === undefined || actor.isSuspended || (this.#acknowledged.get(actor) ?? -1) >= revision) return [];
 			return [{ actor, revision }];
 		});
-		if (news.length === 0) return;
-		const locked = await this.#tell(news);
-		if (locked.length > 0) this.#tellAgain(locked, TELL_AGAIN_MS);
+		if (unacknowledged.length === 0) return;
+		const locked = await this.#tellOwners(unacknowledged);
+		if (locked.length > 0) this.#acknowledgeLater(locked, ACKNOWLEDGE_AGAIN_MS);
 	}
 
 	/** @returns those whose lease row was locked */
-	async #tell(news: readonly News[]): Promise<News[]> {
-		const told = news.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
+	async #tellOwners(unacknowledged: readonly Unacknowledged[]): Promise<Unacknowledged[]> {
+		const told = unacknowledged.map(({ actor, revision }) => ({ lease: actor.lease, revision }));
 		const left = await this.#options.storage.acknowledge(told);
 		const locked = new Set(left.map(({ lease }) => lease.projectId));
-		for (const { actor, revision } of news) if (!locked.has(actor.projectId)) this.#acknowledged.set(actor, revision);
-		return news.filter(({ actor }) => locked.has(actor.projectId));
+		for (const { actor, revision } of unacknowledged)
+			if (!locked.has(actor.projectId)) this.#acknowledged.set(actor, revision);
+		return unacknowledged.filter(({ actor }) => locked.has(actor.projectId));
 	}
 
 	/** Repeats these acknowledgements later. Only callers that changed these projects are waiting for them. */
-	#tellAgain(news: readonly News[], waitMs: number): void {
+	#acknowledgeLater(unacknowledged: readonly Unacknowledged[], waitMs: number): void {
 		const { disk, logger } = this.#context;
 		disk.setTimeout(() => {
 			const { actors } = this.#options;
-			const left = news.filter(({ actor, revision }) => {
+			const left = unacknowledged.filter(({ actor, revision }) => {
 				return actors.get(actor.projectId) === actor && (this.#acknowledged.get(actor) ?? -1) < revision;
 			});
 			if (this.#stopped || left.length === 0) return;
-			this.#tell(left).then(
+			this.#tellOwners(left).then(
 				(locked) => {
-					if (locked.length > 0 && waitMs < TELL_AGAIN_MAX_MS) this.#tellAgain(locked, waitMs * 2);
+					if (locked.length > 0 && waitMs < ACKNOWLEDGE_AGAIN_MAX_MS) this.#acknowledgeLater(locked, waitMs * 2);
 				},
-				(error: unknown) => logger.warn({ err: error }, "other nodes could not be told of a load"),
+				(error: unknown) => logger.warn({ err: error }, "failed to acknowledge a project's revision to other nodes"),
 			);
 		}, waitMs);
 	}
@@ -146,13 +147,13 @@ export class Neighbours {
 				if (await this.#options.storage.isInForce(projectId, revision)) return;
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") throw error;
-				logger.error({ err: error, projectId }, "whether a change is in force could not be read");
+				logger.error({ err: error, projectId }, "failed to read whether a change is in force");
 			}
 			if (clock.elapsed() >= deadline) {
-				logger.error({ projectId }, "another node holds this project and has not taken over a change of it");
+				logger.error({ projectId }, "the node that owns this project hasn't applied a change of its webhooks");
 				return;
 			}
-			await new Promise<void>((resolve) => clock.setTimeout(resolve, ASK_MS));
+			await new Promise<void>((resolve) => clock.setTimeout(resolve, CHECK_MS));
 		}
 	}
 
@@ -164,9 +165,9 @@ export class Neighbours {
 			const hinted = [...this.#hinted];
 			this.#hinted.clear();
 			const worked = hinted.flatMap((id) => this.#options.actors.get(id) ?? []);
-			if (worked.length < hinted.length) this.#options.takeUp();
+			if (worked.length < hinted.length) this.#options.takeDue();
 			if (worked.length > 0) this.#looking = this.#look(worked);
-		}, GATHER_MS);
+		}, BATCH_MS);
 	}
 
 	#lookAgain(): void {
@@ -180,8 +181,8 @@ export class Neighbours {
 
 	async #look(actors: readonly Actor[]): Promise<void> {
 		try {
-			for (let at = 0; at < actors.length; at += MARKS_AT_ONCE) {
-				const some = actors.slice(at, at + MARKS_AT_ONCE);
+			for (let at = 0; at < actors.length; at += MARKS_BATCH) {
+				const some = actors.slice(at, at + MARKS_BATCH);
 				// An actor may learn of something newer while the marks are being read.
 				const before = some.map((actor) => actor.mark);
 				const marks = await this.#options.storage.readMarks(some.map(({ projectId }) => projectId));
@@ -189,7 +190,7 @@ export class Neighbours {
 				await this.acknowledge(some.filter((actor) => this.#options.actors.get(actor.projectId) === actor));
 			}
 		} catch (error) {
-			this.#context.logger.error({ err: error, retryInMs: LOOK_MS }, "what other nodes changed could not be read");
+			this.#context.logger.error({ err: error, retryInMs: LOOK_MS }, "failed to read what other nodes changed");
 		}
 	}
 

@@ -292,11 +292,11 @@ test("attempts in flight at a previous owner are not sent until that node is gon
 	const attempt = { webhookId: "wh_1", seq: 1, replay: 0, queue: null, until: 1_000 };
 	const retry = { webhookId: "wh_1", seq: 7, replay: 1, queue: "replay", until: 1_000 } as const;
 	lane.inFlightElsewhere([attempt, retry]);
-	expect(lane.isUnderWay(retryOf({ seq: 7, replay: 1 }))).toBe(true);
+	expect(lane.isInFlight(retryOf({ seq: 7, replay: 1 }))).toBe(true);
 	expect([start(lane, log, 128), start(lane, log, 128)]).toEqual([2, null]);
 	lane.firstEnded(2);
 	lane.inFlightElsewhere([]);
-	expect(lane.isUnderWay(retryOf({ seq: 7, replay: 1 }))).toBe(false);
+	expect(lane.isInFlight(retryOf({ seq: 7, replay: 1 }))).toBe(false);
 	expect([start(lane, log, 128), start(lane, log, 128)]).toEqual([1, 3]);
 });
 
@@ -307,7 +307,7 @@ test("committing a series leaves the delivery's next one in flight", () => {
 	lane.queuedEnded(before);
 	lane.queuedStarted(next);
 	lane.queuedCommitted(before);
-	expect(lane.isUnderWay(next)).toBe(true);
+	expect(lane.isInFlight(next)).toBe(true);
 });
 
 test("a lane is due when its first due queue is", () => {

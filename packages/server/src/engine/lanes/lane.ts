@@ -39,7 +39,7 @@ export class Lane {
 		replay: new RetryQueue(),
 		requested: new RetryQueue(),
 	};
-	/** Which kind of attempt starts next: an index into the starter's classes. */
+	/** Which kind of attempt starts next: an index into the dispatcher's classes. */
 	turn = 0;
 	/** Whether to look at it once the actor's messages are handled. */
 	marked = false;
@@ -68,7 +68,7 @@ export class Lane {
 	#sending = 0;
 	#index = 0;
 	/** Retries and replays from their start until their outcome is committed: series by event. */
-	readonly #underWay = new Map<number, number>();
+	readonly #inProgress = new Map<number, number>();
 	readonly #queuedSending: Record<QueueName, number> = { retry: 0, replay: 0, requested: 0 };
 
 	/** Attempts in flight at a previous owner of the project. */
@@ -99,7 +99,7 @@ export class Lane {
 
 	/** Whether no retry or replay is pending or in flight. */
 	get queuesEmpty(): boolean {
-		return this.#underWay.size === 0 && Object.values(this.#queues).every((queue) => queue.nextDueAt === null);
+		return this.#inProgress.size === 0 && Object.values(this.#queues).every((queue) => queue.nextDueAt === null);
 	}
 
 	get position(): number {
@@ -155,7 +155,7 @@ export class Lane {
 				this.#sending += 1;
 				this.#open.hold(seq);
 			} else {
-				this.#underWay.set(seq, replay);
+				this.#inProgress.set(seq, replay);
 				this.#queuedSending[queue] += 1;
 			}
 		}
@@ -168,7 +168,7 @@ export class Lane {
 			return;
 		}
 		this.#queuedSending[queue] -= 1;
-		if (this.#underWay.get(seq) === replay) this.#underWay.delete(seq);
+		if (this.#inProgress.get(seq) === replay) this.#inProgress.delete(seq);
 		this.invalidateRetries();
 	}
 
@@ -300,16 +300,16 @@ export class Lane {
 		return next;
 	}
 
-	get queuedUnderWay(): number {
-		return this.#underWay.size;
+	get queuedInFlight(): number {
+		return this.#inProgress.size;
 	}
 
-	isUnderWay({ seq, replay }: Retry): boolean {
-		return this.#underWay.get(seq) === replay;
+	isInFlight({ seq, replay }: Retry): boolean {
+		return this.#inProgress.get(seq) === replay;
 	}
 
 	queuedStarted(retry: Retry): void {
-		this.#underWay.set(retry.seq, retry.replay);
+		this.#inProgress.set(retry.seq, retry.replay);
 		this.#queuedSending[retry.queue] += 1;
 	}
 
@@ -319,7 +319,7 @@ export class Lane {
 
 	/** Removes this series, unless a newer one of the same delivery is already in flight. */
 	queuedCommitted(retry: Retry): void {
-		if (this.isUnderWay(retry)) this.#underWay.delete(retry.seq);
+		if (this.isInFlight(retry)) this.#inProgress.delete(retry.seq);
 	}
 
 	/** Whether this attempt should still be made. @param retry null for a first attempt */

@@ -48,25 +48,25 @@ test("for any sequence of reads and changes, every waiting attempt comes out onc
 			const model = new Model();
 			for (let i = 0; i < stored; i++) model.rows.set(3000 + i, retry(3000 + i, (i * 7) % 500));
 			const queue = new RetryQueue();
-			const underWay: Retry[] = [];
+			const inProgress: Retry[] = [];
 			let reading: { rows: Retry[]; limit: number } | null = null;
-			const isUnderWay = ({ seq }: Pick<Retry, "seq">): boolean => underWay.some((r) => r.seq === seq);
+			const isInFlight = ({ seq }: Pick<Retry, "seq">): boolean => inProgress.some((r) => r.seq === seq);
 			const read = (): void => {
 				if (reading || !queue.wantsLoad(Number.MAX_SAFE_INTEGER)) return;
-				const limit = queue.beginLoad(underWay.length);
+				const limit = queue.beginLoad(inProgress.length);
 				reading = { limit, rows: model.window(limit) };
 			};
 			const arrive = (): void => {
 				if (!reading) return;
-				queue.endLoad(reading.rows, reading.limit, isUnderWay);
+				queue.endLoad(reading.rows, reading.limit, isInFlight);
 				reading = null;
 			};
 			const take = (): Retry | undefined => {
 				const taken = queue.shift();
 				if (!taken) return undefined;
 				expect(model.rows.get(taken.seq)).toEqual(taken);
-				expect(isUnderWay(taken)).toBe(false);
-				underWay.push(taken);
+				expect(isInFlight(taken)).toBe(false);
+				inProgress.push(taken);
 				return taken;
 			};
 			for (const s of steps) {
@@ -76,7 +76,7 @@ test("for any sequence of reads and changes, every waiting attempt comes out onc
 				} else if (s.kind === "take") {
 					take();
 				} else if (s.kind === "settle") {
-					const ended = underWay.shift();
+					const ended = inProgress.shift();
 					if (!ended) continue;
 					queue.forget(ended);
 					if (s.again === null) {
@@ -102,7 +102,7 @@ test("for any sequence of reads and changes, every waiting attempt comes out onc
 				read();
 			}
 			const expected = [...model.rows.values()]
-				.filter((r) => !isUnderWay(r) || rest.some((x) => x.seq === r.seq))
+				.filter((r) => !isInFlight(r) || rest.some((x) => x.seq === r.seq))
 				.sort(inOrder);
 			expect(rest).toEqual(expected);
 		}),

@@ -55,15 +55,15 @@ export class RetryQueue {
 	}
 
 	/** Starts a read. @returns how many rows to request, given that `underWay` of the first ones may be in flight */
-	beginLoad(underWay: number): number {
+	beginLoad(inProgress: number): number {
 		this.#loading = true;
 		this.#outdated = false;
 		this.#changed.clear();
-		return CAPACITY / 2 + underWay;
+		return CAPACITY / 2 + inProgress;
 	}
 
 	/** The read returned these rows from the start of the queue, at most `limit`. */
-	endLoad(rows: readonly Retry[], limit: number, isUnderWay: (retry: Retry) => boolean): void {
+	endLoad(rows: readonly Retry[], limit: number, isInFlight: (retry: Retry) => boolean): void {
 		this.#loading = false;
 		if (this.#outdated) {
 			this.#horizon = START;
@@ -71,7 +71,7 @@ export class RetryQueue {
 		}
 		const last = rows.at(-1);
 		this.#horizon = rows.length >= limit && last ? { dueAt: last.dueAt, seq: last.seq } : null;
-		this.#head = rows.filter((row) => row.replay > (this.#changed.get(row.seq)?.replay ?? -1) && !isUnderWay(row));
+		this.#head = rows.filter((row) => row.replay > (this.#changed.get(row.seq)?.replay ?? -1) && !isInFlight(row));
 		for (const { next } of this.#changed.values()) if (next) this.#insert(next);
 		this.#changed.clear();
 	}

@@ -189,7 +189,7 @@ export class Settler {
 				if (error.code === "locked") return this.#findLocked(settlements, apart);
 				this.#logger.error(
 					{ err: error, settlements: settlements.length, retryInMs: waitMs },
-					"outcomes wait: storage is away",
+					"storage is unavailable: outcomes wait to be committed",
 				);
 				await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, waitMs));
 			}
@@ -210,7 +210,7 @@ export class Settler {
 		if (settlements.length > 1) for (const one of settlements) results.push(...(await this.#settle([one], apart)));
 		else
 			for (const { projectId } of settlements) {
-				this.#logger.error({ err: error, projectId }, "outcomes refused by storage");
+				this.#logger.error({ err: error, projectId }, "storage rejected outcomes");
 				results.push("refused");
 			}
 		return results;
