@@ -25,6 +25,7 @@ type Events = {
 	connect: [];
 	secureConnect: [];
 	session: [Buffer];
+	keylog: [Buffer];
 	timeout: [];
 	end: [];
 	error: [Error];

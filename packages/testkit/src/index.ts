@@ -50,6 +50,7 @@ export {
 	startReceiver,
 } from "./receiver.ts";
 export { Signal } from "./signal.ts";
+export { type FloodingSocket, serveTlsFlood, type TlsFlood } from "./tls-floods.ts";
 export { patience, until, within } from "./until.ts";
 export { TOLERANCE_S, type Verification, type VerifyOptions, verifyRequest } from "./verify.ts";
 export { VirtualClock } from "./virtual-clock.ts";

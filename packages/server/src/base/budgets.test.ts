@@ -68,6 +68,7 @@ test("the page for operators names the limits that the code has", () => {
 		`hosts whose TLS session is kept | ${n(RECEIVERS.tlsSessions)}, with up to ${n(RECEIVERS.sessionBytes)} bytes`,
 		`stored part of a response | ${n(RECEIVERS.keptBytes)} bytes`,
 		`header of a response | ${n(RECEIVERS.headBytes)} bytes, ${RECEIVERS.interimResponses} interim`,
+		`${RECEIVERS.sessionsPerConnection} TLS sessions, ${RECEIVERS.keyUpdates} key updates, ${RECEIVERS.renegotiations} requests to renegotiate`,
 		`parts of the log kept in memory | ${n(WINDOWS.bytes)} bytes, in windows of up to ${WINDOWS.events} events`,
 		`windows per project | ${WINDOWS.windowsPerProject}, read ${WINDOWS.readsPerProject} at`,
 		`retries of a webhook in memory | ${WINDOWS.retriesPerQueue} for each`,

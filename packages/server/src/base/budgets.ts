@@ -239,6 +239,9 @@ export const RECEIVERS = {
 	sessionBytes: 16 * KIB,
 	/** TLS sessions that a receiver may issue on one connection. Servers usually issue two or four. */
 	sessionsPerConnection: 16,
+	/** Key updates (TLS 1.3) and requests to renegotiate (TLS 1.2) on one connection. Most receivers send neither. */
+	keyUpdates: 16,
+	renegotiations: 16,
 } as const;
 
 /** Limits on sends. */

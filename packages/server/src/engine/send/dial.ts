@@ -9,6 +9,7 @@ import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type ConnectOptions, createConnect, type Socket } from "./socket.ts";
+import { limitFloods } from "./tls-floods.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
@@ -233,6 +234,7 @@ class Dial implements Dialing {
 			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
 		socket.once("secureConnect", () => this.#end(null, socket));
+		limitFloods(socket);
 		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
 	}
 

@@ -22,7 +22,9 @@ export interface Socket {
 	setTimeout(ms: number, callback?: () => void): unknown;
 	on(event: "error", listener: (error: Error) => void): unknown;
 	on(event: "session", listener: (session: Buffer) => void): unknown;
-	on(event: "end" | "close", listener: () => void): unknown;
+	/** Calls back with each line of the key log, as OpenSSL derives a secret. */
+	on(event: "keylog", listener: (line: Buffer) => void): unknown;
+	on(event: "secureConnect" | "end" | "close", listener: () => void): unknown;
 	once(event: "connect" | "secureConnect", listener: () => void): unknown;
 }
 
