@@ -12,7 +12,7 @@ export default defineConfig({
 	},
 	build: {
 		target: ["chrome119", "edge119", "firefox121", "safari17.2"],
-		// The policy of the page allows files of its own alone, so nothing is inlined.
+		// The page's Content-Security-Policy only allows its own files, so nothing is inlined.
 		assetsInlineLimit: 0,
 		modulePreload: { polyfill: false },
 		chunkSizeWarningLimit: 700,

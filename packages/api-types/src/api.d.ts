@@ -439,7 +439,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Send a test event
-         * @description Sends the sample of a type that the webhook is subscribed to, to this webhook alone. Test events are in the delivery log, not in the event log.
+         * @description Sends a type's sample to this webhook only. The webhook must be subscribed to the type. Test events are in the delivery log, not in the event log.
          */
         readonly post: operations["testWebhook"];
         readonly delete?: never;
@@ -1082,9 +1082,9 @@ export interface webhooks {
          * customer.created
          * @description An e-mail address bought from the store for the first time.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.customer.created"];
         readonly delete?: never;
@@ -1106,9 +1106,9 @@ export interface webhooks {
          * purchase.completed
          * @description An order was paid and recorded. Fires after the payment was confirmed and before anything is delivered.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.purchase.completed"];
         readonly delete?: never;
@@ -1130,9 +1130,9 @@ export interface webhooks {
          * purchase.refunded
          * @description A refund was processed. `partial` tells a refund of a part from one that completes the whole amount.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.purchase.refunded"];
         readonly delete?: never;
@@ -1154,9 +1154,9 @@ export interface webhooks {
          * delivery.success
          * @description A deliverable (game command, chat-platform role or file) was completed.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.delivery.success"];
         readonly delete?: never;
@@ -1178,9 +1178,9 @@ export interface webhooks {
          * delivery.failed
          * @description A deliverable was given up (dead-lettered) after its retries were exhausted.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.delivery.failed"];
         readonly delete?: never;
@@ -1202,9 +1202,9 @@ export interface webhooks {
          * basket.abandoned
          * @description A basket with at least one item sat untouched for 24 hours.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.basket.abandoned"];
         readonly delete?: never;
@@ -1226,9 +1226,9 @@ export interface webhooks {
          * subscription.created
          * @description A recurring subscription started.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.subscription.created"];
         readonly delete?: never;
@@ -1250,9 +1250,9 @@ export interface webhooks {
          * subscription.canceled
          * @description A subscription was canceled.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.subscription.canceled"];
         readonly delete?: never;
@@ -1274,9 +1274,9 @@ export interface webhooks {
          * chargeback.created
          * @description A payment processor raised a dispute about an order.
          *
-         *     The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+         *     The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
          *
-         *     Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.
+         *     Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.
          */
         readonly post: operations["receive.chargeback.created"];
         readonly delete?: never;
@@ -1295,7 +1295,7 @@ export interface components {
          */
         readonly NewProject: {
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
@@ -1314,7 +1314,7 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
@@ -1340,21 +1340,21 @@ export interface components {
             readonly status: number;
             /** @description What happened and what to do. */
             readonly detail: string;
-            /** @description With `log-behind`: where the log ends. */
+            /** @description With `log-behind`: the last `seq` of the log. */
             readonly last_seq?: number;
-            /** @description With `log-behind`: pass it as `after` to read what comes next. */
+            /** @description With `log-behind`: pass it as `after` to continue. */
             readonly continue_after?: number;
             /** @description With `log-behind`: pass it along with `continue_after`. */
             readonly epoch?: string;
             readonly errors?: readonly {
-                /** @description Where: a JSON Pointer into the body (empty for the whole of it), or `?name` for a query parameter. */
+                /** @description A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter. */
                 readonly pointer: string;
                 readonly detail: string;
             }[];
         };
         readonly ProjectPatch: {
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
@@ -1366,7 +1366,7 @@ export interface components {
          */
         readonly NewApiKey: {
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
@@ -1378,12 +1378,12 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
             /**
-             * @description The key's first characters, to tell keys apart by.
+             * @description The key's first characters, to tell keys apart.
              * @example phk_Zk3v9QxB
              */
             readonly prefix: string;
@@ -1393,7 +1393,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly created_at: string;
-            /** @description The key. Shown this once and stored as a hash. */
+            /** @description The key, shown only in this response and stored as a hash. */
             readonly key: string;
         };
         readonly ApiKey: {
@@ -1403,12 +1403,12 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
             /**
-             * @description The key's first characters, to tell keys apart by.
+             * @description The key's first characters, to tell keys apart.
              * @example phk_Zk3v9QxB
              */
             readonly prefix: string;
@@ -1418,7 +1418,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly created_at: string;
-            /** @description When it was last used, to the minute or so. */
+            /** @description When it was last used, accurate to about a minute. */
             readonly last_used_at: string | null;
         };
         /**
@@ -1430,11 +1430,11 @@ export interface components {
         readonly EventTypeEntry: {
             readonly type: components["schemas"]["EventType"];
             readonly description: string;
-            /** @description Announced, and not yet made by every store platform. */
+            /** @description Announced, but not yet published by every store platform. */
             readonly future: boolean;
             /** @description JSON Schema (2020-12) of the event's data. */
             readonly schema: Record<string, never>;
-            /** @description Data as it may look. */
+            /** @description Sample data. */
             readonly sample: Record<string, never>;
         };
         /**
@@ -1447,29 +1447,29 @@ export interface components {
          */
         readonly NewEvent: {
             readonly type: components["schemas"]["EventType"];
-            /** @description The event's own data, delivered character for character; the catalogue has its schema. Where that is enforced, integers are written without a fraction or an exponent and are at most 2^53 - 1 in size, the fields that it names are given once, and `currency` is in ISO 4217. */
+            /** @description The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. */
             readonly data: Record<string, never>;
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly id?: string;
             /**
              * Format: date-time
-             * @description ISO 8601 with its zone, not in the future; the time of the call by default.
+             * @description When the event happened; the time of the call by default. At most 5 minutes in the future. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
              */
             readonly created_at?: string;
-        };
+        } & (unknown & unknown);
         readonly NewEventBatch: {
             readonly events: readonly components["schemas"]["NewEvent"][];
         };
         readonly PublishedEvent: {
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly id: string;
-            /** @description Its place in the project's log. */
+            /** @description Its sequence number in the project's log. */
             readonly seq: number;
             readonly type: components["schemas"]["EventType"];
             /**
@@ -1487,10 +1487,10 @@ export interface components {
         readonly PublishedEventBatch: {
             readonly events: readonly components["schemas"]["PublishedEvent"][];
         };
-        /** @description What a webhook receives, byte for byte. */
+        /** @description The body that a webhook receives, byte for byte. */
         readonly Envelope: {
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly id: string;
@@ -1506,7 +1506,7 @@ export interface components {
              * @example proj_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly project_id: string;
-            /** @description The event's own data, delivered character for character; the catalogue has its schema. Where that is enforced, integers are written without a fraction or an exponent and are at most 2^53 - 1 in size, the fields that it names are given once, and `currency` is in ISO 4217. */
+            /** @description The event's own data, delivered character for character. The catalogue has its schema. Types whose schema is enforced are refused if an integer has a fraction, an exponent or an absolute value above 2^53 - 1, if a field that the schema names appears twice, or if `currency` isn't in ISO 4217. */
             readonly data: Record<string, never>;
         };
         /**
@@ -1534,24 +1534,25 @@ export interface components {
          */
         readonly NewOrder: {
             /**
-             * @description The order's identifier at the store platform.
+             * @description The order's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example ord_10482
              */
             readonly order_id: string;
             /**
-             * @description The buyer's e-mail address. Space around it is dropped.
+             * @description The buyer's e-mail address. Spaces around it are dropped.
              * @example ada@example.com
              */
             readonly customer_email: string;
-            /** @description What was paid, in minor currency units. */
+            /** @description The amount paid, in minor currency units. */
             readonly amount_cents: number;
             /**
              * @description Three capital letters (ISO 4217).
              * @example EUR
+             * @enum {string}
              */
-            readonly currency: string;
+            readonly currency: "AED" | "AFN" | "ALL" | "AMD" | "ANG" | "AOA" | "ARS" | "AUD" | "AWG" | "AZN" | "BAM" | "BBD" | "BDT" | "BGN" | "BHD" | "BIF" | "BMD" | "BND" | "BOB" | "BRL" | "BSD" | "BTN" | "BWP" | "BYN" | "BZD" | "CAD" | "CDF" | "CHF" | "CLP" | "CNY" | "COP" | "CRC" | "CUC" | "CUP" | "CVE" | "CZK" | "DJF" | "DKK" | "DOP" | "DZD" | "EGP" | "ERN" | "ETB" | "EUR" | "FJD" | "FKP" | "GBP" | "GEL" | "GHS" | "GIP" | "GMD" | "GNF" | "GTQ" | "GYD" | "HKD" | "HNL" | "HRK" | "HTG" | "HUF" | "IDR" | "ILS" | "INR" | "IQD" | "IRR" | "ISK" | "JMD" | "JOD" | "JPY" | "KES" | "KGS" | "KHR" | "KMF" | "KPW" | "KRW" | "KWD" | "KYD" | "KZT" | "LAK" | "LBP" | "LKR" | "LRD" | "LSL" | "LYD" | "MAD" | "MDL" | "MGA" | "MKD" | "MMK" | "MNT" | "MOP" | "MRU" | "MUR" | "MVR" | "MWK" | "MXN" | "MYR" | "MZN" | "NAD" | "NGN" | "NIO" | "NOK" | "NPR" | "NZD" | "OMR" | "PAB" | "PEN" | "PGK" | "PHP" | "PKR" | "PLN" | "PYG" | "QAR" | "RON" | "RSD" | "RUB" | "RWF" | "SAR" | "SBD" | "SCR" | "SDG" | "SEK" | "SGD" | "SHP" | "SLE" | "SLL" | "SOS" | "SRD" | "SSP" | "STN" | "SVC" | "SYP" | "SZL" | "THB" | "TJS" | "TMT" | "TND" | "TOP" | "TRY" | "TTD" | "TWD" | "TZS" | "UAH" | "UGX" | "USD" | "UYU" | "UZS" | "VES" | "VND" | "VUV" | "WST" | "XAF" | "XCD" | "XCG" | "XDR" | "XOF" | "XPF" | "XSU" | "YER" | "ZAR" | "ZMW" | "ZWG" | "ZWL";
             /**
-             * @description Objects; the catalogue (`GET /v1/event-types`) documents `product_id`, `name`, `quantity` and `unit_amount_cents`, and others may be added. Integers beyond 2^53 have to be strings.
+             * @description What was ordered. Other properties may be added. Integers beyond 2^53 have to be strings, and nesting is limited to 32 levels.
              * @example [
              *       {
              *         "product_id": "prod_vip_30d",
@@ -1567,14 +1568,23 @@ export interface components {
              *       }
              *     ]
              */
-            readonly items: readonly unknown[];
+            readonly items: readonly {
+                /** @description The product's identifier in the store. */
+                readonly product_id?: string | number;
+                /** @description The product's name as the buyer saw it. */
+                readonly name?: string;
+                /** @description How many of the product. */
+                readonly quantity?: number;
+                /** @description The price of one, in minor currency units. */
+                readonly unit_amount_cents?: number;
+            }[];
             /**
-             * @description The basket that was bought's identifier at the store platform.
+             * @description The basket that was bought's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example bsk_55310
              */
             readonly basket_id?: string;
         };
-        /** @description The same answer for the same report, however often it comes. */
+        /** @description A recorded fact. A repeated report gets the same response. */
         readonly Fact: {
             /**
              * Format: date-time
@@ -1582,19 +1592,20 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly recorded_at: string;
-            /** @description What it made, in the order of the log. */
+            /** @description The events it created, in log order. */
             readonly events: readonly components["schemas"]["PublishedEvent"][];
         };
         readonly NewOrders: {
+            /** @description Each is recorded or refused separately: an invalid order gets the outcome `invalid`, and the others are recorded. */
             readonly orders: readonly components["schemas"]["NewOrder"][];
         };
         readonly OrderResults: {
-            /** @description One for each order, in their order. */
+            /** @description One result for each order, in the same order. */
             readonly results: readonly {
-                /** @description Null where the order named none. */
+                /** @description Null if the order had none. */
                 readonly order_id: string | null;
                 /**
-                 * @description `repeated`: recorded before with the same content. `conflict`: before with other content. The last three wrote nothing.
+                 * @description `repeated`: already recorded with the same content. `conflict`: already recorded with different content. The last three recorded nothing.
                  * @enum {string}
                  */
                 readonly outcome: "recorded" | "repeated" | "conflict" | "invalid" | "too_large";
@@ -1605,7 +1616,7 @@ export interface components {
                  */
                 readonly recorded_at?: string;
                 readonly events?: readonly components["schemas"]["PublishedEvent"][];
-                /** @description Where and why, relative to the batch. */
+                /** @description What is wrong, with pointers into the batch. */
                 readonly errors?: readonly {
                     readonly pointer: string;
                     readonly detail: string;
@@ -1620,11 +1631,11 @@ export interface components {
          */
         readonly NewRefund: {
             /**
-             * @description The refund's identifier at the store platform.
+             * @description The refund's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example ref_2071
              */
             readonly refund_id: string;
-            /** @description What this refund pays back. */
+            /** @description The amount refunded, in minor currency units. */
             readonly amount_cents: number;
         };
         /**
@@ -1636,13 +1647,13 @@ export interface components {
          */
         readonly NewChargeback: {
             /**
-             * @description The dispute's identifier at the store platform.
+             * @description The dispute's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example cbk_914
              */
             readonly chargeback_id: string;
             /** @description The disputed amount; it may exceed the order's. */
             readonly amount_cents: number;
-            /** @description As the payment processor gave it. */
+            /** @description The payment processor's reason. */
             readonly reason?: string;
         };
         /**
@@ -1654,16 +1665,16 @@ export interface components {
          */
         readonly DeliverableOutcome: {
             /**
-             * @description What was to be delivered.
+             * @description What kind of thing it is.
              * @enum {string}
              */
             readonly kind: "game_command" | "chat_role" | "file";
             /**
-             * @description Final; `dead_lettered`: given up after retries.
+             * @description The final outcome. `dead_lettered`: given up after retries.
              * @enum {string}
              */
             readonly outcome: "completed" | "dead_lettered";
-            /** @description What there is to say about the result. */
+            /** @description Details of the result. */
             readonly detail?: string;
         };
         /**
@@ -1681,7 +1692,7 @@ export interface components {
          */
         readonly BasketContents: {
             /**
-             * @description Objects; the catalogue (`GET /v1/event-types`) documents `product_id`, `name`, `quantity` and `unit_amount_cents`, and others may be added. Integers beyond 2^53 have to be strings.
+             * @description What was ordered. Other properties may be added. Integers beyond 2^53 have to be strings, and nesting is limited to 32 levels.
              * @example [
              *       {
              *         "product_id": "prod_vip_30d",
@@ -1697,9 +1708,18 @@ export interface components {
              *       }
              *     ]
              */
-            readonly items: readonly unknown[];
+            readonly items: readonly {
+                /** @description The product's identifier in the store. */
+                readonly product_id?: string | number;
+                /** @description The product's name as the buyer saw it. */
+                readonly name?: string;
+                /** @description How many of the product. */
+                readonly quantity?: number;
+                /** @description The price of one, in minor currency units. */
+                readonly unit_amount_cents?: number;
+            }[];
             /**
-             * @description The buyer's e-mail address. Space around it is dropped.
+             * @description The buyer's e-mail address. Spaces around it are dropped.
              * @example ada@example.com
              */
             readonly customer_email?: string;
@@ -1712,7 +1732,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly touched_at: string;
-            /** @description When `basket.abandoned` fires unless it is touched before; null when it is empty. */
+            /** @description When `basket.abandoned` fires unless the basket is touched before then; null if it is empty. */
             readonly abandoned_at: string | null;
         };
         /**
@@ -1724,16 +1744,16 @@ export interface components {
          */
         readonly NewSubscription: {
             /**
-             * @description The subscription's identifier at the store platform.
+             * @description The subscription's identifier at the store platform: at most 100 characters, percent-encoded as in a URL.
              * @example sub_3108
              */
             readonly subscription_id: string;
             /**
-             * @description The buyer's e-mail address. Space around it is dropped.
+             * @description The buyer's e-mail address. Spaces around it are dropped.
              * @example ada@example.com
              */
             readonly customer_email: string;
-            /** @description The plan that was subscribed to. */
+            /** @description The plan. */
             readonly plan: string;
         };
         /**
@@ -1747,12 +1767,13 @@ export interface components {
          */
         readonly NewWebhook: {
             /**
-             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
+             * Format: uri
+             * @description Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
             /**
-             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @description A label for the owner, at most 200 characters by default.
              * @example Accounting
              */
             readonly description?: string;
@@ -1765,7 +1786,7 @@ export interface components {
              */
             readonly events: readonly components["schemas"]["EventType"][];
             /**
-             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
              */
             readonly max_in_flight?: number;
@@ -1777,12 +1798,13 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
+             * Format: uri
+             * @description Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
             /**
-             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @description A label for the owner, at most 200 characters by default.
              * @example Accounting
              */
             readonly description: string;
@@ -1795,7 +1817,7 @@ export interface components {
              */
             readonly events: readonly components["schemas"]["EventType"][];
             /**
-             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
              */
             readonly max_in_flight: number;
@@ -1810,7 +1832,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly created_at: string;
-            /** @description What waits for its first attempt. */
+            /** @description The events that wait for their first attempt. */
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
@@ -1818,7 +1840,7 @@ export interface components {
                 readonly oldest_at: string | null;
             };
             /**
-             * @description The signing secret. Shown this once; only a hash of it is stored.
+             * @description The signing secret, shown only in this response. Only its digest is stored.
              * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;
@@ -1830,12 +1852,13 @@ export interface components {
              */
             readonly id: string;
             /**
-             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
+             * Format: uri
+             * @description Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url: string;
             /**
-             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @description A label for the owner, at most 200 characters by default.
              * @example Accounting
              */
             readonly description: string;
@@ -1848,7 +1871,7 @@ export interface components {
              */
             readonly events: readonly components["schemas"]["EventType"][];
             /**
-             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
              */
             readonly max_in_flight: number;
@@ -1863,7 +1886,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly created_at: string;
-            /** @description What waits for its first attempt. */
+            /** @description The events that wait for their first attempt. */
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
@@ -1881,17 +1904,17 @@ export interface components {
             readonly url: string;
         };
         readonly UrlCheck: {
-            /** @description Whether a webhook can be registered for it and its name resolves now. */
+            /** @description Whether a webhook can be registered for this URL and its host name currently resolves. */
             readonly ok: boolean;
             readonly checks: readonly {
                 /** @enum {string} */
                 readonly name: "https" | "reachable_name" | "public_address";
                 /**
-                 * @description `unknown`: not looked at.
+                 * @description `unknown`: not checked.
                  * @enum {string}
                  */
                 readonly state: "ok" | "failed" | "unknown";
-                /** @description For people. */
+                /** @description The result in words. */
                 readonly detail: string;
             }[];
         };
@@ -1903,12 +1926,13 @@ export interface components {
          */
         readonly WebhookPatch: {
             /**
-             * @description Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.
+             * Format: uri
+             * @description Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.
              * @example https://example.com/webhooks
              */
             readonly url?: string;
             /**
-             * @description A label for the owner, of 200 characters at most unless configured otherwise.
+             * @description A label for the owner, at most 200 characters by default.
              * @example Accounting
              */
             readonly description?: string;
@@ -1921,7 +1945,7 @@ export interface components {
              */
             readonly events?: readonly components["schemas"]["EventType"][];
             /**
-             * @description First attempts that may be under way at once. With 1, they start in the order of the log.
+             * @description How many first attempts may be in flight. With 1, they start in log order.
              * @default 1
              */
             readonly max_in_flight?: number;
@@ -1931,14 +1955,14 @@ export interface components {
              */
             readonly status?: "active" | "paused";
             /**
-             * @description Only together with `status: "active"`. `backlog` (unless said) sends what had waited; `now` leaves it out.
+             * @description Only with `status: "active"`. `backlog` (the default) sends the events that accumulated; `now` skips them.
              * @enum {string}
              */
             readonly from?: "backlog" | "now";
         };
         readonly RotatedSecret: {
             /**
-             * @description The signing secret. Shown this once; only a hash of it is stored.
+             * @description The signing secret, shown only in this response. Only its digest is stored.
              * @example whsec_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             readonly secret: string;
@@ -1970,36 +1994,36 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
-            /** @description Its number in its series. */
+            /** @description Its number within its series. */
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
             /** @enum {string} */
             readonly method: "POST";
             readonly url: string;
-            /** @description The headers that were sent; empty when nothing was sent, as where the connection was refused. */
+            /** @description The headers that were sent; empty if nothing was sent, for example because the connection was refused. */
             readonly request_headers: {
                 readonly [key: string]: string;
             };
-            /** @description The exact body that was sent, or would have been. */
+            /** @description The exact body that was sent or would have been sent. */
             readonly request_body: string;
             readonly status_code: number | null;
             /** @description A stable code for `error`. */
             readonly error_code: string | null;
-            /** @description What went wrong, for people. */
+            /** @description What went wrong, in words. */
             readonly error: string | null;
-            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect. */
+            /** @description From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count. */
             readonly response_ms: number;
-            /** @description The first 1,024 bytes; what is not UTF-8 shows as U+FFFD. */
+            /** @description The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD. */
             readonly response_body: string;
             readonly response_truncated: boolean;
             /**
-             * @description `failed` is dead-lettered: no further attempt follows by itself.
+             * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
              * @enum {string}
              */
             readonly status: "delivered" | "retrying" | "failed";
@@ -2024,12 +2048,12 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
-            /** @description Its number in its series. */
+            /** @description Its number within its series. */
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
@@ -2039,12 +2063,12 @@ export interface components {
             readonly status_code: number | null;
             /** @description A stable code for `error`. */
             readonly error_code: string | null;
-            /** @description What went wrong, for people. */
+            /** @description What went wrong, in words. */
             readonly error: string | null;
-            /** @description From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect. */
+            /** @description From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count. */
             readonly response_ms: number;
             /**
-             * @description `failed` is dead-lettered: no further attempt follows by itself.
+             * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
              * @enum {string}
              */
             readonly status: "delivered" | "retrying" | "failed";
@@ -2057,19 +2081,19 @@ export interface components {
             readonly started_at: string;
         };
         readonly AttemptCount: {
-            /** @description How many match; counted to 10,000. */
+            /** @description How many match, up to 10,000. */
             readonly count: number;
-            /** @description Whether counting stopped before the end: more than 10,000 match, or `status_code` was given and as many attempts were looked at as a call may. */
+            /** @description Whether counting stopped early, because more than 10,000 match or because a call with `status_code` examined as many attempts as it may. */
             readonly capped: boolean;
         };
         readonly Delivery: {
             /** @enum {string} */
             readonly state: "attempting" | "delivered" | "dead_lettered";
-            /** @description The attempt that is due or under way, or the last one made. */
+            /** @description The attempt that is due or in flight, or the last one made. */
             readonly attempt: number;
             readonly replay: number;
             readonly next_retry_at: string | null;
-            /** @description Of all series, in the order in which they were made; the newest 200, and 4 MiB, at most. */
+            /** @description The attempts of all series, oldest first; at most the newest 200, and 4 MiB. */
             readonly attempts: readonly components["schemas"]["Attempt"][];
         };
         readonly ReplayAccepted: {
@@ -2088,12 +2112,12 @@ export interface components {
             readonly status: "failed";
             /**
              * Format: date-time
-             * @description Attempts that began from then on.
+             * @description Attempts that started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
              */
             readonly since?: string;
             /**
              * Format: date-time
-             * @description Attempts that began before then.
+             * @description Attempts that started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
              */
             readonly until?: string;
         };
@@ -2118,50 +2142,54 @@ export interface components {
          *     }
          */
         readonly ReplaysRequest: {
-            /** @description Either these … */
+            /** @description Replays these deliveries. Ones that are still attempting or don't exist are skipped. */
             readonly deliveries?: readonly {
+                /** @description The webhook. */
                 readonly webhook_id: string;
+                /** @description The event. */
                 readonly event_id: string;
             }[];
-            /** @description As for the list of attempts. A delivery goes by its newest attempt. */
+            /** @description As for the list of attempts. A delivery matches if its newest attempt does. */
             readonly filter?: {
+                /** @description Attempts of this webhook. */
                 readonly webhook_id?: string;
                 readonly type?: components["schemas"]["EventType"];
                 /**
-                 * @description `failed` is dead-lettered: no further attempt follows by itself.
+                 * @description `failed` is dead-lettered: there are no further attempts unless it is replayed.
                  * @enum {string}
                  */
                 readonly status?: "delivered" | "retrying" | "failed";
                 /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Any of them matches. */
                 readonly status_code?: readonly string[];
+                /** @description Attempts of this event. */
                 readonly event_id?: string;
                 /**
                  * Format: date-time
-                 * @description Attempts that began from then on.
+                 * @description Attempts that started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
                  */
                 readonly since?: string;
                 /**
                  * Format: date-time
-                 * @description Attempts that began before then.
+                 * @description Attempts that started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
                  */
                 readonly until?: string;
             };
-            /** @description With `filter`: only counts. */
+            /** @description With `filter`: only count. */
             readonly dry_run?: boolean;
-            /** @description With `filter`: the `next_cursor` of the step before. */
+            /** @description The `next_cursor` from the previous step, unchanged; anything else is refused. */
             readonly cursor?: string;
             /**
              * Format: date-time
-             * @description With `filter`: the `before` of the first step. Attempts that began later are left alone, so that this comes to an end.
+             * @description With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends. ISO 8601 with its zone, in the years 0000 to 9999 (UTC).
              */
             readonly before?: string;
-        };
+        } & (unknown | unknown);
         readonly Replays: {
-            /** @description Deliveries that were begun again, or would be. */
+            /** @description How many deliveries are replayed, or would be. */
             readonly count: number;
-            /** @description Of `deliveries`: those that are still attempting, or are gone. */
+            /** @description With `deliveries`: how many are still attempting or don't exist. */
             readonly skipped?: number;
-            /** @description Of `filter`: call again with it as `cursor`, even after a `count` of 0; null when all was looked at. */
+            /** @description With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step. */
             readonly next_cursor?: string | null;
             /**
              * Format: date-time
@@ -2172,7 +2200,7 @@ export interface components {
         };
         readonly Stats: {
             /**
-             * @description 60 minutes, 24 hours or 30 days (UTC); the last one is under way.
+             * @description 60 minutes, 24 hours or 30 days (UTC); the last one is in progress.
              * @enum {string}
              */
             readonly range: "hour" | "day" | "month";
@@ -2190,7 +2218,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly until: string;
-            /** @description Oldest first, empty ones included. An attempt counts where it began. */
+            /** @description Oldest first, including empty ones. An attempt counts in the bucket in which it started. */
             readonly buckets: readonly {
                 /**
                  * Format: date-time
@@ -2198,33 +2226,33 @@ export interface components {
                  * @example 2026-11-21T03:47:36.123Z
                  */
                 readonly at: string;
-                /** @description Events that were appended to the project's log; 0 when asked for one webhook. */
+                /** @description Events that were appended to the project's log; 0 for a single webhook. */
                 readonly events: number;
                 /** @description Attempts that were delivered. */
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried. */
                 readonly retrying: number;
-                /** @description Attempts that failed for good. */
+                /** @description Attempts that failed and aren't retried. */
                 readonly failed: number;
-                /** @description What half of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description The time within which half of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             }[];
             readonly total: {
-                /** @description Events that were appended to the project's log; 0 when asked for one webhook. */
+                /** @description Events that were appended to the project's log; 0 for a single webhook. */
                 readonly events: number;
                 /** @description Attempts that were delivered. */
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried. */
                 readonly retrying: number;
-                /** @description Attempts that failed for good. */
+                /** @description Attempts that failed and aren't retried. */
                 readonly failed: number;
-                /** @description Attempts that were delivered, as a share of all; null where there was none. */
+                /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
-                /** @description What half of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description The time within which half of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             };
         };
@@ -2235,43 +2263,43 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description `failing`: the last attempt was not delivered. `idle`: the delivery log has no attempt.
+             * @description `failing`: the last attempt failed. `idle`: the delivery log has no attempt.
              * @enum {string}
              */
             readonly state: "paused" | "failing" | "healthy" | "idle";
             /** @description The newest attempt in the log. */
             readonly last_attempt: components["schemas"]["AttemptSummary"] | null;
-            /** @description The first attempt after the last one that was delivered, when the last attempt was not. */
+            /** @description If the last attempt failed: the first attempt since the last delivered one. */
             readonly failing_since: components["schemas"]["AttemptSummary"] | null;
             readonly last_delivered_at: string | null;
-            /** @description Retries and replays that wait. */
+            /** @description Pending retries and replays. */
             readonly waiting: {
                 readonly count: number;
                 readonly next_at: string | null;
             };
-            /** @description Deliveries that failed for good and were not replayed since. */
+            /** @description Dead-lettered deliveries that haven't been replayed. */
             readonly dead_letters: number;
-            /** @description What waits for its first attempt. */
+            /** @description The events that wait for their first attempt. */
             readonly backlog: {
                 /** @description How many events wait for their first attempt. */
                 readonly events: number;
                 /** @description When the oldest of them was published. */
                 readonly oldest_at: string | null;
             };
-            /** @description The 24 hours of `hours` together. */
+            /** @description The totals of the 24 `hours`. */
             readonly day: {
                 /** @description Attempts that were delivered. */
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried. */
                 readonly retrying: number;
-                /** @description Attempts that failed for good. */
+                /** @description Attempts that failed and aren't retried. */
                 readonly failed: number;
-                /** @description Attempts that were delivered, as a share of all; null where there was none. */
+                /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
-                /** @description What 95 % of the requests took at most, until they were answered or given up, in milliseconds, to a tenth or a millisecond; null where nothing was sent. */
+                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             };
-            /** @description 24 hours, oldest first; the last one is under way. */
+            /** @description 24 hours, oldest first; the last one is in progress. */
             readonly hours: readonly {
                 /**
                  * Format: date-time
@@ -2283,7 +2311,7 @@ export interface components {
                 readonly delivered: number;
                 /** @description Attempts that failed and are retried. */
                 readonly retrying: number;
-                /** @description Attempts that failed for good. */
+                /** @description Attempts that failed and aren't retried. */
                 readonly failed: number;
             }[];
         };
@@ -2297,17 +2325,17 @@ export interface components {
              */
             readonly webhook_id: string;
             /**
-             * @description The event's identifier. Receivers de-duplicate by it.
+             * @description The event's identifier. Receivers deduplicate by it.
              * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
              */
             readonly event_id: string;
             readonly event_type: components["schemas"]["EventType"];
             /**
-             * @description `requested`: the first attempt of a test event or of a single replay. `replay`: the first attempt of a replay in bulk. `retry`: any other.
+             * @description `requested`: the first attempt of a test event or a single replay. `replay`: the first attempt of a bulk replay. `retry`: any other.
              * @enum {string}
              */
             readonly queue: "retry" | "replay" | "requested";
-            /** @description Its number in its series. */
+            /** @description Its number within its series. */
             readonly attempt: number;
             /** @description 0 for the first series, then 1, 2 … for each replay. */
             readonly replay: number;
@@ -2322,23 +2350,26 @@ export interface components {
             readonly data: readonly components["schemas"]["WaitingAttempt"][];
         };
         readonly SetupState: {
-            /** @description Nobody has an account yet. */
+            /** @description Whether the operator's account has yet to be created. */
             readonly needed: boolean;
         };
         readonly Setup: {
-            /** @description What stands behind the # of a one-time link. */
+            /**
+             * @description The part of a one-time link after the #.
+             * @example Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I
+             */
             readonly token: string;
-            /** @example owner@example.com */
+            /**
+             * @description An e-mail address. Spaces around it are dropped.
+             * @example owner@example.com
+             */
             readonly email: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
-            /**
-             * @description 10 to 200 characters.
-             * @example correct horse battery staple
-             */
+            /** @example correct horse battery staple */
             readonly password: string;
         };
         readonly Account: {
@@ -2350,11 +2381,11 @@ export interface components {
             /** @example owner@example.com */
             readonly email: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
-            /** @description Runs the instance: an owner of every project. */
+            /** @description Whether this is the operator, who has the owner role in every project. */
             readonly operator: boolean;
             /**
              * Format: date-time
@@ -2364,17 +2395,17 @@ export interface components {
             readonly created_at: string;
         };
         /**
-         * @description `viewer` reads everything but secrets; `developer` also changes webhooks and keys and replays; `owner` may do everything, apps and members included.
+         * @description `viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.
          * @enum {string}
          */
         readonly Role: "viewer" | "developer" | "owner";
         readonly Session: {
             readonly account: components["schemas"]["Account"];
-            /** @description To be sent as `X-CSRF-Token` with every change that a cookie authorizes. */
+            /** @description Send it as `X-CSRF-Token` with every change that a cookie authorizes. */
             readonly csrf_token: string;
-            /** @description Begun by a one-time link. */
+            /** @description Whether it was started by a one-time link. */
             readonly by_link: boolean;
-            /** @description Those that the account is a member of; for the operator the first 200 of all. */
+            /** @description The projects that the account is a member of. For the operator, the first 200 of all projects. */
             readonly projects: readonly {
                 /**
                  * @description The project's identifier.
@@ -2382,14 +2413,14 @@ export interface components {
                  */
                 readonly id: string;
                 /**
-                 * @description For people; no control characters.
+                 * @description A display name, without control characters.
                  * @example My store
                  */
                 readonly name: string;
                 readonly apps: readonly "developer"[];
                 readonly role: components["schemas"]["Role"];
             }[];
-            /** @description How this service retries: the waits between the attempts of a series, in seconds. A series has one attempt more than there are of them, at most. */
+            /** @description The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays. */
             readonly retry_delays: readonly number[];
         };
         /**
@@ -2403,7 +2434,10 @@ export interface components {
             readonly email: string;
             readonly password: string;
         } | {
-            /** @description What stands behind the # of a one-time link. */
+            /**
+             * @description The part of a one-time link after the #.
+             * @example Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I
+             */
             readonly token: string;
         };
         readonly NewSignInLink: {
@@ -2411,7 +2445,7 @@ export interface components {
             readonly email: string;
         };
         readonly SignInLink: {
-            /** @description Signs in once. */
+            /** @description The link. It works once. */
             readonly url: string;
             /**
              * Format: date-time
@@ -2422,18 +2456,15 @@ export interface components {
         };
         readonly AccountPatch: {
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
         };
         readonly PasswordChange: {
-            /** @description May be left out within a quarter of an hour after signing in by a one-time link. */
+            /** @description The current password. Optional within 15 minutes of signing in by a one-time link. */
             readonly current?: string;
-            /**
-             * @description 10 to 200 characters.
-             * @example correct horse battery staple
-             */
+            /** @example correct horse battery staple */
             readonly password: string;
         };
         readonly SessionInfo: {
@@ -2456,7 +2487,7 @@ export interface components {
             readonly last_seen_at: string;
             readonly user_agent: string;
             readonly address: string;
-            /** @description The one that asks. */
+            /** @description Whether this is the calling session. */
             readonly current: boolean;
         };
         readonly Member: {
@@ -2467,7 +2498,7 @@ export interface components {
             readonly account_id: string;
             readonly email: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name: string;
@@ -2490,13 +2521,17 @@ export interface components {
          */
         readonly NewInvitation: {
             readonly role: components["schemas"]["Role"];
+            /**
+             * @description An e-mail address. Spaces around it are dropped.
+             * @example owner@example.com
+             */
             readonly email?: string;
         };
         readonly Actor: {
             /** @enum {string} */
             readonly kind: "account" | "api_key" | "operator_key";
             readonly id: string | null;
-            /** @description As it was called then. */
+            /** @description Its name at the time. */
             readonly name: string;
         };
         readonly CreatedInvitation: {
@@ -2506,7 +2541,7 @@ export interface components {
              */
             readonly id: string;
             readonly role: components["schemas"]["Role"];
-            /** @description For whom it is meant; null: whoever has the link. */
+            /** @description Who it is for; null if anyone with the link may use it. */
             readonly email: string | null;
             readonly invited_by: components["schemas"]["Actor"];
             /**
@@ -2521,7 +2556,7 @@ export interface components {
              * @example 2026-11-21T03:47:36.123Z
              */
             readonly expires_at: string;
-            /** @description The link for the one who is invited. Shown this once. */
+            /** @description The link for the invited person, shown only in this response. */
             readonly url: string;
         };
         readonly Invitation: {
@@ -2531,7 +2566,7 @@ export interface components {
              */
             readonly id: string;
             readonly role: components["schemas"]["Role"];
-            /** @description For whom it is meant; null: whoever has the link. */
+            /** @description Who it is for; null if anyone with the link may use it. */
             readonly email: string | null;
             readonly invited_by: components["schemas"]["Actor"];
             /**
@@ -2548,6 +2583,10 @@ export interface components {
             readonly expires_at: string;
         };
         readonly InvitationToken: {
+            /**
+             * @description The part of a one-time link after the #.
+             * @example Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I
+             */
             readonly token: string;
         };
         readonly SeenInvitation: {
@@ -2558,7 +2597,7 @@ export interface components {
                  */
                 readonly id: string;
                 /**
-                 * @description For people; no control characters.
+                 * @description A display name, without control characters.
                  * @example My store
                  */
                 readonly name: string;
@@ -2573,15 +2612,24 @@ export interface components {
             readonly expires_at: string;
             readonly invited_by_name: string;
         };
-        /** @description Signed in: the token alone. Else all four, for a new account. */
+        /** @description If you are signed in, the token is enough. A new account needs all four. */
         readonly InvitationAcceptance: {
+            /**
+             * @description The part of a one-time link after the #.
+             * @example Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I
+             */
             readonly token: string;
+            /**
+             * @description An e-mail address. Spaces around it are dropped.
+             * @example owner@example.com
+             */
             readonly email?: string;
             /**
-             * @description For people; no control characters.
+             * @description A display name, without control characters.
              * @example My store
              */
             readonly name?: string;
+            /** @example correct horse battery staple */
             readonly password?: string;
         };
         readonly AuditEntry: {
@@ -2603,10 +2651,10 @@ export interface components {
                 /** @example webhook */
                 readonly kind: string;
                 readonly id: string;
-                /** @description As it was called then. */
+                /** @description Its name at the time. */
                 readonly name: string;
             } | null;
-            /** @description What else there is to know of it. */
+            /** @description Further details of the action. */
             readonly detail: {
                 readonly [key: string]: unknown;
             };
@@ -2614,7 +2662,7 @@ export interface components {
         readonly Health: {
             /** @enum {string} */
             readonly status: "ok";
-            /** @description What holds up some deliveries, but not the node. */
+            /** @description What delays some deliveries without making the node unready. */
             readonly notice?: string;
         };
     };
@@ -2678,7 +2726,7 @@ export interface components {
         /** @description Too many requests. */
         readonly "too-many-requests": {
             headers: {
-                /** @description When to come again, in seconds. */
+                /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
                 readonly [name: string]: unknown;
             };
@@ -2698,7 +2746,7 @@ export interface components {
         /** @description Not available just now. */
         readonly unavailable: {
             headers: {
-                /** @description When to come again, in seconds. */
+                /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
                 readonly [name: string]: unknown;
             };
@@ -2735,9 +2783,9 @@ export interface operations {
     readonly listProjects: {
         readonly parameters: {
             readonly query?: {
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -2754,7 +2802,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Project"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -2806,7 +2854,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -2837,7 +2885,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -2874,7 +2922,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -2907,7 +2955,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -2936,14 +2984,14 @@ export interface operations {
     readonly listApiKeys: {
         readonly parameters: {
             readonly query?: {
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -2958,7 +3006,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["ApiKey"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -2978,7 +3026,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3016,9 +3064,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The API key's identifier, `key_…`. */
+                /** @description The API key's identifier. */
                 readonly key_id: string;
             };
             readonly cookie?: never;
@@ -3074,22 +3122,22 @@ export interface operations {
     readonly listEvents: {
         readonly parameters: {
             readonly query?: {
-                /** @description Events behind this `seq`. Not together with `cursor`. */
+                /** @description Events after this `seq`. Not together with `cursor`. */
                 readonly after?: number;
-                /** @description The `epoch` that came with `after`. If events were lost since, and `after` lies beyond them, the response is 409 instead of other events under the same numbers. Not together with `cursor`, which carries it. */
+                /** @description The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it. */
                 readonly epoch?: string;
-                /** @description Only these types: repeated, or separated by commas. */
+                /** @description Only these types. Repeat the parameter or separate values with commas. */
                 readonly type?: readonly components["schemas"]["EventType"][];
-                /** @description Seconds to wait for an event where there is none yet. */
+                /** @description How many seconds to wait if there is no event yet. */
                 readonly wait?: number;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3103,14 +3151,14 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": {
-                        /** @description The envelopes, each with the same bytes as it was sent with. */
+                        /** @description The envelopes, each with exactly the bytes that webhooks receive. */
                         readonly data: readonly components["schemas"]["Envelope"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
-                        /** @description The log was read up to here. Pass it as `after` later on to get what came since. */
+                        /** @description The last `seq` that was read. Pass it as `after` later to get the events since. */
                         readonly last_seq: number;
                         /**
-                         * @description Names the history that the log is in. Keep it with `last_seq`, and pass both.
+                         * @description Identifies the history of the log. Store it with `last_seq`, and pass both.
                          * @example 1.9f86d081
                          */
                         readonly epoch: string;
@@ -3133,7 +3181,7 @@ export interface operations {
             /** @description Too many calls wait for this project's events. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3150,7 +3198,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3189,7 +3237,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3201,7 +3249,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3216,9 +3264,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The event's identifier, `evt_…`. */
+                /** @description The event's identifier. Receivers deduplicate by it. */
                 readonly event_id: string;
             };
             readonly cookie?: never;
@@ -3250,7 +3298,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3289,7 +3337,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3301,7 +3349,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3316,7 +3364,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3346,7 +3394,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3358,7 +3406,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3373,9 +3421,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the order. */
+                /** @description The order's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly order_id: string;
             };
             readonly cookie?: never;
@@ -3422,7 +3470,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3434,7 +3482,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3449,9 +3497,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the order. */
+                /** @description The order's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly order_id: string;
             };
             readonly cookie?: never;
@@ -3498,7 +3546,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3510,7 +3558,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3525,11 +3573,11 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the order. */
+                /** @description The order's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly order_id: string;
-                /** @description The store's own identifier of the deliverable, within its order. */
+                /** @description The deliverable's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly deliverable_id: string;
             };
             readonly cookie?: never;
@@ -3576,7 +3624,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3588,7 +3636,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3603,9 +3651,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the basket. */
+                /** @description The basket's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly basket_id: string;
             };
             readonly cookie?: never;
@@ -3644,7 +3692,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3656,7 +3704,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3671,9 +3719,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the basket. */
+                /** @description The basket's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly basket_id: string;
             };
             readonly cookie?: never;
@@ -3697,7 +3745,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3709,7 +3757,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3724,7 +3772,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3763,7 +3811,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3775,7 +3823,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3790,9 +3838,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The store's own identifier of the subscription. */
+                /** @description The subscription's identifier at the store platform: at most 100 characters, percent-encoded as in a URL. */
                 readonly subscription_id: string;
             };
             readonly cookie?: never;
@@ -3818,7 +3866,7 @@ export interface operations {
             /** @description This project sends more than can be written. Nothing was written. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3830,7 +3878,7 @@ export interface operations {
             /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3843,14 +3891,14 @@ export interface operations {
     readonly listWebhooks: {
         readonly parameters: {
             readonly query?: {
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3865,7 +3913,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Webhook"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -3885,7 +3933,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3931,7 +3979,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -3969,9 +4017,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4002,9 +4050,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4036,9 +4084,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4076,9 +4124,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4112,9 +4160,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4158,28 +4206,28 @@ export interface operations {
     readonly listAttempts: {
         readonly parameters: {
             readonly query?: {
-                /** @description Of this webhook, a deleted one as well. */
+                /** @description Attempts of this webhook, even if it was deleted. */
                 readonly webhook_id?: string;
                 /** @description The name of an event type. */
                 readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
                 readonly status?: "delivered" | "retrying" | "failed";
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description Of this event. */
+                /** @description Attempts of this event. */
                 readonly event_id?: string;
-                /** @description Began at this time or later. */
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description Began before this time. */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4194,7 +4242,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Attempt"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -4212,28 +4260,28 @@ export interface operations {
     readonly listAttemptSummaries: {
         readonly parameters: {
             readonly query?: {
-                /** @description Of this webhook, a deleted one as well. */
+                /** @description Attempts of this webhook, even if it was deleted. */
                 readonly webhook_id?: string;
                 /** @description The name of an event type. */
                 readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
                 readonly status?: "delivered" | "retrying" | "failed";
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description Of this event. */
+                /** @description Attempts of this event. */
                 readonly event_id?: string;
-                /** @description Began at this time or later. */
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description Began before this time. */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4248,7 +4296,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["AttemptSummary"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -4266,24 +4314,24 @@ export interface operations {
     readonly countAttempts: {
         readonly parameters: {
             readonly query?: {
-                /** @description Of this webhook, a deleted one as well. */
+                /** @description Attempts of this webhook, even if it was deleted. */
                 readonly webhook_id?: string;
                 /** @description The name of an event type. */
                 readonly type?: components["schemas"]["EventType"];
-                /** @description `failed` is dead-lettered: no further attempt follows by itself. */
+                /** @description `failed` is dead-lettered: there are no further attempts unless it is replayed. */
                 readonly status?: "delivered" | "retrying" | "failed";
-                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Several are repeated, or separated by commas. */
+                /** @description A status code (`503`), a class (`5xx`), or `none` for attempts without a response. Repeat the parameter or separate values with commas. */
                 readonly status_code?: readonly string[];
-                /** @description Of this event. */
+                /** @description Attempts of this event. */
                 readonly event_id?: string;
-                /** @description Began at this time or later. */
+                /** @description Started at this time or later. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly since?: string;
-                /** @description Began before this time. */
+                /** @description Started before this time. ISO 8601 with its zone, in the years 0000 to 9999 (UTC). */
                 readonly until?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4314,9 +4362,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The attempt's identifier, `att_…`. */
+                /** @description The attempt's identifier. */
                 readonly attempt_id: string;
             };
             readonly cookie?: never;
@@ -4347,11 +4395,11 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
-                /** @description The event's identifier, `evt_…`. */
+                /** @description The event's identifier. Receivers deduplicate by it. */
                 readonly event_id: string;
             };
             readonly cookie?: never;
@@ -4382,11 +4430,11 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
-                /** @description The event's identifier, `evt_…`. */
+                /** @description The event's identifier. Receivers deduplicate by it. */
                 readonly event_id: string;
             };
             readonly cookie?: never;
@@ -4428,9 +4476,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The webhook's identifier, `wh_…`. */
+                /** @description The webhook's identifier. */
                 readonly webhook_id: string;
             };
             readonly cookie?: never;
@@ -4468,7 +4516,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4504,14 +4552,14 @@ export interface operations {
     readonly getStats: {
         readonly parameters: {
             readonly query?: {
-                /** @description 60 minutes, 24 hours or 30 days (UTC); the last one is under way. */
+                /** @description 60 minutes, 24 hours or 30 days (UTC); the last one is in progress. */
                 readonly range?: "hour" | "day" | "month";
                 /** @description Of this webhook, a deleted one as well. */
                 readonly webhook_id?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4542,7 +4590,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4573,12 +4621,12 @@ export interface operations {
             readonly query?: {
                 /** @description Of this webhook. */
                 readonly webhook_id?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4609,7 +4657,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -4713,7 +4761,7 @@ export interface operations {
             /** @description Too many wrong tokens. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -4809,7 +4857,7 @@ export interface operations {
             /** @description Too many wrong tries, for this account or from this address. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -4971,7 +5019,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["SessionInfo"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -5017,7 +5065,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The session's identifier, `ses_…`. */
+                /** @description The session's identifier. */
                 readonly session_id: string;
             };
             readonly cookie?: never;
@@ -5046,14 +5094,14 @@ export interface operations {
     readonly listMembers: {
         readonly parameters: {
             readonly query?: {
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -5068,7 +5116,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Member"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -5088,9 +5136,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The member's account, `acc_…`. */
+                /** @description The member's account's identifier. */
                 readonly account_id: string;
             };
             readonly cookie?: never;
@@ -5138,9 +5186,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The member's account, `acc_…`. */
+                /** @description The member's account's identifier. */
                 readonly account_id: string;
             };
             readonly cookie?: never;
@@ -5186,7 +5234,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -5201,7 +5249,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Invitation"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -5221,7 +5269,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -5258,9 +5306,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
-                /** @description The invitation's identifier, `inv_…`. */
+                /** @description The invitation's identifier. */
                 readonly invitation_id: string;
             };
             readonly cookie?: never;
@@ -5341,7 +5389,7 @@ export interface operations {
             /** @description Too many wrong tokens. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5417,7 +5465,7 @@ export interface operations {
             /** @description Too many wrong tokens, or too many people at once. */
             readonly 429: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5432,14 +5480,14 @@ export interface operations {
     readonly listAudit: {
         readonly parameters: {
             readonly query?: {
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 readonly limit?: number;
-                /** @description The `next_cursor` of the page before. */
+                /** @description The `next_cursor` from the previous page, unchanged; anything else is refused. */
                 readonly cursor?: string;
             };
             readonly header?: never;
             readonly path: {
-                /** @description The project's identifier, `proj_…`. */
+                /** @description The project's identifier. */
                 readonly project_id: string;
             };
             readonly cookie?: never;
@@ -5454,7 +5502,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["AuditEntry"][];
-                        /** @description Pass it as `cursor` to get the next page; null when this was the last one. */
+                        /** @description Pass it as `cursor` to get the next page; null on the last page. */
                         readonly next_cursor: string | null;
                     };
                 };
@@ -5515,7 +5563,7 @@ export interface operations {
             /** @description Storage did not answer within two seconds, the engine is stopping, or the machine is out of something that deliveries need. */
             readonly 503: {
                 headers: {
-                    /** @description When to come again, in seconds. */
+                    /** @description When to try again, in seconds. */
                     readonly "Retry-After"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -5627,7 +5675,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -5637,12 +5685,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -5665,7 +5713,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "customer.created";
@@ -5674,7 +5722,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The buyer's e-mail address. */
@@ -5686,14 +5734,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5712,7 +5760,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -5722,12 +5770,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -5766,7 +5814,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "purchase.completed";
@@ -5775,7 +5823,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The order's identifier. */
@@ -5802,14 +5850,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5828,7 +5876,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -5838,12 +5886,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -5869,7 +5917,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "purchase.refunded";
@@ -5878,7 +5926,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The refunded order. */
@@ -5896,14 +5944,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5922,7 +5970,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -5932,12 +5980,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -5962,7 +6010,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "delivery.success";
@@ -5971,7 +6019,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The order that the deliverable belongs to. */
@@ -5990,14 +6038,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6016,7 +6064,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -6026,12 +6074,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -6056,7 +6104,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "delivery.failed";
@@ -6065,7 +6113,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The order that the deliverable belongs to. */
@@ -6084,14 +6132,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6110,7 +6158,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -6120,12 +6168,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -6156,7 +6204,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "basket.abandoned";
@@ -6165,7 +6213,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The basket's identifier. */
@@ -6188,14 +6236,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6214,7 +6262,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -6224,12 +6272,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -6253,7 +6301,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "subscription.created";
@@ -6262,7 +6310,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The subscription's identifier. */
@@ -6276,14 +6324,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6302,7 +6350,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -6312,12 +6360,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -6341,7 +6389,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "subscription.canceled";
@@ -6350,7 +6398,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The subscription's identifier. */
@@ -6364,14 +6412,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6390,7 +6438,7 @@ export interface operations {
                  */
                 readonly "X-Service-Event": string;
                 /**
-                 * @description The event's id, equal to the body's `id`.
+                 * @description The event's id, the same as `id` in the body.
                  * @example evt_01kbjh6mrxe3q8z1v2t4w5y6a7
                  */
                 readonly "X-Service-Event-Id": string;
@@ -6400,12 +6448,12 @@ export interface operations {
                  */
                 readonly "X-Service-Signature": string;
                 /**
-                 * @description Unix time in whole seconds, as it was signed.
+                 * @description The signed Unix time, in whole seconds.
                  * @example 1795232856
                  */
                 readonly "X-Service-Timestamp": string;
                 /**
-                 * @description Who sends.
+                 * @description The sender.
                  * @example Service-Webhooks/1.0
                  */
                 readonly "User-Agent": string;
@@ -6431,7 +6479,7 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": {
-                    /** @description De-duplicate by it. */
+                    /** @description Deduplicate by it. */
                     readonly id: string;
                     /** @constant */
                     readonly type: "chargeback.created";
@@ -6440,7 +6488,7 @@ export interface operations {
                      * @description When it was generated, ISO 8601 in UTC.
                      */
                     readonly created_at: string;
-                    /** @description The store project. */
+                    /** @description The project that the event belongs to. */
                     readonly project_id: string;
                     readonly data: {
                         /** @description The dispute's identifier. */
@@ -6458,14 +6506,14 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Received: the delivery is over. */
+            /** @description Received. The delivery is finished. */
             readonly "2XX": {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Anything else, a redirect included, counts as failed and is tried again. */
+            /** @description Anything else, including a redirect, counts as failed and is retried. */
             readonly default: {
                 headers: {
                     readonly [name: string]: unknown;

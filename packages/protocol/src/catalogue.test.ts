@@ -34,7 +34,7 @@ describe("catalogue", () => {
 		expect(where("strict")).toEqual(["purchase.completed", "purchase.refunded"]);
 	});
 
-	it.each(EVENT_TYPES)("$type: the sample is valid, survives JSON and uses documented fields alone", (entry) => {
+	it.each(EVENT_TYPES)("$type: the sample is valid, survives JSON and only uses documented fields", (entry) => {
 		const sample: unknown = JSON.parse(JSON.stringify(entry.sample));
 		expect(sample).toEqual(entry.sample);
 		expect(ajv.validate(entry.schema, sample), ajv.errorsText()).toBe(true);
@@ -94,7 +94,7 @@ describe("purchase.completed", () => {
 });
 
 describe("purchase.refunded", () => {
-	it("needs the order and the flag alone", () => {
+	it("only needs the order and the flag", () => {
 		expect(accepts("purchase.refunded", { order_id: "1", partial: false })).toBe(true);
 		expect(accepts("purchase.refunded", { order_id: "1" })).toBe(false);
 		expect(accepts("purchase.refunded", { partial: true })).toBe(false);

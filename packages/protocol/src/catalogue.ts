@@ -27,7 +27,7 @@ export function isEventType(text: string): text is EventType {
 export function eventTypeEntry(type: EventType): EventTypeEntry {
 	const entry = BY_TYPE.get(type);
 	if (entry === undefined) {
-		throw new RangeError(`"${type}" is no event type; check it with isEventType before asking for its entry.`);
+		throw new RangeError(`"${type}" is not an event type. Check it with isEventType first.`);
 	}
 	return entry;
 }

@@ -103,7 +103,7 @@ describe("sameContent", () => {
 		}
 	});
 
-	it("compares bytes that are no envelope as they are", () => {
+	it("compares bytes that aren't an envelope byte by byte", () => {
 		const bytes = fc.uint8Array({ maxLength: 120 });
 		fc.assert(
 			fc.property(text, text, bytes, bytes, fc.boolean(), (id, type, stored, incoming, given) => {

@@ -21,8 +21,8 @@ function untilCreatedAt(id: string, type: string): string {
 }
 
 /**
- * The exact bytes of an envelope in UTF-8: what is stored, signed and sent. Its `data` is taken on trust to be valid
- * JSON. Throws a RangeError if `createdAt` is no time within the years 0 to 9999.
+ * The exact bytes of an envelope in UTF-8, as stored, signed and sent. Doesn't check that `data` is valid JSON. Throws a
+ * RangeError unless `createdAt` is a time in the years 0 to 9999.
  */
 export function encodeEnvelope({ id, type, createdAt, projectId, data }: Envelope): Buffer {
 	const time = isoTime(createdAt);
@@ -35,7 +35,7 @@ export function encodeEnvelope({ id, type, createdAt, projectId, data }: Envelop
 /**
  * Whether two encoded envelopes of the event `id` carry the same content: the same bytes, or, when the publisher did
  * not give `created_at`, the same bytes but for its value, which then only says when the service first saw the event.
- * `type` is the incoming event's type. Bytes that are no envelope of `id` and `type` are the same only if all are.
+ * `type` is the incoming event's type. Bytes that aren't an envelope of `id` and `type` must match completely.
  */
 export function sameContent(
 	id: string,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isoTime } from "./iso-time.ts";
 
-it("writes each time it is asked, whatever it was asked before", () => {
+it("formats each time regardless of previous calls", () => {
 	const first = Date.UTC(2026, 10, 21, 3, 47, 36, 123);
 	expect(isoTime(first)).toBe("2026-11-21T03:47:36.123Z");
 	expect(isoTime(first)).toBe("2026-11-21T03:47:36.123Z");

@@ -2,8 +2,8 @@ let lastMs = Number.NaN;
 let lastText = "";
 
 /**
- * ISO 8601 in UTC with milliseconds, such as `2026-11-21T03:47:36.123Z`. Remembers what it was asked last: the events of a
- * batch mostly have one time. Throws a RangeError for what is no time.
+ * ISO 8601 in UTC with milliseconds, such as `2026-11-21T03:47:36.123Z`. Caches the last result, because the events
+ * of a batch mostly share one time. Throws a RangeError for an invalid time.
  */
 export function isoTime(ms: number): string {
 	if (ms !== lastMs) {

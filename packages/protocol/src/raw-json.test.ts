@@ -119,7 +119,7 @@ describe("memberSource", () => {
 		expect(memberSource(` { "data" : ${source} , "id" : "evt_1" } `, "data")).toBe(source);
 	});
 
-	it("looks at the top level alone", () => {
+	it("only looks at the top level", () => {
 		expect(memberSource('{"a":{"data":1},"b":["data",{"data":2}],"c":"\\"data\\":3"}', "data")).toBeUndefined();
 		expect(memberSource('[{"data":1}]', "data")).toBeUndefined();
 		expect(memberSource('"data"', "data")).toBeUndefined();

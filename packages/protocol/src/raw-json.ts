@@ -41,7 +41,7 @@ export function eachElement(text: string, at: number, visit: (index: number, sta
 	}
 }
 
-/** A member's value within the document: `start` is its first character, `end` is behind its last. */
+/** A member's value within the document, from `start` to `end` (exclusive). */
 interface Span {
 	readonly start: number;
 	readonly end: number;
@@ -55,7 +55,7 @@ export function memberSource(text: string, name: string): string | undefined {
 
 /**
  * The source text of `data` in each element of the top-level object's array `events`: one entry for each element,
- * undefined where the element is no object or has no `data`. Empty if there is no array `events`.
+ * undefined if the element isn't an object or has no `data`. Empty without an array `events`.
  */
 export function eventSources(text: string): (string | undefined)[] {
 	const sources: (string | undefined)[] = [];
@@ -74,8 +74,8 @@ export function eventSources(text: string): (string | undefined)[] {
 }
 
 /**
- * Finds the member `name` of the value that starts at `start`, which has none unless it is an object. Of members with
- * the same name the last counts, as for JSON.parse. `end` is behind the whole value.
+ * Finds the member `name` of the value that starts at `start`; only objects have members. The last of several members
+ * with the same name counts, as in JSON.parse. `end` is the index after the whole value.
  */
 function findMember(text: string, start: number, name: string): { value: Span | undefined; end: number } {
 	if (text.charCodeAt(start) !== OPEN_BRACE) return { value: undefined, end: skipValue(text, start) };
@@ -86,7 +86,7 @@ function findMember(text: string, start: number, name: string): { value: Span | 
 	return { value, end };
 }
 
-/** Visits the literal of each key with its value, and returns the index behind the object. */
+/** Visits the literal of each key with its value, and returns the index after the object. */
 function walkMembers(
 	text: string,
 	start: number,
@@ -107,7 +107,7 @@ function walkMembers(
 	return at + 1;
 }
 
-/** Whether the string literal from `start` to `end`, quotes included, spells `name`, be it with escapes. */
+/** Whether the string literal from `start` to `end`, including quotes, spells `name`, possibly with escapes. */
 function isKey(text: string, start: number, end: number, name: string): boolean {
 	const inner = end - start - 2;
 	// An escape is never shorter than the character it stands for.
@@ -123,7 +123,7 @@ function skipSpace(text: string, at: number): number {
 	return next;
 }
 
-/** The index behind the string literal whose opening quote is at `at`. */
+/** The index after the string literal whose opening quote is at `at`. */
 function skipString(text: string, at: number): number {
 	let quote = text.indexOf('"', at + 1);
 	while (quote !== -1) {
@@ -136,7 +136,7 @@ function skipString(text: string, at: number): number {
 	throw new SyntaxError(`The string at character ${at} of the JSON text has no end; parse the text before slicing it.`);
 }
 
-/** The index behind the value that starts at `at`. */
+/** The index after the value that starts at `at`. */
 function skipValue(text: string, at: number): number {
 	const first = text.charCodeAt(at);
 	if (first === QUOTE) return skipString(text, at);
@@ -150,7 +150,7 @@ function endsScalar(code: number): boolean {
 	return code <= SPACE || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/** The index behind the object or array that starts at `at`, by counting depth. */
+/** The index after the object or array that starts at `at`, found by counting depth. */
 function skipNested(text: string, at: number): number {
 	let depth = 0;
 	let next = at;

@@ -23,7 +23,7 @@ describe("createSecret", () => {
 		expect(new Set(secrets).size).toBe(secrets.length);
 	});
 
-	it("gives every letter and digit the same number of bytes and passes over the rest", () => {
+	it("maps the same number of bytes to each letter and digit, and skips other bytes", () => {
 		let next = 0;
 		const counting = (size: number) => Uint8Array.from({ length: size }, () => next++ % 256);
 		// 31 secrets take 1,984 fair bytes, which is all 248 fair values eight times.
@@ -69,7 +69,7 @@ describe("sign", () => {
 			}
 	});
 
-	it("shows nothing of its key to whoever prints it", () => {
+	it("doesn't reveal its key when printed", () => {
 		const key = signingKey(Buffer.alloc(32, 7));
 		expect(inspect(key, { showHidden: true, depth: null })).toBe("SigningKey {}");
 		expect(JSON.stringify(key)).toBe("{}");
@@ -109,7 +109,7 @@ describe("signature vectors", () => {
 		}
 	});
 
-	it.skipIf(!hasPython)("all: Python's hmac with the whole secret, from the JSON file alone", () => {
+	it.skipIf(!hasPython)("all: Python's hmac with the whole secret, using only the JSON file", () => {
 		const program = `
 import hashlib, hmac, json, sys
 vectors = json.load(open(sys.argv[1], encoding="utf-8"))["vectors"]

@@ -15,13 +15,13 @@ export const SECRET_PREFIX = "whsec_";
 /** With the prefix more than SHA-256's block of 64 bytes, which the equality above needs. */
 const SECRET_CHARACTERS = 64;
 const DIGEST_BYTES = 32;
-/** SHA-256 hashes blocks of so many bytes. */
+/** The block size of SHA-256, in bytes. */
 const BLOCK_BYTES = 64;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /** The largest multiple of the alphabet's length in a byte. Bytes from here on would favour its first letters. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 
-/** A new signing secret: the prefix and 64 random letters and digits (381 bits). `random` answers with that many bytes. */
+/** A new signing secret: the prefix and 64 random letters and digits (381 bits). `random` returns the given number of bytes. */
 export function createSecret(random: (size: number) => Uint8Array = randomBytes): string {
 	let characters = "";
 	while (characters.length < SECRET_CHARACTERS) {
@@ -51,7 +51,7 @@ export function sign(key: SigningKey, timestamp: number | string, body: Uint8Arr
 }
 
 const SCRATCH_BYTES = 65_536;
-/** What is signed is put together here, as long as it fits. Made when it is needed: the dashboard shares this package. */
+/** A buffer for assembling the signed text, if it fits. Created on demand, because the dashboard shares this package. */
 let scratch: Buffer | undefined;
 
 function roomFor(length: number): Buffer {
@@ -61,9 +61,9 @@ function roomFor(length: number): Buffer {
 }
 
 /**
- * HMAC (RFC 2104, section 2) is H(outer pad, H(inner pad, text)), where both pads depend on the key alone. They are made
- * once here, and the two hashes in one call each: an Hmac object for each signature costs more than the hashing.
- * What it holds stays out of logs, as a KeyObject would: nothing prints private fields.
+ * HMAC (RFC 2104, section 2) is H(outer pad, H(inner pad, text)), where both pads depend only on the key. They are
+ * computed once, and each hash is a single call, because an Hmac object per signature costs more than the hashing.
+ * Like a KeyObject, it stays out of logs, since nothing prints private fields.
  */
 export class SigningKey {
 	/** The inner pad. */

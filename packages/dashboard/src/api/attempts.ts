@@ -38,7 +38,7 @@ export interface LogFilter extends AttemptFilter {
 const ATTEMPTS = "/v1/projects/{project_id}/attempts";
 const ROWS = 50;
 
-/** How often the count is taken anew while pages follow what happens, in milliseconds: hints come far more often. */
+/** How often to count again during live updates, in milliseconds; hints arrive far more often. */
 const RECOUNT_MS = 10_000;
 
 /** What a filter stands for at `now`, in milliseconds since 1970. */
@@ -59,7 +59,7 @@ export const attemptsQuery = (projectId: string, filter: LogFilter) =>
 		asked(projectId, filter, ROWS),
 	);
 
-/** The newest entries of the log, as many as a page of it unless said. */
+/** The newest entries of the log, one page by default. */
 export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit = ROWS) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "newest", filter, limit),
@@ -69,7 +69,7 @@ export const newestAttemptsQuery = (projectId: string, filter: LogFilter, limit 
 
 export type AttemptCount = Schemas["AttemptCount"];
 
-/** How many entries a filter finds; no hint takes it anew, but time does while `live`. */
+/** How many entries a filter finds. Hints don't refresh it; while `live`, a timer does. */
 export const attemptCountQuery = (projectId: string, filter: LogFilter, live: boolean) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "attempts", "count", filter),

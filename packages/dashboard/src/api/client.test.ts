@@ -92,7 +92,7 @@ it("throws the problem that was answered", async () => {
 	});
 });
 
-it("makes a problem of an answer that is none, as a proxy gives", async () => {
+it("turns a response that isn't a problem document, such as a proxy's, into a problem", async () => {
 	answer = (_, response) => response.writeHead(502).end("<h1>Bad gateway</h1>");
 	const error = await problem(callApi("GET", `${origin}/v1/a`));
 	expect(error.status).toBe(502);

@@ -15,7 +15,7 @@ export interface CallOptions {
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** `/v1/projects/{project_id}` with its names filled in and the query behind it. */
+/** `/v1/projects/{project_id}` with its parameters filled in and the query appended. */
 export function callUrl(template: string, { path = {}, query = {} }: Pick<CallOptions, "path" | "query">): string {
 	const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
 		const value = path[name];
@@ -84,7 +84,7 @@ function problemOf(text: string, { status, statusText }: Response): ProblemBody 
 	};
 }
 
-/** What answered may be a proxy with a page of its own: that is no problem document. */
+/** Null unless the text is JSON: a proxy may have responded with its own page. */
 function parse(text: string): unknown {
 	try {
 		return JSON.parse(text);

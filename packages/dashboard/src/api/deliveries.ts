@@ -21,7 +21,7 @@ export const MAX_NAMED = 200;
 const DELIVERY = "/v1/projects/{project_id}/webhooks/{webhook_id}/deliveries/{event_id}";
 const REPLAYS = "/v1/projects/{project_id}/replays";
 
-/** How often a delivery is asked for until its first answer is there, besides the hints; in milliseconds. */
+/** How often to poll a delivery until its first response, in addition to hints; in milliseconds. */
 const WATCH_MS = 1_000;
 
 const pathOf = (projectId: string, { webhook_id, event_id }: DeliveryId) => ({
@@ -30,7 +30,7 @@ const pathOf = (projectId: string, { webhook_id, event_id }: DeliveryId) => ({
 	event_id,
 });
 
-/** A delivery with its attempts, each of which is then known by itself, too; null when there is no such delivery. */
+/** A delivery with its attempts, each of which is also cached separately; null if the delivery doesn't exist. */
 export const deliveryQuery = (projectId: string, id: DeliveryId) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "deliveries", id.webhook_id, id.event_id),
@@ -48,7 +48,7 @@ export const deliveryQuery = (projectId: string, id: DeliveryId) =>
 		},
 	});
 
-/** A delivery that was just begun, watched until its first attempt is over; null while it is not known yet. */
+/** A delivery that was just started, polled until its first attempt has finished; null until it is known. */
 export const watchedDeliveryQuery = (projectId: string, id: DeliveryId) => ({
 	...deliveryQuery(projectId, id),
 	refetchInterval: ({ state: { data } }: { state: { data: Delivery | null | undefined } }) =>
@@ -84,7 +84,7 @@ export async function replayDeliveries(projectId: string, deliveries: readonly D
 interface ReplayOptions {
 	/** Only counts what would be replayed. */
 	readonly dryRun: boolean;
-	/** Told the sum after each step. */
+	/** Called with the total after each step. */
 	readonly onStep?: (count: number) => void;
 	/** Ends it between two steps; a count at once. */
 	readonly signal: AbortSignal;
@@ -92,7 +92,7 @@ interface ReplayOptions {
 
 /**
  * Replays (or counts) every delivery whose newest attempt a filter finds, oldest first, in steps that the service
- * bounds. Answers how many there were. Throws ApiError; what was replayed until then stays replayed.
+ * bounds, and returns how many there were. Throws ApiError; deliveries replayed before the error stay replayed.
  */
 export async function replayMatching(
 	projectId: string,
@@ -106,7 +106,7 @@ export async function replayMatching(
 			const step: Schemas["Replays"] = await api.post(REPLAYS, {
 				path: { project_id: projectId },
 				body: { filter, ...(dryRun ? { dry_run: true } : {}), ...next },
-				// A step that was begun goes on in the service: its answer says how far it came.
+				// The service finishes a step it has started. Its response says how far it came.
 				...(dryRun ? { signal } : {}),
 			});
 			count += step.count;

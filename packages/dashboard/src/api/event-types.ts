@@ -6,7 +6,7 @@ import type { Schemas } from "./operation.ts";
 /** What the catalogue says of an event type. */
 export type EventTypeEntry = Schemas["EventTypeEntry"];
 
-/** The catalogue; it changes with the service's version alone. */
+/** The catalogue. It only changes with the service's version. */
 export const eventTypesQuery = queryOptions({
 	queryKey: ["event-types"],
 	queryFn: ({ signal }) => api.get("/v1/event-types", { signal }),

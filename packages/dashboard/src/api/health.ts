@@ -3,7 +3,7 @@ import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
 import type { Schemas } from "./operation.ts";
 
-/** How a webhook does: its state, what waits, and its last day. */
+/** A webhook's health: its state, pending deliveries, and its last day. */
 export type Health = Schemas["WebhookHealth"];
 export type WebhookState = Health["state"];
 /** The attempts of an hour by how they ended. */
@@ -26,7 +26,7 @@ export const healthQuery = (projectId: string) =>
 		refetchInterval: REFRESH_MS,
 	});
 
-/** What waits for its time, soonest first; of one webhook or of the project. */
+/** Pending retries and replays of a webhook or of the project, soonest first. */
 export const waitingQuery = (projectId: string, { webhookId, limit }: { webhookId?: string; limit: number }) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "waiting", webhookId ?? null, limit),

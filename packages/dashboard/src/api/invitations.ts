@@ -8,7 +8,7 @@ import { queryClient } from "./query-client.ts";
 import { rememberSession } from "./session-cache.ts";
 
 export type Invitation = Schemas["Invitation"];
-/** The only answer with the link. */
+/** The only response that contains the link. */
 export type CreatedInvitation = Schemas["CreatedInvitation"];
 /** What an invitation says to the person who holds its link. */
 export type InvitationLook = Schemas["SeenInvitation"];

@@ -16,12 +16,12 @@ export interface Live {
 
 const LiveContext = createContext<Live>({ state: "paused", pause: () => {}, resume: () => {} });
 
-/** Whether the project's pages follow what happens, and how to stop and go on. */
+/** Whether the project's pages update live, and how to pause and resume. */
 export const useLive = (): Live => use(LiveContext);
 
 /**
- * Listens for the project's changes while it is shown and asks again what they touch. A connection that breaks is made
- * anew by the browser; whenever one was made everything is asked once, for what happened in between.
+ * Listens for the project's changes while it is mounted, and refetches the queries they affect. The browser reconnects
+ * after a lost connection. Each new connection refetches everything once, to catch up.
  */
 export function LiveProvider({ projectId, children }: { projectId: string; children: ReactNode }) {
 	const queryClient = useQueryClient();
@@ -47,7 +47,7 @@ export function LiveProvider({ projectId, children }: { projectId: string; child
 		const source = new EventSource(callUrl("/v1/projects/{project_id}/changes", { path: { project_id: projectId } }));
 		source.addEventListener("open", () => {
 			setConnected(true);
-			// What happened before it was open, the first time too, told nobody.
+			// Changes before the connection opened, even the first time, sent no hints.
 			hear("attempts");
 			hear("webhooks");
 		});

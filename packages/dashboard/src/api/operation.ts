@@ -1,6 +1,6 @@
 import type { components, paths } from "@posthorn/api-types";
 
-/** The API's shapes by name, as its OpenAPI document has them. */
+/** The schemas of the API's OpenAPI document, by name. */
 export type Schemas = components["schemas"];
 
 export type Verb = "get" | "post" | "put" | "patch" | "delete";

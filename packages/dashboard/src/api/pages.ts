@@ -2,7 +2,7 @@ import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { type CallOptions, callApi } from "./client.ts";
 import type { AnswerOf, CallOf, PathWith } from "./operation.ts";
 
-/** The paths that answer a page of a list and take the place to go on from. */
+/** Paths that return a page of a list and accept a cursor. */
 type ListPath = {
 	[P in PathWith<"get">]: "cursor" extends keyof NonNullable<CallOf<P, "get">["query"]> ? P : never;
 }[PathWith<"get">];

@@ -5,7 +5,7 @@ import { refreshSession } from "./session.ts";
 
 const PROJECT = "/v1/projects/{project_id}";
 
-/** Every project of the instance, newest first; the operator's alone. */
+/** All projects of the instance, newest first; only for the operator. */
 export const projectsQuery = pagedQuery(["projects"], "/v1/projects", { query: { limit: 100 } });
 
 /** A project that has no app yet. */
@@ -36,5 +36,5 @@ export interface SignInLink {
 	readonly expires_at: string;
 }
 
-/** A link that signs the account with this e-mail in, once, within 15 minutes; the operator's alone. */
+/** Creates a link that signs in to the account with this e-mail once, within 15 minutes; only for the operator. */
 export const createSignInLink = (email: string) => api.post("/v1/sign-in-links", { body: { email } });

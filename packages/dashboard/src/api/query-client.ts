@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { isStatus } from "./error.ts";
 
-/** What was asked for stays good this long, in milliseconds, unless a live hint says otherwise. */
+/** How long responses stay fresh without a live hint, in milliseconds. */
 const STALE_MS = 15_000;
 const RETRIES = 2;
 

@@ -5,7 +5,7 @@ export const SESSION_KEY = ["session"] as const;
 
 const cached = () => queryClient.getQueryData<Session | null>(SESSION_KEY) ?? null;
 
-/** The token that unsafe calls carry, or null when nobody is signed in. */
+/** The token that unsafe calls carry; null when signed out. */
 export const csrfToken = () => cached()?.csrf_token ?? null;
 
 /** What only a session sees, by the first part of its query keys. */
@@ -13,13 +13,13 @@ const SEEN = new Set<unknown>(["project", "projects", "account"]);
 
 const forgetSeen = () => queryClient.removeQueries({ predicate: ({ queryKey }) => SEEN.has(queryKey[0]) });
 
-/** Takes a session that has begun. What was seen before it is forgotten: it may have been somebody else's. */
+/** Stores a new session and clears the cache, which may hold another account's data. */
 export function rememberSession(session: Session): void {
 	if (cached()?.account.id !== session.account.id) forgetSeen();
 	queryClient.setQueryData<Session | null>(SESSION_KEY, session);
 }
 
-/** The session is over: everything that it saw is forgotten. */
+/** Clears the cache after the session has ended. */
 export function forgetSession(): void {
 	forgetSeen();
 	queryClient.setQueryData<Session | null>(SESSION_KEY, null);

@@ -7,7 +7,7 @@ import type { Session, SessionProject } from "./model.ts";
 import { queryClient } from "./query-client.ts";
 import { forgetSession, rememberSession, SESSION_KEY } from "./session-cache.ts";
 
-/** The session, or null when nobody is signed in. */
+/** The session; null when signed out. */
 export const sessionQuery = queryOptions<Session | null>({
 	queryKey: SESSION_KEY,
 	queryFn: async ({ signal }) => {
@@ -32,7 +32,7 @@ function keepVisited(session: Session): Session {
 	return { ...session, projects: [...session.projects, ...before.filter(({ id }) => !named.has(id))] };
 }
 
-/** Takes a project of the operator's that the session does not name. Answers whether there is one. */
+/** Adds a project that the operator's session doesn't list. Returns whether it exists. */
 export async function visitProject(session: Session, projectId: string): Promise<boolean> {
 	if (!session.account.operator) return false;
 	try {
@@ -48,7 +48,7 @@ export async function visitProject(session: Session, projectId: string): Promise
 
 export const setupNeeded = async () => (await api.get("/v1/setup")).needed;
 
-/** Asks for the session anew: after projects, apps or roles changed. */
+/** Refetches the session after projects, apps or roles changed. */
 export const refreshSession = () => queryClient.invalidateQueries({ queryKey: SESSION_KEY });
 
 export async function signIn(proof: { email: string; password: string } | { token: string }): Promise<Session> {

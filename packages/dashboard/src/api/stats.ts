@@ -15,7 +15,7 @@ export type StatsBucket = Stats["buckets"][number];
 /** Time moves on without any hint: ask again, in milliseconds. */
 const REFRESH_MS = 60_000;
 
-/** Figures of a project, or of one of its webhooks. While a new range loads, the one before stays. */
+/** Statistics of a project or one of its webhooks. While a new range loads, the previous one stays visible. */
 export const statsQuery = (projectId: string, { range, webhookId }: { range: StatsRange; webhookId?: string }) =>
 	queryOptions({
 		queryKey: projectKey(projectId, "stats", webhookId ?? null, range),

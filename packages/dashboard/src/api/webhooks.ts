@@ -11,9 +11,9 @@ export type CreatedWebhook = Schemas["CreatedWebhook"];
 export type NewWebhook = Schemas["NewWebhook"];
 export type WebhookPatch = Schemas["WebhookPatch"];
 export type WebhookStatus = Webhook["status"];
-/** Where a resumed webhook goes on: with what waited, or with what comes from now on. */
+/** Where a resumed webhook continues: with its backlog, or with events from now on. */
 export type ResumeFrom = NonNullable<WebhookPatch["from"]>;
-/** What is known of a URL before anything is sent there. */
+/** The result of checking a URL without sending anything to it. */
 export type UrlCheck = Schemas["UrlCheck"];
 export type UrlCheckName = UrlCheck["checks"][number]["name"];
 export type UrlCheckState = UrlCheck["checks"][number]["state"];
@@ -87,7 +87,7 @@ export async function rotateSecret(projectId: string, webhookId: string): Promis
 	return secret;
 }
 
-/** Sends a sample event to this webhook alone; answers the event's id. */
+/** Sends a sample event to this webhook only, and returns the event's id. */
 export async function sendTest(projectId: string, webhookId: string, type: EventType): Promise<string> {
 	const { event_id } = await api.post(`${WEBHOOK}/test`, {
 		path: pathOf(projectId, webhookId),

@@ -5,7 +5,7 @@ import { signOut, useSession } from "../api/session.ts";
 import { Initials } from "../ui/initials.tsx";
 import { notifyProblem } from "../ui/notify.tsx";
 
-/** Who is signed in, and what is one's own. */
+/** The signed-in account and its menu. */
 export function AccountMenu({ onHelp }: { onHelp: () => void }) {
 	const { account } = useSession();
 	return (
@@ -41,7 +41,7 @@ export function AccountMenu({ onHelp }: { onHelp: () => void }) {
 	);
 }
 
-/** Signs out and loads the page anew, so that nothing of what was seen stays in memory. */
+/** Signs out and reloads the page, so that no data stays in memory. */
 async function leave(): Promise<void> {
 	try {
 		await signOut();

@@ -3,7 +3,7 @@ import type { Session } from "../api/model.ts";
 import { queryClient } from "../api/query-client.ts";
 import { sessionQuery, setupNeeded, visitProject } from "../api/session.ts";
 
-/** Sends whoever is not signed in to do so, or to set the instance up while it has no account. */
+/** Redirects to the sign-in page without a session, or to setup while the instance has no account. */
 export async function requireSession({ location }: { location: { href: string } }): Promise<{ session: Session }> {
 	const session = await queryClient.ensureQueryData(sessionQuery);
 	if (session !== null) return { session };
@@ -18,7 +18,7 @@ export function startPage({ context: { session } }: { context: { session: Sessio
 	throw redirect({ to: "/p/$projectId", params: { projectId: first.id } });
 }
 
-/** A project that the session does not see is not there. It may be newer than what is known: asks once more. */
+/** Responds 404 for a project the session doesn't list, after one more request in case it is new. */
 export async function requireProject({ params: { projectId } }: { params: { projectId: string } }): Promise<void> {
 	const names = (session: Session | null) => session?.projects.some(({ id }) => id === projectId) === true;
 	if (names(await queryClient.ensureQueryData(sessionQuery))) return;

@@ -33,7 +33,7 @@ const DEVELOPER: readonly Entry[] = [
 const MEMBERS: Entry = { to: "/p/$projectId/members", label: "Members", Icon: IconUsers };
 const AUDIT: Entry = { to: "/p/$projectId/audit", label: "Audit log", Icon: IconHistory };
 
-/** The project's pages. What an app brings is there only with the app; the audit log only for owners. */
+/** Links to the project's pages. An app's pages need the app, and the audit log needs the owner role. */
 export function ProjectNav() {
 	const { id, apps, role } = useProject();
 	return (

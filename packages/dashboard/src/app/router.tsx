@@ -10,7 +10,7 @@ import { ProjectShell, SignedInShell } from "./shell.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: CrashPage });
 
-// Open to everybody.
+// Open to everyone.
 
 const setup = createRoute({
 	getParentRoute: () => root,
@@ -120,7 +120,7 @@ const apiKeys = createRoute({
 	component: lazyRouteComponent(() => import("../pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
-/** The list stays beside the drawer, so the drawer is a route within the list's. */
+/** The list stays visible next to the drawer, so the drawer is a child route of the list. */
 const logs = createRoute({
 	getParentRoute: () => developer,
 	path: "/logs",

@@ -20,7 +20,7 @@ const NAV_WIDTH = 244;
 /** The frame around every page for people who are signed in: navigation left, jump box, theme and account on top. */
 function Shell({ nav, search, children }: { nav: ReactNode; search?: ReactNode; children: ReactNode }) {
 	const { pathname } = useLocation();
-	// The page on which the menu was opened: it closes by itself when another one comes.
+	// The page on which the menu was opened; it closes when the page changes.
 	const [openedOn, setOpenedOn] = useState<string | null>(null);
 	const navOpened = openedOn === pathname;
 	const close = () => setOpenedOn(null);

@@ -54,7 +54,7 @@ const dark: MantineColorsTuple = [
 	"#0c0b11",
 ];
 
-/** A dialog's header is no banner of the page. */
+/** A dialog's header isn't the page's banner. */
 const plainHeader = { header: { role: "presentation" } };
 
 export const theme = createTheme({

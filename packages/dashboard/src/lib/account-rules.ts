@@ -1,4 +1,4 @@
-/** Lengths of what an account consists of, in characters, as the API has them. */
+/** The API's limits for the fields of an account, in characters. */
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 export const NAME_LENGTH = { min: 1, max: 100 } as const;
 

@@ -19,7 +19,7 @@ it.each(KNOWN_CODES)("has words of its own for %s", (code) => {
 	expect(advice.why).not.toBe(unanswered("a_code_to_come").why);
 });
 
-it("has something to try for every status that is no success", () => {
+it("suggests something for every status other than success", () => {
 	for (let status = 300; status < 600; status++) {
 		const advice = answered(status);
 		wellFormed(advice);

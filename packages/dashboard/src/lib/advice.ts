@@ -124,7 +124,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 	}),
 };
 
-/** By the status that came back, where more can be said than of its class. */
+/** Advice by status code, where it is more specific than advice for the class. */
 const BY_STATUS: Readonly<Record<number, Teller>> = {
 	400: ({ host }) => ({
 		why: `${host} finds fault with the request itself.`,
@@ -240,7 +240,7 @@ function ofStatus(status: number, told: Told): Advice {
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
-/** What came of an attempt in plain words, and what its owner can do about it. */
+/** An attempt's result in plain words, and what its owner can do about it. */
 export function adviceFor({ status, status_code, error_code, url, response_ms }: AdviceFacts): Advice {
 	const told: Told = { host: hostOf(url), took: formatMs(response_ms) };
 	if (status === "delivered") {

@@ -9,7 +9,7 @@ const unanswered = (error_code: string) => ({ status_code: null, error_code });
 describe("an answer", () => {
 	it.each([
 		[answered(500), "500", "answered 500"],
-		// A redirect has a code besides its status; the status says more.
+		// A redirect has both a code and a status; the status says more.
 		[{ status_code: 301, error_code: "redirect" }, "301", "answered 301"],
 		[unanswered("timeout"), "timeout", "timed out"],
 		[unanswered("connection_refused"), "refused", "was refused"],
@@ -20,7 +20,7 @@ describe("an answer", () => {
 		expect(saidWord(answer)).toBe(said);
 	});
 
-	it.each(KNOWN_CODES)("%s has words of its own that fit their places", (code) => {
+	it.each(KNOWN_CODES)("%s has its own words that fit the sentences around them", (code) => {
 		const answer = unanswered(code);
 		expect(stationWord(answer)).not.toBe("no answer");
 		expect(stationWord(answer).length).toBeLessThanOrEqual(10);

@@ -147,7 +147,7 @@ export function attemptSentence(attempt: Spoken, total: number): string {
 	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;
 }
 
-/** The names of the statuses that receivers answer with most (RFC 9110, 6585). */
+/** Names of the most common status codes of receivers (RFC 9110, 6585). */
 const REASONS: Readonly<Record<number, string>> = {
 	200: "OK",
 	201: "Created",

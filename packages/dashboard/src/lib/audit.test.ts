@@ -37,7 +37,7 @@ describe("auditSentence", () => {
 		[entry("member.joined", { target: person, detail: { role: "viewer" } }), "Anna joined the project as a viewer."],
 		[
 			entry("member.invited", { target: null, detail: { role: "developer" } }),
-			"Anna invited whoever has the link as a developer.",
+			"Anna invited anyone with the link as a developer.",
 		],
 		[
 			entry("deliveries.replayed", { target: null, detail: { count: 1_234 } }),

@@ -1,7 +1,7 @@
 import { formatCount } from "./numbers.ts";
 import { isRole, ROLE_WORDS } from "./roles.ts";
 
-/** Who did something: a person, a program with a key, or whoever holds the operator's key. */
+/** Who acted: a person, a program with a key, or the holder of the operator's key. */
 export interface AuditActor {
 	readonly kind: "account" | "api_key" | "operator_key";
 	readonly id: string | null;
@@ -17,7 +17,7 @@ export interface AuditEntry {
 	readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** The name of whoever acted, as the beginning of a sentence. */
+/** The name of the actor, for the beginning of a sentence. */
 export function actorName({ kind, name, id }: AuditActor): string {
 	if (kind === "operator_key") return "The operator's key";
 	if (kind === "api_key") return `API key ${name ?? id ?? "(gone)"}`;
@@ -75,7 +75,7 @@ const PHRASES: Readonly<Record<string, (detail: AuditEntry["detail"]) => Phrase>
 	"deliveries.replayed": (detail) => [`replayed ${countOf(detail)} deliveries of `],
 };
 
-/** Actions whose target stands in the sentence already, as the actor. */
+/** Actions whose target is the actor, which the sentence already names. */
 const WITHOUT_TARGET = new Set(["member.joined"]);
 
 const APP_NAMES: Readonly<Record<string, string>> = { developer: "Developer" };
@@ -92,12 +92,12 @@ function targetName({ action, target }: AuditEntry): string | null {
 	if (WITHOUT_TARGET.has(action)) return null;
 	const name = target?.name ?? target?.id ?? null;
 	if (name !== null) return target?.kind === "app" ? (APP_NAMES[name] ?? name) : name;
-	if (action === "member.invited" || action === "invitation.revoked") return "whoever has the link";
+	if (action === "member.invited" || action === "invitation.revoked") return "anyone with the link";
 	if (action === "deliveries.replayed") return "the project";
 	return null;
 }
 
-/** An entry of the audit log as a sentence. An action that is not known here stands with its own name. */
+/** An entry of the audit log as a sentence. An unknown action appears under its own name. */
 export function auditSentence(entry: AuditEntry): AuditSentence {
 	const phrase = Object.hasOwn(PHRASES, entry.action) ? PHRASES[entry.action] : undefined;
 	const [before, after = ""] = phrase === undefined ? [`did ${entry.action} to `] : phrase(entry.detail);

@@ -9,7 +9,7 @@ import { curlCommand, quote, type SentRequest, signedUntil } from "./curl.ts";
 const folder = mkdtempSync(join(tmpdir(), "posthorn-curl-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** In place of curl: writes each of its arguments, and what it reads when it is told to, with NUL behind each. */
+/** Replaces curl: writes each argument, and the input if it reads any, each followed by NUL. */
 const STUB = `curl() {
 	for word in "$@"; do printf '%s\\0' "$word"; done
 	case "$*" in *"--data-binary @-") cat; printf '\\0';; esac
@@ -70,7 +70,7 @@ describe("a shell reads the command as", () => {
 		expect(wordsOf(curlCommand({ ...REQUEST, headers: { "X-Empty": "" } }))).toContain("X-Empty;");
 	});
 
-	it("a URL whose brackets are no patterns", () => {
+	it("a URL with literal brackets", () => {
 		expect(wordsOf(curlCommand({ ...REQUEST, url: "https://[2001:db8::1]/in" }))).toContain("--globoff");
 		expect(wordsOf(curlCommand(REQUEST))).not.toContain("--globoff");
 	});

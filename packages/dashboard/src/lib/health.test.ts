@@ -11,7 +11,7 @@ import {
 import { checklist, outcomesInWords, sumOutcomes } from "./health-figures.ts";
 import { answerPhrases } from "./health-words.ts";
 
-/** 14:30 on the machine's own day, so that times of that day are said without their date. */
+/** 14:30 local time, so that times of that day appear without a date. */
 const NOW = new Date(2026, 10, 21, 14, 30).getTime();
 const at = (hour: number, minute: number) => new Date(2026, 10, 21, hour, minute).toISOString();
 const answered = (status_code: number, started_at: string) => ({ status_code, error_code: null, started_at });
@@ -135,7 +135,7 @@ describe("webhookSentence", () => {
 });
 
 describe("waitingSentence", () => {
-	it("says what waits and until when, and nothing when nothing does", () => {
+	it("says how many events wait for a retry and until when, or nothing", () => {
 		expect(waitingSentence(FAILING, NOW)).toBe("37 events wait for a retry, the next at 14:42.");
 		const all = {
 			...FAILING,

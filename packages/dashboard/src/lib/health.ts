@@ -32,7 +32,7 @@ export function webhookName({ description, url }: Omit<WebhookFacts, "id">): str
 	return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** `Answering 500 since 14:02`; where the first failure was another one, both are said. */
+/** `Returning 500 since 14:02`. Names both failures if the first one was different. */
 export function failingSince(health: HealthFacts, now: number): string {
 	const { last_attempt: last, failing_since: first } = health;
 	if (last === null) return "Failing";

@@ -7,14 +7,14 @@ const MAX_DEPTH = 32;
 const MAX_LENGTH = 4 * 1_024 * 1_024;
 
 /**
- * The tokens of JSON: strings, punctuation, and whatever else stands between them. Its loops nest no alternatives, so
+ * The tokens of JSON: strings, punctuation, and anything between them. No loop contains alternatives, so
  * that long strings take neither stack nor time.
  */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * JSON with line breaks and indentation. Works on the text alone: numbers, escapes and the order of keys stay as they
- * were written. Null for what is not JSON, and for what would grow beyond all measure.
+ * JSON with line breaks and indentation. Works on the text, so numbers, escapes and the order of keys stay unchanged.
+ * Null for text that isn't JSON or would become far too large.
  */
 export function prettyJson(text: string): string | null {
 	if (!isJson(text)) return null;
@@ -51,7 +51,7 @@ function isJson(text: string): boolean {
 	}
 }
 
-/** A line of pretty JSON in its parts, for colours: what comes before the key, the key, and the rest. */
+/** The parts of a line of pretty JSON, for coloring: the text before the key, the key, and the rest. */
 export interface JsonLine {
 	/** From 1 on. */
 	readonly number: number;

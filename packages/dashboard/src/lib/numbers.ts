@@ -4,7 +4,7 @@ const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFracti
 /** A whole number with separators: `12,345`. */
 export const formatCount = (count: number) => COUNT.format(count);
 
-/** A whole number for narrow places: `12.3K` from 10,000 on. */
+/** A whole number in compact form: `12.3K` from 10,000 on. */
 export const compactCount = (count: number) => (count < 10_000 ? COUNT.format(count) : COMPACT.format(count));
 
 /** How long something took: `84 ms`, `1.24 s`, `15.0 s`, `2 min 5 s`. */
@@ -26,7 +26,7 @@ export function formatRate(rate: number | null): string {
 	return `${percent.toFixed(1)} %`;
 }
 
-/** `1 webhook`, `4 webhooks`; the plural is the singular with an s unless it is said. */
+/** `1 webhook`, `4 webhooks`; by default, the plural adds an s. */
 export function plural(count: number, one: string, many = `${one}s`): string {
 	return `${formatCount(count)} ${count === 1 ? one : many}`;
 }

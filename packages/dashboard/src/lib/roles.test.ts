@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isRole, mayAct, ROLES } from "./roles.ts";
 
-it("lets each role do what the roles below it may, and no more", () => {
+it("gives each role the permissions of lower roles, but not of higher ones", () => {
 	for (const [rank, role] of ROLES.entries()) {
 		for (const [neededRank, needed] of ROLES.entries()) expect(mayAct(role, needed)).toBe(rank >= neededRank);
 	}

@@ -4,7 +4,7 @@ export type Role = (typeof ROLES)[number];
 
 export const isRole = (value: unknown): value is Role => ROLES.some((role) => role === value);
 
-/** Whether somebody with `role` may do what needs `needed`. */
+/** Whether `role` includes the permissions of `needed`. */
 export const mayAct = (role: Role, needed: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
 export const ROLE_WORDS: Readonly<Record<Role, { readonly label: string; readonly may: string }>> = {

@@ -39,12 +39,12 @@ export function receiverCases(secret: string, body: string, now: number): Receiv
 		{ name: "another secret", ...signed(now, `${secret.slice(0, -1)}!`), status: 401 },
 		{ name: "a timestamp that was altered", ...genuine, timestamp: String(now - 1), status: 401 },
 		{ name: "a signature cut short", ...genuine, signature: genuine.signature.slice(0, -1), status: 401 },
-		{ name: "a signature with more behind it", ...genuine, signature: `${genuine.signature}00`, status: 401 },
+		{ name: "a signature with extra characters", ...genuine, signature: `${genuine.signature}00`, status: 401 },
 		{ name: "no signature", ...genuine, signature: "", status: 401 },
-		{ name: "a signature that is no ASCII", ...genuine, signature: "é".repeat(64), status: 401 },
+		{ name: "a non-ASCII signature", ...genuine, signature: "é".repeat(64), status: 401 },
 		{ name: "a stale request", ...signed(now - 360), status: 400 },
 		{ name: "a request from the future", ...signed(now + 360), status: 400 },
-		{ name: "a timestamp that is no number", ...signed(`${now}x`), status: 400 },
+		{ name: "a non-numeric timestamp", ...signed(`${now}x`), status: 400 },
 		{ name: "no timestamp", ...signed(""), status: 400 },
 		{ name: "a timestamp beyond all bounds", ...signed("9".repeat(5_000)), status: 400 },
 	];
@@ -97,7 +97,7 @@ export async function startReceiver(port: number, { command, secret, ready, env 
 	};
 }
 
-/** Sends a case to a receiver and answers with the status that came back. */
+/** Sends a case to a receiver and returns the status of its response. */
 export async function sendCase(
 	{ port }: RunningReceiver,
 	{ timestamp, signature, body }: ReceiverCase,

@@ -39,7 +39,7 @@ const listening = { stream: "stdout", line: /^Listening on port/ } as const;
 const typescript: Receiver = { command: [process.execPath, path("receiver.ts")], ready: listening };
 const python: Receiver = { command: ["python3", "-u", path("receiver.py")], ready: listening };
 
-/** The same receivers with a clock that stands at `at`, in Unix seconds. */
+/** The same receivers with a clock fixed at `at`, in Unix seconds. */
 const typescriptAt = (at: string): Receiver => ({
 	...typescript,
 	command: [process.execPath, "--import", `data:text/javascript,Date.now=()=>${at}*1000`, path("receiver.ts")],
@@ -54,7 +54,7 @@ const pythonAt = (at: string): Receiver => ({
 	],
 });
 
-/** Runs a receiver, sends it all cases and answers what it said to each. */
+/** Runs a receiver, sends it all cases and returns its responses. */
 async function answers(receiver: Receiver, secret: string, cases: readonly ReceiverCase[], port?: number) {
 	const running = await startReceiver(port ?? (await unusedPort()), { ...receiver, secret });
 	try {

@@ -52,7 +52,7 @@ it("leaves the day out of today's times alone", () => {
 	expect(shortTime(NOW - 400 * 24 * HOUR, NOW)).toMatch(/^\d+ Oct 2025, \d\d:\d\d$/);
 });
 
-it("writes near times anew each second and far ones seldom", () => {
+it("refreshes recent times every second and distant ones rarely", () => {
 	expect(refreshAfter(NOW - 10_000, NOW)).toBe(1_000);
 	expect(refreshAfter(NOW + 10 * MINUTE, NOW)).toBe(15_000);
 	expect(refreshAfter(NOW - 5 * HOUR, NOW)).toBe(60_000);

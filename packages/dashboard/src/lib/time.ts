@@ -67,7 +67,7 @@ function offset(date: Date): string {
 	return `UTC${minutes < 0 ? "−" : "+"}${hours}${rest === 0 ? "" : `:${pad(rest)}`}`;
 }
 
-/** How long to wait before a relative time needs writing anew, in milliseconds. */
+/** How long until a relative time changes, in milliseconds. */
 export function refreshAfter(at: number, now: number): number {
 	const span = Math.abs(at - now);
 	if (span < MINUTE) return SECOND;

@@ -11,7 +11,7 @@ import {
 	waitWord,
 } from "./track.ts";
 
-/** A service that is configured as the documents have it, and its waits in milliseconds. */
+/** A service with the default configuration, and its delays in milliseconds. */
 const PLAN: RetryPlan = { retry_delays: [30, 60, 120, 300, 600, 1_800, 3_600] };
 const WAITS = PLAN.retry_delays.map((seconds) => seconds * 1_000);
 /** One that is configured otherwise. */
@@ -27,12 +27,12 @@ interface Series {
 	replay?: number;
 	/** How many attempts failed and are followed by another. */
 	retried: number;
-	/** How the one behind them ended. */
+	/** How the last attempt ended. */
 	end?: "delivered" | "failed";
 	waits?: readonly number[];
 }
 
-/** The attempts of a series, as the service makes them: the wait counts from the end of the attempt before. */
+/** The attempts of a series, as the service makes them: each delay counts from the end of the previous attempt. */
 function series({ replay = 0, retried, end, waits = WAITS }: Series): TrackAttempt[] {
 	const made: TrackAttempt[] = [];
 	let at = START + replay * 86_400_000;
@@ -86,7 +86,7 @@ describe("a train under way", () => {
 	const delivery = { state: "attempting", attempt: 3, replay: 0, next_retry_at: iso(due + 120_000) } as const;
 	const waiting = { ...delivery, next_retry_at: made[1]!.next_retry_at };
 
-	it("has the next station with its planned time, and those behind it with what follows from the waits", () => {
+	it("shows the planned time of the next station, and derives later ones from the delays", () => {
 		const [line] = buildTrack(made, waiting, PLAN);
 		expect(line?.end).toBeNull();
 		expect(line?.stations.map(({ state }) => state)).toEqual([
@@ -103,7 +103,7 @@ describe("a train under way", () => {
 		expect(fourth?.spoken).toBe(`attempt 4 of 8, about ${timeOfDay(due + 120_000)} if it comes to it`);
 	});
 
-	it("goes by what the service says of the next time rather than by the log", () => {
+	it("uses the service's time for the next attempt rather than the log", () => {
 		const [line] = buildTrack(made, delivery, PLAN);
 		expect(line?.stations[2]?.at).toBe(due + 120_000);
 	});
@@ -133,7 +133,7 @@ describe("a train under way", () => {
 		expect(line?.end).toBeNull();
 	});
 
-	it("stands at its first station before anything was sent", () => {
+	it("is at its first station before anything was sent", () => {
 		const [line] = buildTrack([], { state: "attempting", attempt: 1, replay: 0, next_retry_at: null }, PLAN);
 		expect(line?.stations).toHaveLength(8);
 		expect(line?.stations[0]).toMatchObject({ state: "current", at: null, spoken: "attempt 1 of 8, under way" });
@@ -173,7 +173,7 @@ describe("replays", () => {
 		]);
 	});
 
-	it("have a line from the moment they are asked for", () => {
+	it("have a line as soon as they are requested", () => {
 		const delivery = { state: "attempting", attempt: 1, replay: 1, next_retry_at: iso(START) } as const;
 		const lines = buildTrack(series({ retried: 7, end: "failed" }), delivery, PLAN);
 		expect(lines).toHaveLength(2);
@@ -182,7 +182,7 @@ describe("replays", () => {
 	});
 });
 
-it("keeps a place for attempts that left the log", () => {
+it("keeps a station for attempts that are no longer in the log", () => {
 	const [line] = buildTrack(series({ retried: 3, end: "delivered" }).slice(2), over, PLAN);
 	expect(line?.stations.map(({ number, attemptId }) => [number, attemptId])).toEqual([
 		[1, null],

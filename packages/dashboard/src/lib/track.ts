@@ -12,7 +12,7 @@ export interface TrackAttempt extends Answered {
 	readonly response_ms: number;
 }
 
-/** What the track needs to know of the delivery besides its attempts. */
+/** The fields of a delivery that the track needs in addition to its attempts. */
 export interface TrackDelivery {
 	readonly state: "attempting" | "delivered" | "dead_lettered";
 	/** The attempt that is due or under way, or the last one made. */
@@ -29,11 +29,11 @@ export interface Station {
 	readonly state: StationState;
 	/** The attempt's answer; null where there is none yet. */
 	readonly answer: string | null;
-	/** When the attempt began or is due, milliseconds since 1970; null where nobody knows, or while it is under way. */
+	/** When the attempt started or is due, milliseconds since 1970; null if unknown or in flight. */
 	readonly at: number | null;
 	/** Whether `at` is what follows from the service's waits if the attempts before it fail at once. */
 	readonly estimated: boolean;
-	/** The wait before it, in milliseconds; null for the first one and where nobody knows. */
+	/** The delay before it, in milliseconds; null for the first one, or if unknown. */
 	readonly wait: number | null;
 	readonly attemptId: string | null;
 	/** The station as it is read aloud. */
@@ -64,7 +64,7 @@ const attemptsOf = ({ retry_delays }: RetryPlan) => retry_delays.length + 1;
 export const newSeriesWords = (plan: RetryPlan) =>
 	attemptsOf(plan) === 1 ? "1 attempt" : `up to ${attemptsOf(plan)} attempts`;
 
-/** The wait behind an attempt by that plan, in milliseconds; undefined behind the last. */
+/** The planned delay after an attempt, in milliseconds; undefined after the last. */
 function waitAfter({ retry_delays }: RetryPlan, attempt: number): number | undefined {
 	const seconds = retry_delays[attempt - 1];
 	return seconds === undefined ? undefined : seconds * 1_000;
@@ -169,7 +169,7 @@ function passed(attempt: TrackAttempt, made: readonly TrackAttempt[], total: num
 	};
 }
 
-/** The stations to come: the next one as it is scheduled, those behind it as they follow from the plan, if it holds. */
+/** Future stations: the next one as scheduled, later ones as planned. */
 function ahead(
 	last: TrackAttempt | undefined,
 	total: number,
@@ -215,7 +215,7 @@ export function waitWord(ms: number): string {
 	return Number.isInteger(hours) ? `${hours} h` : `${hours.toFixed(1)} h`;
 }
 
-/** The stations of an entry of the log: what it tells of those before and behind it. */
+/** The stations of a series, as far as one entry of the log shows them. */
 export function rowStations(attempt: Place, plan: RetryPlan): readonly Pick<Station, "number" | "state">[] {
 	const length = attempt.status === "retrying" ? seriesLength(attempt, plan) : attempt.attempt;
 	return Array.from({ length }, (_, index) => ({ number: index + 1, state: rowState(index + 1, attempt) }));

@@ -43,7 +43,7 @@ export const signInForm = (email = "") => ({
 	},
 });
 
-/** What somebody who has an account signs in with. */
+/** The fields for signing in. */
 export function SignInFields({ form }: { form: UseFormReturnType<SignInValues> }) {
 	return (
 		<>

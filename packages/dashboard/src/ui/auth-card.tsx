@@ -42,7 +42,7 @@ export function AuthCard({ title, lead, children }: AuthCardProps) {
 	);
 }
 
-/** The horn's coil, drawn large and faint behind the card. */
+/** The horn's coil, large and faint in the background. */
 function Coil() {
 	return (
 		<svg className={classes.coil} viewBox="0 0 800 800" aria-hidden="true" focusable="false">

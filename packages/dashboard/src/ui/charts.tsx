@@ -65,7 +65,7 @@ const PlotSkeleton = () => (
 	</Center>
 );
 
-/** Stands where a chart will be, in its size. */
+/** A placeholder of a chart's size. */
 export function ChartSkeleton() {
 	return (
 		<div role="status" aria-busy aria-label="Loading the chart">

@@ -23,7 +23,7 @@ interface DataTableProps<Item> {
 	rows: readonly Item[] | undefined;
 	rowKey: (item: Item) => string;
 	onOpen?: (item: Item) => void;
-	/** Keys for the focused row besides `j`, `k` and Enter. */
+	/** Keys for the focused row in addition to `j`, `k` and Enter. */
 	keys?: Readonly<Record<string, (item: Item) => void>>;
 	/** The key of the row whose detail is open, null while none is: it is marked, and gets the focus back. */
 	openKey?: string | null;
@@ -56,7 +56,7 @@ function AnyCell<Item>({ column, item }: { column: Column<Item>; item: Item }) {
 	return <Table.Td {...cellProps(column)}>{column.render(item)}</Table.Td>;
 }
 
-/** Rendered anew only when its column or its item is another one: columns that stay the same keep long tables quick. */
+/** Only rendered again when its column or item changes, so stable columns keep long tables fast. */
 const Cell = memo(AnyCell) as typeof AnyCell;
 
 /** A dense table whose rows open by click and by keyboard; scrolls within itself on narrow screens. */

@@ -13,7 +13,7 @@ function tell(): void {
 	for (const listener of listeners) listener();
 }
 
-/** Takes keys over for as long as the component is there, so that the shell does not offer them as well. */
+/** Claims keys while the component is mounted, so that the shell doesn't offer them too. */
 export function useKeyClaims(keys: readonly string[]): void {
 	const names = keys.join(" ");
 	useLayoutEffect(() => {

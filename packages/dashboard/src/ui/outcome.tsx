@@ -20,7 +20,7 @@ const LOOK = {
 	idle: { word: "Idle", Icon: IconCircleDashed, tone: "paused" },
 } as const satisfies Record<OutcomeKind, unknown>;
 
-/** The CSS colours of an outcome: for text, for a tint behind it, and for areas of charts. */
+/** The CSS colors of an outcome: for text, for its background tint, and for areas of charts. */
 export const outcomeColor = (kind: OutcomeKind, part: "text" | "tint" | "fill" = "text") =>
 	`var(--ph-${LOOK[kind].tone}${part === "text" ? "" : `-${part}`})`;
 
@@ -28,7 +28,7 @@ interface OutcomeProps {
 	kind: OutcomeKind;
 	/** Another word than the outcome's own. */
 	label?: string;
-	/** Without the tint behind it: in sentences and dense tables. */
+	/** Without the background tint, for sentences and dense tables. */
 	plain?: boolean;
 }
 

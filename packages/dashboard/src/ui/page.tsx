@@ -17,7 +17,7 @@ interface PageHeaderProps {
 	/** The first line: the page's answer, in words. Announced when it changes. */
 	children?: ReactNode;
 	actions?: ReactNode;
-	/** Beside the title: a state. */
+	/** A state, shown next to the title. */
 	badge?: ReactNode;
 }
 

@@ -10,7 +10,7 @@ interface ReplayMatchingProps {
 	projectId: string;
 	/** Must stay the same while this is shown. */
 	filter: AttemptFilter;
-	/** So many of them, in words: `8 deliveries`. */
+	/** A count in words: `8 deliveries`. */
 	countOf: (count: number) => string;
 	/** What will be sent again and to whom, once it was counted. */
 	say: (count: number) => string;
@@ -132,7 +132,7 @@ interface Result {
 	readonly stopped: boolean;
 }
 
-/** What came of it; what was counted and not begun again is attempting since, or gone. */
+/** The result. Deliveries that were counted but not replayed are attempting by now, or no longer exist. */
 function resultInWords(counted: string, { count, total, stopped }: Result): string {
 	const begun = `${counted} ${isAre(count)} on the way again, oldest first.`;
 	const rest = Math.max(0, total - count);

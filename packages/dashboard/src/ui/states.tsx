@@ -81,7 +81,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
 	);
 }
 
-/** Stands where rows will be, in their size, so that nothing jumps. */
+/** A placeholder of the rows' size, so that nothing jumps. */
 export function SkeletonRows({ count = 5, height = 44 }: { count?: number; height?: number }) {
 	return (
 		<Stack gap={1} role="status" aria-busy aria-label="Loading">

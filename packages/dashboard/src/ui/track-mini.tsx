@@ -8,7 +8,7 @@ const STEP = 9;
 const HEIGHT = 14;
 const MIDDLE = HEIGHT / 2;
 
-/** An entry of the log as a small track: where its attempt stands in its series. */
+/** An entry of the log as a small track that shows its attempt's position in the series. */
 export function TrackMini({
 	attempt,
 }: {

@@ -15,7 +15,7 @@ interface StopProps {
 
 interface TrackProps {
 	lines: readonly Line[];
-	/** The attempt that is looked at. */
+	/** The selected attempt. */
 	selected: string;
 	/** A link to an attempt, around its station. */
 	link: (attemptId: string, props: StopProps) => ReactElement;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * The token that a link carried in its fragment, or null. It is taken out of the address bar, so that it stays in no
- * history and is sent to nobody.
+ * The token in a link's fragment, or null. It is removed from the address bar, so that it isn't kept in the history or
+ * sent anywhere.
  */
 export function useFragmentToken(): string | null {
 	const [token] = useState(() => window.location.hash.slice(1));

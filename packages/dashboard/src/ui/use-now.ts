@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { refreshAfter } from "../lib/time.ts";
 
-/** The present in milliseconds since 1970, taken anew as often as a relative time to `at` needs it. */
+/** The current time in milliseconds since 1970, refreshed whenever a time relative to `at` changes. */
 export function useNow(at: number): number {
 	const [now, setNow] = useState(() => Date.now());
 	useEffect(() => {

@@ -8,15 +8,15 @@ const isCovered = () => document.querySelector('[role="dialog"][aria-modal="true
 const NONE: readonly string[] = [];
 
 interface ShortcutOptions {
-	/** Also while a dialog is open. */
+	/** Active even while a dialog is open. */
 	inDialogs?: boolean;
-	/** Ahead of others: for a page that takes over a key of the shell's, which then offers it no more. */
+	/** Takes precedence over others, for a page that takes over one of the shell's keys. */
 	first?: boolean;
 }
 
 /**
- * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They rest
- * while somebody types, with Ctrl, Alt or Meta, and while a dialog is open.
+ * Single keys that do something anywhere on the page: `{ "/": focusSearch, j: next }` by `KeyboardEvent.key`. They
+ * are off while typing, with Ctrl, Alt or Meta, and while a dialog is open.
  */
 export function useShortcuts(
 	shortcuts: Readonly<Record<string, (event: KeyboardEvent) => void>>,

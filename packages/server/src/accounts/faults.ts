@@ -2,9 +2,16 @@ import { type Fault, NAME_LENGTH, textFaults } from "../registry/index.ts";
 
 export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 /** RFC 5321, 4.5.3.1.3. */
-const MAX_EMAIL = 254;
-/** Something, an @, and a domain with a dot: what else is wrong with it shows when one writes to it. */
-const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
+export const MAX_EMAIL = 254;
+/**
+ * Something, an `@`, and a domain with a dot, as a JSON Schema pattern. Only a message sent to an address can show whether
+ * it exists. Spaces around it are dropped.
+ */
+export const EMAIL_PATTERN = (() => {
+	const part = "[^\\s@.\\x00-\\x1f\\x7f-\\x9f]+";
+	return `^\\s*[^\\s@\\x00-\\x1f\\x7f-\\x9f]+@${part}(?:\\.${part})+\\s*$`;
+})();
+const EMAIL = new RegExp(EMAIL_PATTERN, "u");
 
 export interface AccountInput {
 	readonly email?: string;
@@ -12,7 +19,7 @@ export interface AccountInput {
 	readonly password?: string;
 }
 
-/** What is wrong with what a person says of himself. */
+/** The faults of the fields that are present. */
 export function accountFaults({ email, name, password }: AccountInput): Fault[] {
 	return [
 		...(email === undefined ? [] : emailFaults(email)),
@@ -35,7 +42,7 @@ function passwordFaults(password: string): Fault[] {
 	return [{ pointer: "/password", detail: `must have ${min} to ${max} characters` }];
 }
 
-/** The form in which addresses are compared. */
+/** The form in which e-mail addresses are compared. */
 export function normalEmail(email: string): string {
 	return email.trim().normalize("NFC").toLowerCase();
 }

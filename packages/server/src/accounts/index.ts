@@ -1,6 +1,6 @@
 export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
 export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
-export { accountFaults, emailFaults, PASSWORD_LENGTH } from "./faults.ts";
+export { accountFaults, EMAIL_PATTERN, emailFaults, MAX_EMAIL, PASSWORD_LENGTH } from "./faults.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./guesses.ts";
 export { Members } from "./members.ts";
 export { createOperatorKey, findOperatorKey } from "./operator-key.ts";

@@ -1,20 +1,18 @@
 import { LOG_READS } from "../base/budgets.ts";
 import type { AttemptFilter, CodeRange } from "../storage/port.ts";
-import { AttemptStatusName, Cursor, EventTypeName, Limit, statusCodes } from "./schemas/index.ts";
+import { AttemptStatusName, Cursor, EventTypeName, givenTime, Limit, soughtId, statusCodes } from "./schemas/index.ts";
 import { Type } from "./schemas/type.ts";
 import { timeRange } from "./time.ts";
 
-const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
-
-/** What attempts are chosen by; filters combine. */
+/** The filters of the delivery log; they combine. */
 export const attemptFilters = {
-	webhook_id: Type.Optional(Type.String({ description: "Of this webhook, a deleted one as well." })),
+	webhook_id: Type.Optional(soughtId("Attempts of this webhook, even if it was deleted.")),
 	type: Type.Optional(EventTypeName),
 	status: Type.Optional(AttemptStatusName),
-	status_code: Type.Optional(statusCodes("Several are repeated, or separated by commas.")),
-	event_id: Type.Optional(Type.String({ description: "Of this event." })),
-	since: time("Began at this time or later."),
-	until: time("Began before this time."),
+	status_code: Type.Optional(statusCodes("Repeat the parameter or separate values with commas.")),
+	event_id: Type.Optional(soughtId("Attempts of this event.")),
+	since: Type.Optional(givenTime("Started at this time or later.")),
+	until: Type.Optional(givenTime("Started before this time.")),
 };
 export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
 export const AttemptQuery = Type.Object(
@@ -32,7 +30,7 @@ export interface GivenFilter {
 	readonly until?: string;
 }
 
-/** @param given its times have been found to be times, and its status codes to be such */
+/** @param given filters that passed their schema */
 export function attemptFilter(given: GivenFilter): AttemptFilter {
 	const { webhook_id, type, status, status_code, event_id, since, until } = given;
 	const maxScanned = LOG_READS.attemptsScanned;

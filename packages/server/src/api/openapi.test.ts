@@ -36,7 +36,7 @@ test("the document is valid OpenAPI 3.1", async () => {
 	expect(document.openapi).toBe("3.1.0");
 });
 
-test("every route that is served is documented, and the other way round", () => {
+test("documents exactly the routes that are served", () => {
 	const routes = apiRoutes(api.parts, () => "");
 	const served = routes.map(({ method, path }) => `${method} ${path}`).sort();
 	const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -47,7 +47,23 @@ test("every route that is served is documented, and the other way round", () => 
 		expect(api.app.hasRoute({ method, url: path.replaceAll(/\{(\w+)\}/g, ":$1") }), path).toBe(true);
 });
 
-test("every operation has its own id, and says how keys and input are refused", () => {
+test("Allow lists exactly the documented methods of a path", async () => {
+	for (const [path, operations] of Object.entries(document.paths)) {
+		const documented = Object.keys(operations).map((method) => method.toUpperCase());
+		const expected = documented.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+		const url = path.replaceAll(/\{\w+\}/g, "x");
+		for (const method of ["OPTIONS", "PATCH", "DELETE"] as const) {
+			if (documented.includes(method)) continue;
+			const response = await api.call(method, url);
+			expect([response.status, response.headers.allow?.split(", ").sort()], `${method} ${path}`).toEqual([
+				405,
+				expected.sort(),
+			]);
+		}
+	}
+});
+
+test("every operation has a unique id, and documents how keys and input are refused", () => {
 	const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 	const ids = operations.map(({ operationId }) => operationId);
 	expect(new Set(ids).size).toBe(ids.length);
@@ -59,7 +75,7 @@ test("every operation has its own id, and says how keys and input are refused", 
 	}
 });
 
-test("what is described by a schema is described by a valid one", () => {
+test("all schemas are valid", () => {
 	const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 	const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 	const schemas = [
@@ -71,7 +87,7 @@ test("what is described by a schema is described by a valid one", () => {
 	for (const schema of schemas) expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
 });
 
-test("examples are what their schemas say", () => {
+test("examples are valid by their schemas", () => {
 	const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
 	ajv.addSchema({ ...document }, "api");
 	let examples = 0;
@@ -84,7 +100,7 @@ test("examples are what their schemas say", () => {
 	expect(examples).toBeGreaterThan(5);
 });
 
-test("what receivers get is described for each event type", () => {
+test("documents the request that receivers get for each event type", () => {
 	expect(Object.keys(document.webhooks)).toEqual(EVENT_TYPES.map(({ type }) => type));
 	const ajv = new Ajv2020({ strict: false, validateFormats: false });
 	for (const [type, { post }] of Object.entries(document.webhooks)) {
@@ -100,7 +116,7 @@ test("what receivers get is described for each event type", () => {
 	}
 });
 
-test("the page for people runs nothing but its own script, and names no other host", async () => {
+test("the reference only runs its own script, and names no other host", async () => {
 	const page = await api.app.inject("/docs");
 	expect(page.statusCode).toBe(200);
 	expect(page.payload).not.toMatch(/https?:\/\//);

@@ -4,31 +4,34 @@ import { receiverWebhooks } from "./openapi/receiver.ts";
 import type { Route } from "./route.ts";
 
 export interface OpenApiOptions {
-	/** The word in the header names of the requests that receivers get. */
+	/** The word in the names of deliveries' headers. */
 	readonly brand: string;
 }
 
 const TAGS = [
 	{ name: "Projects", description: "Stores whose events are published; each is separate from all others." },
-	{ name: "API keys", description: "Keys that see one project alone." },
+	{ name: "API keys", description: "Keys that can access a single project." },
 	{ name: "Events", description: "Publishing events, and reading the log by polling." },
 	{
 		name: "Store facts",
-		description: "What happened in the store, from which the service makes the events: each once, in order.",
+		description:
+			"Reports of what happened in the store. The service publishes the events that follow, each once and in order.",
 	},
 	{ name: "Webhooks", description: "Where events are sent." },
-	{ name: "Delivery log", description: "Every attempt, and sending again." },
-	{ name: "Insight", description: "How webhooks fare: figures, health, what waits, and what changes." },
-	{ name: "Account", description: "Of somebody who signs in to the dashboard." },
-	{ name: "Members", description: "Who may do what in a project, and who did what." },
-	{ name: "System", description: "For those who run the service." },
+	{ name: "Delivery log", description: "Every attempt, and replays." },
+	{ name: "Insight", description: "Statistics, health, pending retries, and live changes." },
+	{ name: "Account", description: "The account and sessions of a person who signs in to the dashboard." },
+	{ name: "Members", description: "Members and their roles, invitations, and the audit log." },
+	{ name: "System", description: "Health, metrics and this document." },
 ];
 
-const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed, in order, retried, every attempt on view.
+const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed, in order, retried, with every attempt on record.
 
-Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees its own project alone, and anything else is 404. Errors are \`application/problem+json\` (RFC 9457); for input, \`errors\` names every fault. Each answer carries \`X-Request-Id\`, yours if you sent one.`;
+Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees only its own project, and gets 404 for anything else. Errors are \`application/problem+json\` (RFC 9457); for invalid input, \`errors\` lists every fault. Each response has an \`X-Request-Id\`: yours, if you sent one.
 
-/** This API as an OpenAPI 3.1 document, made from the rows that the server serves. */
+Strings are well-formed Unicode. Besides the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
+
+/** This API as an OpenAPI 3.1 document, built from the routes that the server registers. */
 export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOptions): Record<string, unknown> {
 	const components = new Components();
 	const paths: Record<string, Record<string, unknown>> = {};
@@ -58,7 +61,7 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 					in: "cookie",
 					name: "posthorn_session",
 					description:
-						"Of somebody who signed in. Over https its name begins with `__Host-`. Changes need the header `X-CSRF-Token` as well.",
+						"The session cookie of a person who signed in. Over https its name begins with `__Host-`. Changes also need the header `X-CSRF-Token`.",
 				},
 				apiKey: {
 					type: "http",

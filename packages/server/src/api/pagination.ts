@@ -2,7 +2,7 @@ import type { IdKind } from "../base/ids.ts";
 import { isId } from "../base/ids.ts";
 import { invalid } from "./problem.ts";
 
-/** Rows of a page. */
+/** Rows per page. */
 export const PAGE_LIMIT = { min: 1, max: 200, default: 50 } as const;
 
 export interface PageQuery {
@@ -15,19 +15,22 @@ export interface ListAnswer<T> {
 	readonly next_cursor: string | null;
 }
 
-/** A cursor is opaque to clients: the place behind which the next page begins. */
-export function encodeCursor(place: string): string {
-	return Buffer.from(place).toString("base64url");
+/** The alphabet of cursors, as a JSON Schema pattern. */
+export const CURSOR_PATTERN = "^[A-Za-z0-9_-]+$";
+
+/** A cursor is opaque to clients: it encodes the position after which the next page begins. */
+export function encodeCursor(position: string): string {
+	return Buffer.from(position).toString("base64url");
 }
 
-/** The place that a cursor names. Throws 422 for a cursor that `isPlace` does not know for one of this list. */
-export function decodeCursor(cursor: string, isPlace: (place: string) => boolean): string {
-	const place = Buffer.from(cursor, "base64url").toString();
-	if (encodeCursor(place) === cursor && isPlace(place)) return place;
-	throw invalid([{ pointer: "?cursor", detail: "must be the next_cursor of the page before, unchanged" }]);
+/** Decodes a cursor. Throws 422 unless `isPosition` accepts the result as a position in this list. */
+export function decodeCursor(cursor: string, isPosition: (position: string) => boolean): string {
+	const position = Buffer.from(cursor, "base64url").toString();
+	if (encodeCursor(position) === cursor && isPosition(position)) return position;
+	throw invalid([{ pointer: "?cursor", detail: "must be the next_cursor from the previous page, unchanged" }]);
 }
 
-/** A page of a list ordered by id: asks for one row more than is shown, to know whether others follow. */
+/** Reads a page of a list ordered by id, plus one row, which shows whether another page follows. */
 export async function pageById<T, Shown>(
 	kind: IdKind,
 	query: PageQuery,
@@ -36,8 +39,8 @@ export async function pageById<T, Shown>(
 	present: (row: T) => Shown,
 ): Promise<ListAnswer<Shown>> {
 	const limit = query.limit ?? PAGE_LIMIT.default;
-	const place = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
-	const rows = await read({ limit: limit + 1, ...place });
+	const position = query.cursor === undefined ? {} : { after: decodeCursor(query.cursor, (text) => isId(kind, text)) };
+	const rows = await read({ limit: limit + 1, ...position });
 	const shown = rows.slice(0, limit);
 	const last = shown.at(-1);
 	return {

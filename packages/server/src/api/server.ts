@@ -12,7 +12,7 @@ import { EVENT_STREAM } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { refuseConnection, sendProblem } from "./errors.ts";
-import { allowedMethods } from "./methods.ts";
+import { allowedMethods, matchesPath, pathsOfOthers } from "./methods.ts";
 import { OneByOne } from "./one-by-one.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { ApiParts } from "./parts.ts";
@@ -99,7 +99,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission }));
+	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, routes }));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -110,12 +110,17 @@ interface Noted {
 	readonly note: AuditNote;
 }
 
-function fastifyRoute(
-	route: Route,
-	parts: ApiParts,
-	{ turns, largeBodies, admission }: { turns: Turns; largeBodies: OneByOne; admission: Admission },
-): RouteOptions {
+/** What all routes share. */
+interface Serving {
+	readonly turns: Turns;
+	readonly largeBodies: OneByOne;
+	readonly admission: Admission;
+	readonly routes: readonly Route[];
+}
+
+function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admission, routes }: Serving): RouteOptions {
 	const { success } = route;
+	const others = [...pathsOfOthers(route.path, routes)];
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
 	const { auditLog, changes, logger } = parts;
 
@@ -134,6 +139,7 @@ function fastifyRoute(
 		url: route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
 		config: { bodyForm: route },
 		async onRequest(request, reply) {
+			if (others.some((path) => matchesPath(path, request.url.split("?", 1)[0]!))) refuseUnrouted(request, routes);
 			await authorize(request, route, parts);
 			// Also where the client goes before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));

@@ -1,15 +1,18 @@
 import { isoTime } from "@posthorn/protocol";
 
-const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
+/** The notation of times, as a JSON Schema pattern. Its groups are the parts of a time. */
+export const TIME_PATTERN =
+	"^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-5][0-9])(?:\\.([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$";
+const ISO_TIME = new RegExp(TIME_PATTERN);
 
-/** The years 0 to 9999, which are those that four digits can say. */
+/** The years 0 to 9999, which fit four digits. */
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = 253_402_300_799_999;
 const MINUTE_MS = 60_000;
 
 /**
  * An ISO 8601 time with its zone (`Z` or an offset), such as `2026-11-21T03:47:36.123Z`, as milliseconds since the Unix
- * epoch; null for anything else, days and hours that do not exist included. Digits beyond milliseconds are cut off.
+ * epoch; null for anything else, including dates and hours that don't exist. Digits beyond milliseconds are cut off.
  */
 export function parseTime(text: string): number | null {
 	const match = ISO_TIME.exec(text);
@@ -37,7 +40,7 @@ export function formatTimeOrNull(ms: number | null): string | null {
 	return ms === null ? null : formatTime(ms);
 }
 
-/** Times as they were given, which the schema has found to be times. */
+/** The range between two times that passed their schema. */
 export function timeRange(since?: string, until?: string): { since?: number; until?: number } {
 	const from = since === undefined ? null : parseTime(since);
 	const to = until === undefined ? null : parseTime(until);

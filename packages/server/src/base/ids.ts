@@ -20,7 +20,7 @@ export type IdKind = keyof typeof ID_PREFIX;
 /** Crockford's base32 in lower case, as TypeID 0.3 prescribes. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const DIGITS = Buffer.from(ALPHABET);
-const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const SUFFIX = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 const SUFFIX_LENGTH = 26;
 
 /** Buffers in which the ids of each kind are written after their prefix, so that one call creates the whole string. */
@@ -106,10 +106,16 @@ function writeDigits(text: Buffer, at: number, count: number, bits: number): voi
 	for (let i = count - 1, rest = bits; i >= 0; i--, rest >>>= 5) text[at + i] = DIGITS[rest & 31]!;
 }
 
+/** The form of ids with this prefix, as a JSON Schema pattern. */
+export const idPattern = (prefix: string) => `^${prefix}_${SUFFIX}$`;
+
+const FORMS = Object.fromEntries(
+	Object.entries(ID_PREFIX).map(([kind, prefix]) => [kind, new RegExp(idPattern(prefix))]),
+) as Record<IdKind, RegExp>;
+
 /** Whether `text` has the form of an id of this kind. */
 export function isId(kind: IdKind, text: string): boolean {
-	const prefix = ID_PREFIX[kind];
-	return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
+	return FORMS[kind].test(text);
 }
 
 /** The lowest suffix that an id made at `ms` or later can have: a bound for ranges by time. */

@@ -1,7 +1,5 @@
+import { isPrintable } from "../base/text.ts";
 import type { Fault } from "./fault.ts";
-
-/** C0 and C1 control characters and DEL: none has a place in a name, and NUL fits in no PostgreSQL text. */
-const CONTROL = /\p{Cc}/u;
 
 /** What is wrong with a line of text that people read, such as a name; lengths count Unicode characters. */
 export function textFaults(
@@ -15,7 +13,7 @@ export function textFaults(
 	const length = text.length > 2 * limits.max ? text.length : [...text].length;
 	if (length < limits.min) fault("must not be empty");
 	if (length > limits.max) fault(`must have at most ${limits.max} characters`);
-	if (CONTROL.test(text)) fault("must not contain control characters, such as line breaks or tabs");
+	if (!isPrintable(text)) fault("must not contain control characters, such as line breaks or tabs");
 	if (!text.isWellFormed()) fault("must be valid Unicode; it contains half of a surrogate pair");
 	return faults;
 }

@@ -1,12 +1,11 @@
 import { CURRENCIES, EVENT_TYPES, type EventType } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { createAjv } from "../base/schemas.ts";
+import { isPrintable } from "../base/text.ts";
 import type { FactFault } from "./result.ts";
 
 /** Characters that an identifier may have where it is part of a URL: no router takes longer ones. */
 export const ID_LENGTH = 100;
-/** Control characters, and halves of surrogate pairs: neither can be stored as text everywhere. */
-const UNFIT = /[\p{Cc}\p{Cs}]/u;
 /** Items nested deeper than this are refused rather than walked. */
 const MAX_DEPTH = 32;
 
@@ -36,7 +35,7 @@ export function idFaults(pointer: string, id: string): FactFault[] {
 }
 
 export function textFaults(pointer: string, text: string | undefined): FactFault[] {
-	if (text === undefined || !UNFIT.test(text)) return [];
+	if (text === undefined || (isPrintable(text) && text.isWellFormed())) return [];
 	return [{ pointer, detail: "must be text without control characters" }];
 }
 

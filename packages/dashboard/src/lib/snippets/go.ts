@@ -3,7 +3,7 @@ import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.t
 /** Enough for any event: the service's own bound is 256 KiB unless configured otherwise. */
 const MAX_BODY = "1<<20";
 
-/** A receiver for Go with its standard library alone. */
+/** A receiver in Go that only uses the standard library. */
 export const goSnippet = ({ headers }: SnippetParts) => `package main
 
 import (

@@ -1,6 +1,6 @@
 import { SECRET_VARIABLE, type SnippetParts, TOLERANCE_SECONDS } from "./parts.ts";
 
-/** A receiver for Python 3.9 and later with its standard library alone. */
+/** A receiver in Python 3.9 or later that only uses the standard library. */
 export const pythonSnippet = ({ headers }: SnippetParts) => `import hashlib, hmac, json, os, re, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 

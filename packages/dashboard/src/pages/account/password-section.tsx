@@ -8,7 +8,7 @@ import { Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { useSubmit } from "../../ui/use-submit.ts";
 
-/** Changes the password. Whoever came in by link has forgotten the old one and may leave it out. */
+/** Changes the password. Someone who signed in by link has forgotten the old one and may omit it. */
 export function PasswordSection() {
 	const { account, by_link } = useSession();
 	const form = useForm({

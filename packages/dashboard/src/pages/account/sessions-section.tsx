@@ -12,7 +12,7 @@ import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
 import { When } from "../../ui/when.tsx";
 import classes from "./sessions.module.css";
 
-/** Loads the sign-in anew, so that nothing of what was seen stays in memory. */
+/** Loads the sign-in page, so that no data stays in memory. */
 const leave = () => window.location.assign("/sign-in");
 
 /** Where one is signed in, with a way out of each. */

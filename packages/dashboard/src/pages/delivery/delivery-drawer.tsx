@@ -20,7 +20,7 @@ import { useDelivery } from "./use-delivery.ts";
 import { useReplay } from "./use-replay.tsx";
 import { useTitleWhile } from "./use-title-while.ts";
 
-/** One delivery beside the list that led to it: its way so far, what went wrong, and each request and answer. */
+/** A delivery next to the list: its progress, what went wrong, and each request and response. */
 export function DeliveryDrawer() {
 	const projectId = useProjectId();
 	const search = useLogsSearch();
@@ -101,7 +101,7 @@ export function DeliveryDrawer() {
 	);
 }
 
-/** In the size of what comes. */
+/** The same size as the content. */
 const Loading = () => (
 	<Stack gap="lg" role="status" aria-busy aria-label="Loading the delivery">
 		<Skeleton height={16} width="60%" />

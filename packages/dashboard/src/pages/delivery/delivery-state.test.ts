@@ -6,7 +6,7 @@ const retried = { status: "retrying", next_retry_at: NEXT } as const;
 const failed = { status: "failed", next_retry_at: null } as const;
 const attempting = { state: "attempting", attempt: 3, next_retry_at: NEXT } as const;
 
-it("goes by the delivery rather than by the attempt that is looked at", () => {
+it("uses the delivery rather than the selected attempt", () => {
 	const delivered = { state: "delivered", attempt: 3, next_retry_at: null } as const;
 	expect(stateOf(retried, delivered)).toMatchObject({ word: "Delivered", over: true, nextAt: null });
 	expect(stateOf(failed, { ...attempting, attempt: 1 })).toMatchObject({ word: "On its way", over: false });

@@ -1,11 +1,11 @@
 import type { AttemptSummary } from "../../api/attempts.ts";
 import type { Delivery } from "../../api/deliveries.ts";
 
-/** How a delivery stands, whichever of its attempts is looked at. */
+/** The state of a delivery, whichever of its attempts is selected. */
 export interface StandingState {
 	readonly outcome: "delivered" | "retrying" | "waiting" | "failed" | "paused";
 	readonly word: string;
-	/** Whether no further attempt follows by itself. */
+	/** Whether no further attempt is scheduled. */
 	readonly over: boolean;
 	/** Why it cannot be replayed; null when it can. */
 	readonly refusal: string | null;
@@ -16,8 +16,8 @@ export interface StandingState {
 type Facts = Pick<AttemptSummary, "status" | "next_retry_at">;
 type Known = Pick<Delivery, "state" | "attempt" | "next_retry_at">;
 
-const UNDER_WAY = "It is still being attempted. It can be replayed once that is over.";
-const GONE = "It cannot be replayed: its webhook was deleted, or its event is no longer kept.";
+const UNDER_WAY = "It's still being attempted. You can replay it once that's finished.";
+const GONE = "It can't be replayed: its webhook was deleted, or its event is no longer stored.";
 
 const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, nextAt: null } as const;
 const FAILED = { outcome: "failed", word: "Failed", over: true, nextAt: null } as const;

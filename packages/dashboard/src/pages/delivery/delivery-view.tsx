@@ -24,7 +24,7 @@ interface DeliveryViewProps {
 	attempt: Attempt;
 	/** All attempts of the delivery. */
 	attempts: readonly AttemptSummary[];
-	/** Null when it is gone: then the attempts are all there is. */
+	/** Null if it no longer exists; then only the attempts are left. */
 	delivery: Delivery | null;
 	state: StandingState;
 	/** Null when it was deleted, undefined until it is known. */

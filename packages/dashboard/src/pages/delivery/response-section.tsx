@@ -5,7 +5,7 @@ import { formatMs } from "../../lib/numbers.ts";
 import { BodyView } from "./body-view.tsx";
 import classes from "./delivery.module.css";
 
-/** What came back. Its body is a stranger's: shown as text alone. */
+/** The response. Its body is untrusted, so it is only shown as text. */
 export function ResponseSection({ attempt }: { attempt: Attempt }) {
 	const { status_code, error, response_ms, response_body, response_truncated } = attempt;
 	return (

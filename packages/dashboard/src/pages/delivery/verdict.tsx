@@ -42,7 +42,7 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 	);
 }
 
-/** What follows, or what came of it since. */
+/** What happens next, or what has happened since. */
 function Outlook({ attempt, state, isNewest }: VerdictProps) {
 	if (!isNewest) {
 		if (attempt.status === "delivered") return state.outcome === "delivered" ? null : "It was replayed since.";

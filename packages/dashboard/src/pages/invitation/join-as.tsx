@@ -13,7 +13,7 @@ interface JoinAsProps {
 	projectId: string;
 }
 
-/** Accepts as whoever is signed in. */
+/** Accepts with the signed-in account. */
 export function JoinAs({ token, account, projectId }: JoinAsProps) {
 	const navigate = useNavigate();
 	const [busy, setBusy] = useState(false);

@@ -1,7 +1,7 @@
 import { createContext, use } from "react";
 import type { AttemptSummary } from "../../api/attempts.ts";
 
-/** The list that the drawer stands beside. */
+/** The list next to the drawer. */
 export interface LogList {
 	readonly rows: readonly AttemptSummary[];
 	readonly loadMore: () => void;

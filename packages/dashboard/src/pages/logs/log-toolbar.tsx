@@ -14,7 +14,7 @@ interface LogToolbarProps {
 	onReplay: () => void;
 }
 
-/** Above the rows: what is selected and what can be done with it, or whether the list follows what happens. */
+/** Above the rows: the selection and its actions, or whether the list updates live. */
 export function LogToolbar({ log, selection, onReplay }: LogToolbarProps) {
 	const { size, deliveries } = selection;
 	const tooMany = deliveries.length > MAX_NAMED;

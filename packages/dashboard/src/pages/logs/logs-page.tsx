@@ -42,7 +42,7 @@ interface Asked {
 	readonly what: string;
 }
 
-/** The delivery log: what was sent, what came back, and what is to come. */
+/** The delivery log: requests, responses, and pending attempts. */
 export function LogsPage() {
 	const projectId = useProjectId();
 	const search = useLogsSearch();

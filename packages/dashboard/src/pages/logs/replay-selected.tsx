@@ -67,7 +67,7 @@ function Question({
 	);
 }
 
-/** What came of it: how many are on their way, and how many could not be sent again. */
+/** The result: how many are being sent, and how many couldn't be replayed. */
 export function resultInWords({ count, skipped }: Replayed): string {
 	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} on the way again.`;
 	const left = skipped === 0 ? "" : `${plural(skipped, "delivery", "deliveries")} skipped: still attempting, or gone.`;

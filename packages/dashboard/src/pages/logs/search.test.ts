@@ -43,7 +43,7 @@ describe("validateLogsSearch", () => {
 		expect(validateLogsSearch({ since: "2026-11-21T15:00:00+01:00" })).toEqual({ since: "2026-11-21T14:00:00.000Z" });
 	});
 
-	it("says the same of what it said, whatever it gets", () => {
+	it("is idempotent for any input", () => {
 		const anything = fc.dictionary(fc.constantFrom(...Object.keys(FULL), "span"), fc.anything());
 		fc.assert(
 			fc.property(anything, (search) => {
@@ -57,7 +57,7 @@ describe("validateLogsSearch", () => {
 it.each([
 	["webhook_id", ["type", "status", "event_id", "since", "until"]],
 	["time", ["webhook_id", "type", "status", "event_id"]],
-] as const)("takes the filter %s away alone", (name, left) => {
+] as const)("removes only the filter %s", (name, left) => {
 	expect(Object.keys(without(FULL, name))).toEqual(left);
 });
 

@@ -11,7 +11,7 @@ const MAX_LENGTH = 100;
 const matches = (value: unknown, pattern: RegExp): value is string =>
 	typeof value === "string" && value.length <= MAX_LENGTH && pattern.test(value);
 
-/** ISO 8601 in UTC, or null for what is no time. */
+/** ISO 8601 in UTC; null if `value` isn't a time. */
 function timeOf(value: unknown): string | null {
 	const at = matches(value, TIME) ? Date.parse(value) : Number.NaN;
 	return Number.isNaN(at) ? null : new Date(at).toISOString();

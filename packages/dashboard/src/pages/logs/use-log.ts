@@ -10,7 +10,7 @@ import {
 import { useLive } from "../../api/live.tsx";
 import type { LogsSearch } from "./search.ts";
 
-/** As many pages follow what happens: more would be asked for anew with each hint. */
+/** How many pages update live. Each hint refetches all of them. */
 const MAX_FOLLOWED_PAGES = 4;
 
 export interface Log {
@@ -35,8 +35,8 @@ export interface Log {
 }
 
 /**
- * The log as it is looked at. It follows what happens, unless it is `held`, paused, or many pages long: then it stays as
- * it is, so that nothing moves under somebody's eyes, and only what is newer gets counted.
+ * The log as shown. It updates live unless it is `held`, paused, or many pages long. Then it stays as it is, so that
+ * nothing moves while someone reads it, and newer entries are only counted.
  */
 export function useLog(projectId: string, search: LogsSearch, held: boolean): Log {
 	const queryClient = useQueryClient();
@@ -69,7 +69,7 @@ export function useLog(projectId: string, search: LogsSearch, held: boolean): Lo
 
 	return {
 		rows,
-		// Where all is there, it need not be asked how many that is.
+		// If every row is loaded, their number is the count.
 		count: everything ? { count: rows.length, capped: false } : counted.data,
 		error: list.error,
 		retry: list.refetch,

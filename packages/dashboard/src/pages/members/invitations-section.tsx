@@ -10,7 +10,7 @@ import { Section } from "../../ui/page.tsx";
 import { ErrorState } from "../../ui/states.tsx";
 import { When } from "../../ui/when.tsx";
 
-/** Invitations that nobody has accepted yet; nothing while there are none. */
+/** Invitations that haven't been accepted yet; renders nothing if there are none. */
 export function InvitationsSection() {
 	const projectId = useProjectId();
 	const { data, error, refetch } = useQuery(invitationsQuery(projectId));

@@ -18,7 +18,7 @@ interface FailingListProps {
 	now: number;
 }
 
-/** The webhooks that need somebody, each with what is wrong and the way to mend it. */
+/** The webhooks that need attention, each with what is wrong and how to fix it. */
 export function FailingList({ projectId, failing, now }: FailingListProps) {
 	return (
 		<Section title="Failing webhooks">

@@ -2,7 +2,7 @@ import { isStatsRange, type StatsRange } from "../../api/stats.ts";
 
 /** What the address bar says about the overview. */
 export interface OverviewSearch {
-	/** A day unless said. */
+	/** A day by default. */
 	readonly range?: StatsRange;
 }
 

@@ -13,7 +13,7 @@ interface SignInLinkDialogProps {
 	onClose: () => void;
 }
 
-/** For somebody who forgot the password: a link that signs them in once. */
+/** Creates a one-time sign-in link for someone who forgot their password. */
 export function SignInLinkDialog({ opened, onClose }: SignInLinkDialogProps) {
 	return (
 		<Modal opened={opened} onClose={onClose} title="Sign-in link" size="lg">

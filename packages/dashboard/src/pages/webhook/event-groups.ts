@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<string, string>> = {
 	chargeback: "Chargebacks",
 };
 
-/** Event types by what they are about, in the catalogue's order. Kinds that are new here go by their own name. */
+/** Event types by subject, in the catalogue's order. Unknown subjects appear under their own name. */
 export function groupEventTypes<Type extends Entry>(entries: readonly Type[]): readonly EventGroup<Type>[] {
 	const groups = Map.groupBy(entries, ({ type }) => type.split(".")[0] ?? type);
 	return [...groups].map(([kind, members]) => ({ name: NAMES[kind] ?? kind, entries: members }));

@@ -14,7 +14,7 @@ interface EventPickerProps {
 	onChange: (types: EventType[]) => void;
 	error?: ReactNode;
 	disabled?: boolean;
-	/** Told whose sample somebody looks at. */
+	/** Called with the type whose sample is shown. */
 	onLook?: (type: EventType) => void;
 }
 

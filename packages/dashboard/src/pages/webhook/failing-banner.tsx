@@ -15,7 +15,7 @@ interface FailingBannerProps {
 	onReplay: () => void;
 }
 
-/** What is wrong with a failing webhook, what waits because of it, and what to do. */
+/** What is wrong with a failing webhook, its pending events, and what to do. */
 export function FailingBanner({ projectId, health, onReplay }: FailingBannerProps) {
 	const { last_attempt: last } = health;
 	const next = health.waiting.next_at;

@@ -20,7 +20,7 @@ import { DESCRIPTION_LENGTH, descriptionFault, eventsFault, urlFault } from "./w
 
 const SAMPLE_TYPE = "purchase.completed";
 
-/** What will be sent where, as far as it is chosen. */
+/** A summary of the choices so far: which events go where. */
 function firstLine(url: string, events: number): string {
 	const where = URL.canParse(url) ? new URL(url).host : null;
 	if (where === null && events === 0) return "Choose where to send, and what.";

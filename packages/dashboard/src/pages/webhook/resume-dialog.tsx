@@ -13,7 +13,7 @@ interface StateDialogProps {
 	onClose: () => void;
 }
 
-/** Resumes a paused webhook, with what waited or without it. */
+/** Resumes a paused webhook, with or without its backlog. */
 export function ResumeDialog({ projectId, webhook, opened, onClose }: StateDialogProps) {
 	const [from, setFrom] = useState<ResumeFrom>("backlog");
 	const waiting = webhook.backlog.events;

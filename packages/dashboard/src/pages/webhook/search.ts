@@ -2,9 +2,9 @@ import { isStatsRange, type StatsRange } from "../../api/stats.ts";
 
 /** What the address bar says about a webhook's page. */
 export interface WebhookSearch {
-	/** Activity unless said. */
+	/** Activity by default. */
 	readonly tab?: "activity" | "settings";
-	/** A day unless said. */
+	/** A day by default. */
 	readonly range?: StatsRange;
 }
 

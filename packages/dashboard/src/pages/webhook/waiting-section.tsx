@@ -16,7 +16,7 @@ interface WaitingSectionProps {
 	health: Health | undefined;
 }
 
-/** What waits for a webhook and since when, and what is tried next. */
+/** A webhook's backlog and pending retries. */
 export function WaitingSection({ projectId, webhook, health }: WaitingSectionProps) {
 	const { data } = useQuery(waitingQuery(projectId, { webhookId: webhook.id, limit: SHOWN }));
 	const oldest = webhook.backlog.oldest_at;

@@ -1,7 +1,7 @@
-/** As the service has it unless configured otherwise; it has the last word. */
+/** The service's default limit; the service decides. */
 export const DESCRIPTION_LENGTH = 200;
 
-/** What is wrong with a URL as far as that can be told without asking; null when nothing is. */
+/** What is wrong with a URL, as far as the browser can tell; null if nothing is. */
 export function urlFault(text: string): string | null {
 	const url = text.trim();
 	if (url === "") return "Enter the URL that events are sent to.";

@@ -130,7 +130,7 @@ interface ActionsProps {
 	onAct: (action: Exclude<HelpfulAction, null>) => void;
 }
 
-/** The one action that helps, and a test beside it. */
+/** The one action that helps, next to a test. */
 function Actions({ action, failed, paused, onAct }: ActionsProps) {
 	return (
 		<ForRole needs="developer">

@@ -67,7 +67,7 @@ export function DayCell({ health }: { health: Health | undefined }) {
 	);
 }
 
-/** What waits for its first attempt, and since when. */
+/** The backlog of first attempts and its age. */
 export function BacklogCell({ webhook }: { webhook: Webhook }) {
 	const { events, oldest_at } = webhook.backlog;
 	const oldest = oldest_at === null ? null : Date.parse(oldest_at);

@@ -1,29 +1,29 @@
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../problem.ts";
 import type { Route } from "../route.ts";
-import { ProblemSchema } from "../schemas/index.ts";
+import { EventId, factId, id, ProblemSchema } from "../schemas/index.ts";
 import type { Components } from "./components.ts";
 
-const PATH_PARAMETERS: Record<string, string> = {
-	project_id: "The project's identifier, `proj_…`.",
-	key_id: "The API key's identifier, `key_…`.",
-	webhook_id: "The webhook's identifier, `wh_…`.",
-	event_id: "The event's identifier, `evt_…`.",
-	attempt_id: "The attempt's identifier, `att_…`.",
-	account_id: "The member's account, `acc_…`.",
-	session_id: "The session's identifier, `ses_…`.",
-	invitation_id: "The invitation's identifier, `inv_…`.",
-	order_id: "The store's own identifier of the order.",
-	deliverable_id: "The store's own identifier of the deliverable, within its order.",
-	basket_id: "The store's own identifier of the basket.",
-	subscription_id: "The store's own identifier of the subscription.",
+const PATH_PARAMETERS: Record<string, object> = {
+	project_id: id("proj", "project"),
+	key_id: id("key", "API key"),
+	webhook_id: id("wh", "webhook"),
+	event_id: EventId,
+	attempt_id: id("att", "attempt"),
+	account_id: id("acc", "member's account"),
+	session_id: id("ses", "session"),
+	invitation_id: id("inv", "invitation"),
+	order_id: factId("order", "ord_10482"),
+	deliverable_id: factId("deliverable", "dlv_1"),
+	basket_id: factId("basket", "bsk_55310"),
+	subscription_id: factId("subscription", "sub_3108"),
 };
 
-/** What a route answers besides success because of what it is. */
+/** The problems that follow from the kind of route. */
 function impliedProblems(route: Route): ProblemKind[] {
 	const { access, method, path, peopleOnly } = route;
 	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
 	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
-	// Also for whoever is signed in and comes from another site's page, or without the CSRF token.
+	// Requests with a session cookie are refused if they come from another site or lack the CSRF token.
 	if (access === "operator" || access === "signed_in" || peopleOnly || method !== "GET") kinds.push("forbidden");
 	if (path.includes("{")) kinds.push("not-found");
 	if (access === "developer") kinds.push("app-not-installed");
@@ -52,15 +52,20 @@ function parametersOf(route: Route, components: Components): unknown[] {
 		name,
 		in: "path",
 		required: true,
-		description: PATH_PARAMETERS[name],
-		schema: { type: "string" },
+		...described(PATH_PARAMETERS[name]!, components),
 	}));
 	const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, { description?: string }> };
-	const inQuery = Object.entries(properties).map(([name, property]) => {
-		const { description, ...schema } = property;
-		return { name, in: "query", ...(description !== undefined && { description }), schema: components.schema(schema) };
-	});
+	const inQuery = Object.entries(properties).map(([name, property]) => ({
+		name,
+		in: "query",
+		...described(property, components),
+	}));
 	return [...inPath, ...inQuery];
+}
+
+function described(property: { readonly description?: string }, components: Components) {
+	const { description, ...schema } = property;
+	return { ...(description !== undefined && { description }), schema: components.schema(schema) };
 }
 
 function successOf({ success }: Route, components: Components): Record<string, unknown> {
@@ -77,10 +82,10 @@ function successOf({ success }: Route, components: Components): Record<string, u
 	};
 }
 
-/** Problems by status; where two kinds have the same, one answer tells of both. */
+/** Problems by status. If several kinds have the same status, one response describes them all. */
 function problemsOf(route: Route, components: Components): Record<string, unknown> {
-	const said = route.problems ?? {};
-	const kinds = new Set([...impliedProblems(route), ...(Object.keys(said) as ProblemKind[])]);
+	const given = route.problems ?? {};
+	const kinds = new Set([...impliedProblems(route), ...(Object.keys(given) as ProblemKind[])]);
 	const byStatus = new Map<number, ProblemKind[]>();
 	for (const kind of kinds) {
 		const { status } = PROBLEMS[kind];
@@ -90,9 +95,9 @@ function problemsOf(route: Route, components: Components): Record<string, unknow
 		[...byStatus]
 			.sort(([a], [b]) => a - b)
 			.map(([status, same]) => {
-				if (!same.some((kind) => said[kind]))
+				if (!same.some((kind) => given[kind]))
 					return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
-				return [status, problem(same, said, components)];
+				return [status, problem(same, given, components)];
 			}),
 	);
 }
@@ -123,6 +128,6 @@ function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
 	});
 	if (kinds.includes("unauthorized")) return header("WWW-Authenticate", "RFC 6750.");
 	if (kinds.includes("too-many-requests") || kinds.includes("unavailable"))
-		return header("Retry-After", "When to come again, in seconds.");
+		return header("Retry-After", "When to try again, in seconds.");
 	return {};
 }

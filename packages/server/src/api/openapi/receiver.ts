@@ -8,11 +8,11 @@ const EXAMPLE = {
 	timestamp: 1_795_232_856,
 };
 
-const SIGNED = `The signature is HMAC-SHA256, in lower-case hexadecimal, over the timestamp header, a dot and the exact body, keyed with the webhook's secret. Compare it in constant time, and refuse timestamps more than 300 seconds away.
+const SIGNED = `The signature is HMAC-SHA256, in lowercase hexadecimal, of the timestamp header, a dot and the exact body. The key is the webhook's secret. Compare it in constant time, and reject timestamps that differ from your clock by more than 300 seconds.
 
-Answer any 2xx at once and work afterwards: what takes longer than the time allowed counts as failed and is tried again. The same event may come more than once; de-duplicate by its id.`;
+Respond with 2xx immediately and do the work afterwards. A response that takes too long counts as failed, and the event is retried. An event may arrive more than once; deduplicate by its id.`;
 
-/** The requests that receivers get, one for each event type: the document's `webhooks`. */
+/** The requests that receivers get, one per event type: the `webhooks` part of the document. */
 export function receiverWebhooks(brand: string, components: Components): Record<string, unknown> {
 	return Object.fromEntries(
 		EVENT_TYPES.map(({ type, description, schema, sample }) => [
@@ -41,8 +41,8 @@ export function receiverWebhooks(brand: string, components: Components): Record<
 						},
 					},
 					responses: {
-						"2XX": { description: "Received: the delivery is over." },
-						default: { description: "Anything else, a redirect included, counts as failed and is tried again." },
+						"2XX": { description: "Received. The delivery is finished." },
+						default: { description: "Anything else, including a redirect, counts as failed and is retried." },
 					},
 				},
 			},
@@ -54,10 +54,10 @@ function headersOf(brand: string, type: string): unknown[] {
 	const names = headerNames(brand);
 	const descriptions: Record<string, string> = {
 		[names.event]: "The event's type.",
-		[names.eventId]: "The event's id, equal to the body's `id`.",
+		[names.eventId]: "The event's id, the same as `id` in the body.",
 		[names.signature]: "64 hexadecimal characters.",
-		[names.timestamp]: "Unix time in whole seconds, as it was signed.",
-		"User-Agent": "Who sends.",
+		[names.timestamp]: "The signed Unix time, in whole seconds.",
+		"User-Agent": "The sender.",
 	};
 	const examples = requestHeaders({
 		brand,
@@ -81,10 +81,10 @@ function envelopeOf(type: string, data: unknown): Record<string, unknown> {
 		type: "object",
 		required: ["id", "type", "created_at", "project_id", "data"],
 		properties: {
-			id: { type: "string", description: "De-duplicate by it." },
+			id: { type: "string", description: "Deduplicate by it." },
 			type: { const: type },
 			created_at: { type: "string", format: "date-time", description: "When it was generated, ISO 8601 in UTC." },
-			project_id: { type: "string", description: "The store project." },
+			project_id: { type: "string", description: "The project that the event belongs to." },
 			data,
 		},
 	};

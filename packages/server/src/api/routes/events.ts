@@ -26,32 +26,41 @@ import {
 import { Type } from "../schemas/type.ts";
 import { formatTime } from "../time.ts";
 
-/** The longest wait for events, seconds: shorter than proxies keep a quiet request. */
+/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 const MAX_WAIT_S = 30;
-/** Where a page ended, and in which epoch of the log; earlier versions left that out. */
+/** Queries take whole numbers of up to 15 digits. */
+const MAX_SEQ = 999_999_999_999_999;
+/** The last `seq` of a page and the log's epoch, which earlier versions left out. */
 const PLACE = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
 
 const EventQuery = Type.Object(
 	{
 		after: Type.Optional(
-			Type.Integer({ minimum: 0, default: 0, description: "Events behind this `seq`. Not together with `cursor`." }),
+			Type.Integer({
+				minimum: 0,
+				maximum: MAX_SEQ,
+				default: 0,
+				description: "Events after this `seq`. Not together with `cursor`.",
+			}),
 		),
 		epoch: Type.Optional(
 			Type.String({
 				pattern: EPOCH,
 				description:
-					"The `epoch` that came with `after`. If events were lost since, and `after` lies beyond them, the response is 409 instead of other events under the same numbers. Not together with `cursor`, which carries it.",
+					"The `epoch` that came with `after`. If events up to `after` have been lost since, the response is 409 instead of other events with the same numbers. Not together with `cursor`, which contains it.",
 			}),
 		),
 		type: Type.Optional(
-			Type.Array(EventTypeName, { description: "Only these types: repeated, or separated by commas." }),
+			Type.Array(EventTypeName, {
+				description: "Only these types. Repeat the parameter or separate values with commas.",
+			}),
 		),
 		wait: Type.Optional(
 			Type.Integer({
 				minimum: 0,
 				maximum: MAX_WAIT_S,
 				default: 0,
-				description: "Seconds to wait for an event where there is none yet.",
+				description: "How many seconds to wait if there is no event yet.",
 			}),
 		),
 		limit: Limit,

@@ -5,7 +5,7 @@ import { readReport, refusedFact } from "../fact-report.ts";
 import type { ApiParts } from "../parts.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { Basket, BasketContents } from "../schemas/index.ts";
+import { Basket, BasketContents, BasketForm } from "../schemas/index.ts";
 import { formatTime, formatTimeOrNull } from "../time.ts";
 
 export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
@@ -27,7 +27,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
 			problems: { ...LOG_PROBLEMS, conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {
-				const input = readReport<BasketInput>(BasketContents, body);
+				const input = readReport<BasketInput>(BasketForm, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
 				if (result.kind === "bought")
 					throw new Problem(

@@ -6,7 +6,7 @@ import { JsonList } from "../json-body.ts";
 import type { ApiParts } from "../parts.ts";
 import { invalid } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { Fact, MAX_ORDERS, NewOrder, NewOrders, OrderResults } from "../schemas/index.ts";
+import { Fact, MAX_ORDERS, NewOrder, NewOrders, OrderForm, OrderResults } from "../schemas/index.ts";
 
 export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "config">): Route[] {
 	const tag = "Store facts";
@@ -28,7 +28,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
 			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with other content." },
 			async handler({ params: { project_id }, body }) {
-				const result = await store.orders.record(project_id, readReport<OrderInput>(NewOrder, body));
+				const result = await store.orders.record(project_id, readReport<OrderInput>(OrderForm, body));
 				return answerFact("order", project_id, result);
 			},
 		}),
@@ -57,7 +57,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 					const { value } = batch.read(i);
 					const { order_id } = (value ?? {}) as { order_id?: unknown };
 					ids.push(typeof order_id === "string" ? order_id : null);
-					const faults = formFaults(NewOrder, value);
+					const faults = formFaults(OrderForm, value);
 					const malformed = { kind: "invalid", faults } as const;
 					prepared.push(faults.length > 0 ? malformed : store.orders.prepare(project_id, value as OrderInput));
 				}

@@ -1,6 +1,5 @@
 import type { Static } from "typebox";
 import { isId } from "../../base/ids.ts";
-import type { Fault } from "../../registry/index.ts";
 import { attemptFilter } from "../attempt-query.ts";
 import { decodeCursor, encodeCursor } from "../pagination.ts";
 import type { ApiParts } from "../parts.ts";
@@ -45,7 +44,6 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 				"Either those that are named, or one step of those whose newest attempt a filter finds, oldest first: call again with `cursor` and `before` from the answer until `next_cursor` is null. Deliveries that are still attempting are left alone.",
 			access: "developer",
 			body: ReplaysRequest,
-			faults: faultsOf,
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many were begun again.", schema: Replays },
 			async handler({ params: { project_id }, body, audit }) {
@@ -60,13 +58,4 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 			},
 		}),
 	];
-}
-
-function faultsOf({ deliveries, filter, dry_run, cursor, before }: Partial<Request>): Fault[] {
-	if ((deliveries === undefined) === (filter === undefined))
-		return [{ pointer: "", detail: 'must have either "deliveries" or "filter"' }];
-	if (deliveries === undefined) return [];
-	return Object.entries({ dry_run, cursor, before })
-		.filter(([, value]) => value !== undefined)
-		.map(([name]) => ({ pointer: `/${name}`, detail: 'only goes together with "filter"' }));
 }

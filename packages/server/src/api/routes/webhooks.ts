@@ -173,7 +173,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			tag,
 			summary: "Send a test event",
 			description:
-				"Sends the sample of a type that the webhook is subscribed to, to this webhook alone. Test events are in the delivery log, not in the event log.",
+				"Sends a type's sample to this webhook only. The webhook must be subscribed to the type. Test events are in the delivery log, not in the event log.",
 			access: "developer",
 			body: TestRequest,
 			rate: "testEvents",

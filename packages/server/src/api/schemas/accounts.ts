@@ -1,25 +1,34 @@
-import { PASSWORD_LENGTH } from "../../accounts/index.ts";
+import { EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH } from "../../accounts/index.ts";
 import { ROLES } from "../../storage/port.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
 import { Type } from "./type.ts";
 
+/** To look an account up: any text, since an unknown address and a malformed one get the same response. */
 const Email = Type.String({ maxLength: 400, examples: ["owner@example.com"] });
-const Password = Type.String({
-	maxLength: 1_000,
-	description: `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters.`,
+export const NewEmail = Type.String({
+	maxLength: MAX_EMAIL,
+	pattern: EMAIL_PATTERN,
+	description: "An e-mail address. Spaces around it are dropped.",
+	errorMessage: "must be an e-mail address, such as owner@example.com",
+	examples: ["owner@example.com"],
+});
+export const NewPassword = Type.String({
+	minLength: PASSWORD_LENGTH.min,
+	maxLength: PASSWORD_LENGTH.max,
 	examples: ["correct horse battery staple"],
 });
-const Token = Type.String({
+export const Token = Type.String({
 	minLength: 1,
 	maxLength: 200,
-	description: "What stands behind the # of a one-time link.",
+	description: "The part of a one-time link after the #.",
+	examples: ["Wx_HP7TsO7IqaRWtNMGpnvTG-UQtFWw1wgi-2EiDW_I"],
 });
 
 export const RoleName = Type.Enum([...ROLES], {
 	type: "string",
 	title: "Role",
 	description:
-		"`viewer` reads everything but secrets; `developer` also changes webhooks and keys and replays; `owner` may do everything, apps and members included.",
+		"`viewer` may read everything except secrets. `developer` may also change webhooks and keys, and replay. `owner` may do everything, including apps and members.",
 });
 
 export const Account = Type.Object(
@@ -27,7 +36,7 @@ export const Account = Type.Object(
 		id: id("acc", "account"),
 		email: Email,
 		name: Name,
-		operator: Type.Boolean({ description: "Runs the instance: an owner of every project." }),
+		operator: Type.Boolean({ description: "Whether this is the operator, who has the owner role in every project." }),
 		created_at: Time,
 	},
 	{ title: "Account" },
@@ -38,20 +47,20 @@ export const PasswordChange = Type.Object(
 		current: Type.Optional(
 			Type.String({
 				maxLength: 1_000,
-				description: "May be left out within a quarter of an hour after signing in by a one-time link.",
+				description: "The current password. Optional within 15 minutes of signing in by a one-time link.",
 			}),
 		),
-		password: Password,
+		password: NewPassword,
 	},
 	{ ...closed, title: "PasswordChange" },
 );
 
 export const SetupState = Type.Object(
-	{ needed: Type.Boolean({ description: "Nobody has an account yet." }) },
+	{ needed: Type.Boolean({ description: "Whether the operator's account has yet to be created." }) },
 	{ title: "SetupState" },
 );
 export const Setup = Type.Object(
-	{ token: Token, email: Email, name: Name, password: Password },
+	{ token: Token, email: NewEmail, name: Name, password: NewPassword },
 	{ ...closed, title: "Setup" },
 );
 
@@ -66,9 +75,9 @@ export const Session = Type.Object(
 	{
 		account: Account,
 		csrf_token: Type.String({
-			description: "To be sent as `X-CSRF-Token` with every change that a cookie authorizes.",
+			description: "Send it as `X-CSRF-Token` with every change that a cookie authorizes.",
 		}),
-		by_link: Type.Boolean({ description: "Begun by a one-time link." }),
+		by_link: Type.Boolean({ description: "Whether it was started by a one-time link." }),
 		projects: Type.Array(
 			Type.Object({
 				id: id("proj", "project"),
@@ -76,11 +85,11 @@ export const Session = Type.Object(
 				apps: Type.Array(Type.Enum(["developer"], { type: "string" })),
 				role: RoleName,
 			}),
-			{ description: "Those that the account is a member of; for the operator the first 200 of all." },
+			{ description: "The projects that the account is a member of. For the operator, the first 200 of all projects." },
 		),
 		retry_delays: Type.Array(Type.Number({ minimum: 0 }), {
 			description:
-				"How this service retries: the waits between the attempts of a series, in seconds. A series has one attempt more than there are of them, at most.",
+				"The delays between the attempts of a series, in seconds. A series has at most one attempt more than there are delays.",
 		}),
 	},
 	{ title: "Session" },
@@ -93,7 +102,7 @@ export const SessionInfo = Type.Object(
 		last_seen_at: Time,
 		user_agent: Type.String(),
 		address: Type.String(),
-		current: Type.Boolean({ description: "The one that asks." }),
+		current: Type.Boolean({ description: "Whether this is the calling session." }),
 	},
 	{ title: "SessionInfo" },
 );
@@ -101,6 +110,6 @@ export const SessionList = list(SessionInfo);
 
 export const NewSignInLink = Type.Object({ email: Email }, { ...closed, title: "NewSignInLink" });
 export const SignInLink = Type.Object(
-	{ url: Type.String({ description: "Signs in once." }), expires_at: Time },
+	{ url: Type.String({ description: "The link. It works once." }), expires_at: Time },
 	{ title: "SignInLink" },
 );

@@ -1,12 +1,12 @@
-import { closed, EventTypeName, id, list, Time, TimeOrNull } from "./common.ts";
+import { closed, cursor, EventTypeName, givenTime, id, list, soughtId, Time, TimeOrNull } from "./common.ts";
 import { EventId } from "./events.ts";
 import { Type } from "./type.ts";
 
 export const AttemptStatusName = Type.Enum(["delivered", "retrying", "failed"], {
 	type: "string",
-	description: "`failed` is dead-lettered: no further attempt follows by itself.",
+	description: "`failed` is dead-lettered: there are no further attempts unless it is replayed.",
 });
-/** @param how to give several */
+/** @param how how to pass several */
 export const statusCodes = (how: string) =>
 	Type.Array(Type.String({ pattern: "^([1-9][0-9]{2}|[1-9]xx|none)$" }), {
 		minItems: 1,
@@ -18,7 +18,7 @@ const identity = {
 	webhook_id: id("wh", "webhook"),
 	event_id: EventId,
 	event_type: EventTypeName,
-	attempt: Type.Integer({ minimum: 1, description: "Its number in its series." }),
+	attempt: Type.Integer({ minimum: 1, description: "Its number within its series." }),
 	replay: Type.Integer({ minimum: 0, description: "0 for the first series, then 1, 2 … for each replay." }),
 	method: Type.Enum(["POST"], { type: "string" }),
 	url: Type.String(),
@@ -26,10 +26,10 @@ const identity = {
 const answer = {
 	status_code: Type.Union([Type.Integer(), Type.Null()]),
 	error_code: Type.Union([Type.String(), Type.Null()], { description: "A stable code for `error`." }),
-	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, for people." }),
+	error: Type.Union([Type.String(), Type.Null()], { description: "What went wrong, in words." }),
 	response_ms: Type.Integer({
 		description:
-			"From the attempt's start until it was answered or given up. Waiting in vain for the rest of a response does not count, nor does waiting for a turn to connect.",
+			"From the attempt's start until the response or the failure. Time spent waiting for the rest of an incomplete response or for a turn to connect doesn't count.",
 	}),
 };
 const outcome = {
@@ -41,11 +41,12 @@ export const Attempt = Type.Object(
 	{
 		...identity,
 		request_headers: Type.Record(Type.String(), Type.String(), {
-			description: "The headers that were sent; empty when nothing was sent, as where the connection was refused.",
+			description:
+				"The headers that were sent; empty if nothing was sent, for example because the connection was refused.",
 		}),
-		request_body: Type.String({ description: "The exact body that was sent, or would have been." }),
+		request_body: Type.String({ description: "The exact body that was sent or would have been sent." }),
 		...answer,
-		response_body: Type.String({ description: "The first 1,024 bytes; what is not UTF-8 shows as U+FFFD." }),
+		response_body: Type.String({ description: "The first 1,024 bytes. Anything that isn't UTF-8 appears as U+FFFD." }),
 		response_truncated: Type.Boolean(),
 		...outcome,
 	},
@@ -58,10 +59,10 @@ export const AttemptSummary = Type.Object(
 export const AttemptSummaryList = list(AttemptSummary);
 export const AttemptCount = Type.Object(
 	{
-		count: Type.Integer({ minimum: 0, description: "How many match; counted to 10,000." }),
+		count: Type.Integer({ minimum: 0, description: "How many match, up to 10,000." }),
 		capped: Type.Boolean({
 			description:
-				"Whether counting stopped before the end: more than 10,000 match, or `status_code` was given and as many attempts were looked at as a call may.",
+				"Whether counting stopped early, because more than 10,000 match or because a call with `status_code` examined as many attempts as it may.",
 		}),
 	},
 	{ title: "AttemptCount" },
@@ -70,11 +71,11 @@ export const AttemptList = list(Attempt);
 export const Delivery = Type.Object(
 	{
 		state: Type.Enum(["attempting", "delivered", "dead_lettered"], { type: "string" }),
-		attempt: Type.Integer({ description: "The attempt that is due or under way, or the last one made." }),
+		attempt: Type.Integer({ description: "The attempt that is due or in flight, or the last one made." }),
 		replay: Type.Integer(),
 		next_retry_at: TimeOrNull,
 		attempts: Type.Array(Attempt, {
-			description: "Of all series, in the order in which they were made; the newest 200, and 4 MiB, at most.",
+			description: "The attempts of all series, oldest first; at most the newest 200, and 4 MiB.",
 		}),
 	},
 	{ title: "Delivery" },
@@ -86,8 +87,8 @@ export const ReplayAccepted = Type.Object(
 export const ReplayRequest = Type.Object(
 	{
 		status: Type.Enum(["failed"], { type: "string" }),
-		since: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began from then on." })),
-		until: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began before then." })),
+		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+		until: Type.Optional(givenTime("Attempts that started before this time.")),
 	},
 	{ ...closed, title: "ReplayRequest", examples: [{ status: "failed" }] },
 );
@@ -95,40 +96,39 @@ export const ReplayedCount = Type.Object({ count: Type.Integer() }, { title: "Re
 
 const ReplayFilter = Type.Object(
 	{
-		webhook_id: Type.Optional(Type.String()),
+		webhook_id: Type.Optional(soughtId("Attempts of this webhook.")),
 		type: Type.Optional(EventTypeName),
 		status: Type.Optional(AttemptStatusName),
 		status_code: Type.Optional(statusCodes("Any of them matches.")),
-		event_id: Type.Optional(Type.String()),
-		since: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began from then on." })),
-		until: Type.Optional(Type.String({ format: "date-time", description: "Attempts that began before then." })),
+		event_id: Type.Optional(soughtId("Attempts of this event.")),
+		since: Type.Optional(givenTime("Attempts that started at this time or later.")),
+		until: Type.Optional(givenTime("Attempts that started before this time.")),
 	},
-	{ ...closed, description: "As for the list of attempts. A delivery goes by its newest attempt." },
+	{ ...closed, description: "As for the list of attempts. A delivery matches if its newest attempt does." },
 );
 export const ReplaysRequest = Type.Object(
 	{
 		deliveries: Type.Optional(
-			Type.Array(Type.Object({ webhook_id: Type.String(), event_id: Type.String() }, closed), {
+			Type.Array(Type.Object({ webhook_id: soughtId("The webhook."), event_id: soughtId("The event.") }, closed), {
 				minItems: 1,
 				maxItems: 200,
-				description: "Either these …",
+				description: "Replays these deliveries. Ones that are still attempting or don't exist are skipped.",
 			}),
 		),
 		filter: Type.Optional(ReplayFilter),
-		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only counts." })),
-		cursor: Type.Optional(
-			Type.String({ maxLength: 200, description: "With `filter`: the `next_cursor` of the step before." }),
-		),
+		dry_run: Type.Optional(Type.Boolean({ description: "With `filter`: only count." })),
+		cursor: Type.Optional(cursor("the previous step")),
 		before: Type.Optional(
-			Type.String({
-				format: "date-time",
-				description:
-					"With `filter`: the `before` of the first step. Attempts that began later are left alone, so that this comes to an end.",
-			}),
+			givenTime(
+				"With `filter`: the `before` from the first step. Later attempts are left alone, so that the replay ends.",
+			),
 		),
 	},
 	{
 		...closed,
+		oneOf: [{ required: ["deliveries"] }, { required: ["filter"] }],
+		dependentRequired: { dry_run: ["filter"], cursor: ["filter"], before: ["filter"] },
+		errorMessage: 'must have either "deliveries" or "filter"',
 		title: "ReplaysRequest",
 		examples: [
 			{ filter: { status: "failed", type: "purchase.completed" }, dry_run: true },
@@ -138,14 +138,14 @@ export const ReplaysRequest = Type.Object(
 );
 export const Replays = Type.Object(
 	{
-		count: Type.Integer({ minimum: 0, description: "Deliveries that were begun again, or would be." }),
+		count: Type.Integer({ minimum: 0, description: "How many deliveries are replayed, or would be." }),
 		skipped: Type.Optional(
-			Type.Integer({ minimum: 0, description: "Of `deliveries`: those that are still attempting, or are gone." }),
+			Type.Integer({ minimum: 0, description: "With `deliveries`: how many are still attempting or don't exist." }),
 		),
 		next_cursor: Type.Optional(
 			Type.Union([Type.String(), Type.Null()], {
 				description:
-					"Of `filter`: call again with it as `cursor`, even after a `count` of 0; null when all was looked at.",
+					"With `filter`: call again with it as `cursor`, even after a `count` of 0; null after the last step.",
 			}),
 		),
 		before: Type.Optional(Time),

@@ -1,10 +1,19 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
+import { idPattern } from "../../base/ids.ts";
+import { TEXT_PATTERN } from "../../base/text.ts";
 import { NAME_LENGTH } from "../../registry/index.ts";
-import { PAGE_LIMIT } from "../pagination.ts";
+import { CURSOR_PATTERN, PAGE_LIMIT } from "../pagination.ts";
+import { TIME_PATTERN } from "../time.ts";
 import { Type } from "./type.ts";
 
-/** For what comes in: unknown members are faults. */
+/** For requests: unknown properties are errors. */
 export const closed = { additionalProperties: false } as const;
+
+/** Text without control characters. */
+export const text = {
+	pattern: TEXT_PATTERN,
+	errorMessage: "must not contain control characters, such as line breaks or tabs",
+} as const;
 
 export const Time = Type.String({
 	format: "date-time",
@@ -13,18 +22,35 @@ export const Time = Type.String({
 });
 export const TimeOrNull = Type.Union([Time, Type.Null()]);
 
+/** A time in a request. */
+export const givenTime = (description: string) =>
+	Type.String({
+		format: "date-time",
+		pattern: TIME_PATTERN,
+		description: `${description} ISO 8601 with its zone, in the years 0000 to 9999 (UTC).`,
+		errorMessage: "must be an ISO 8601 time with its zone, such as 2026-11-21T03:47:36.123Z",
+	});
+
 export const EventTypeName = Type.Enum(
 	EVENT_TYPES.map(({ type }) => type),
 	{ type: "string", title: "EventType", description: "The name of an event type.", examples: ["purchase.completed"] },
 );
 
 export const id = (prefix: string, what: string) =>
-	Type.String({ description: `The ${what}'s identifier.`, examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`] });
+	Type.String({
+		pattern: idPattern(prefix),
+		description: `The ${what}'s identifier.`,
+		examples: [`${prefix}_01kbjh6mrxe3q8z1v2t4w5y6a7`],
+	});
+
+/** An identifier to search for. An unknown one finds nothing. */
+export const soughtId = (description: string) => Type.String({ maxLength: 100, ...text, description });
 
 export const Name = Type.String({
 	minLength: NAME_LENGTH.min,
 	maxLength: NAME_LENGTH.max,
-	description: "For people; no control characters.",
+	...text,
+	description: "A display name, without control characters.",
 	examples: ["My store"],
 });
 
@@ -33,11 +59,11 @@ export const Backlog = Type.Object(
 		events: Type.Integer({ description: "How many events wait for their first attempt." }),
 		oldest_at: Type.Union([Time, Type.Null()], { description: "When the oldest of them was published." }),
 	},
-	{ description: "What waits for its first attempt." },
+	{ description: "The events that wait for their first attempt." },
 );
 
 export const NextCursor = Type.Union([Type.String(), Type.Null()], {
-	description: "Pass it as `cursor` to get the next page; null when this was the last one.",
+	description: "Pass it as `cursor` to get the next page; null on the last page.",
 });
 
 export const list = <T extends ReturnType<typeof Type.Object>>(item: T) =>
@@ -48,10 +74,16 @@ export const Limit = Type.Optional(
 		minimum: PAGE_LIMIT.min,
 		maximum: PAGE_LIMIT.max,
 		default: PAGE_LIMIT.default,
-		description: "Rows of a page.",
+		description: "Rows per page.",
 	}),
 );
-export const Cursor = Type.Optional(
-	Type.String({ maxLength: 200, description: "The `next_cursor` of the page before." }),
-);
+/** @param from what returned the cursor */
+export const cursor = (from: string) =>
+	Type.String({
+		maxLength: 200,
+		pattern: CURSOR_PATTERN,
+		description: `The \`next_cursor\` from ${from}, unchanged; anything else is refused.`,
+		errorMessage: `must be the next_cursor from ${from}, unchanged`,
+	});
+export const Cursor = Type.Optional(cursor("the previous page"));
 export const PageQuerySchema = Type.Object({ limit: Limit, cursor: Cursor }, closed);

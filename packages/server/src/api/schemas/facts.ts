@@ -1,61 +1,85 @@
-import { eventTypeEntry } from "@posthorn/protocol";
+import { CURRENCIES, eventTypeEntry } from "@posthorn/protocol";
+import type { TSchema } from "typebox";
 import { REQUESTS } from "../../base/budgets.ts";
 import { DELIVERABLE_KINDS, ID_LENGTH, OUTCOMES } from "../../store/index.ts";
-import { closed, Time } from "./common.ts";
+import { closed, Time, text } from "./common.ts";
 import { PublishedEvent } from "./events.ts";
 import { Type } from "./type.ts";
 
-/** Orders of a batch. */
+/** The maximum number of orders in a batch. */
 export const MAX_ORDERS = REQUESTS.batchEvents;
 
-const factId = (what: string, example: string) =>
+export const factId = (what: string, example: string) =>
 	Type.String({
 		minLength: 1,
 		maxLength: ID_LENGTH,
-		description: `The ${what}'s identifier at the store platform.`,
+		...text,
+		not: { enum: [".", ".."] },
+		description: `The ${what}'s identifier at the store platform: at most ${ID_LENGTH} characters, percent-encoded as in a URL.`,
+		errorMessage: "must be text without control characters, other than . and ..",
 		examples: [example],
 	});
 const email = Type.String({
-	description: "The buyer's e-mail address. Space around it is dropped.",
+	maxLength: 320,
+	pattern: "^\\s*[^\\s@\\x00-\\x1f\\x7f-\\x9f]+@[^\\s@\\x00-\\x1f\\x7f-\\x9f]+\\s*$",
+	description: "The buyer's e-mail address. Spaces around it are dropped.",
+	errorMessage: "must be an e-mail address",
 	examples: ["ada@example.com"],
 });
 const amountCents = (least: number, description: string) =>
 	Type.Integer({ minimum: least, maximum: Number.MAX_SAFE_INTEGER, description });
-/** The elements are looked at one by one, to the first that is wrong: there may be very many. */
-const items = Type.Array(Type.Unknown(), {
+const { schema, sample } = eventTypeEntry("purchase.completed");
+/** Its elements are checked one by one up to the first that is wrong, since there may be very many. */
+const itemsForm = Type.Array(Type.Unknown());
+const items = Type.Array((schema as { properties: { items: { items: TSchema } } }).properties.items.items, {
 	description:
-		"Objects; the catalogue (`GET /v1/event-types`) documents `product_id`, `name`, `quantity` and `unit_amount_cents`, and others may be added. Integers beyond 2^53 have to be strings.",
-	examples: [eventTypeEntry("purchase.completed").sample.items],
+		"What was ordered. Other properties may be added. Integers beyond 2^53 have to be strings, and nesting is limited to 32 levels.",
+	examples: [sample.items],
 });
 
-export const NewOrder = Type.Object(
-	{
-		order_id: factId("order", "ord_10482"),
-		customer_email: email,
-		amount_cents: amountCents(0, "What was paid, in minor currency units."),
-		currency: Type.String({ description: "Three capital letters (ISO 4217).", examples: ["EUR"] }),
-		items,
-		basket_id: Type.Optional(factId("basket that was bought", "bsk_55310")),
-	},
-	{
-		...closed,
-		title: "NewOrder",
-		examples: [{ ...eventTypeEntry("purchase.completed").sample, basket_id: "bsk_55310" }],
-	},
-);
+const orderFields = {
+	order_id: factId("order", "ord_10482"),
+	customer_email: email,
+	amount_cents: amountCents(0, "The amount paid, in minor currency units."),
+	currency: Type.Enum([...CURRENCIES], {
+		type: "string",
+		description: "Three capital letters (ISO 4217).",
+		errorMessage: "must be a currency's code of three capital letters (ISO 4217), such as EUR",
+		examples: ["EUR"],
+	}),
+	items,
+	basket_id: Type.Optional(factId("basket that was bought", "bsk_55310")),
+};
+export const NewOrder = Type.Object(orderFields, {
+	...closed,
+	title: "NewOrder",
+	examples: [{ ...eventTypeEntry("purchase.completed").sample, basket_id: "bsk_55310" }],
+});
+/** The form that the API checks; the store checks the items. */
+export const OrderForm = Type.Object({ ...orderFields, items: itemsForm }, closed);
 export const NewOrders = Type.Object(
-	{ orders: Type.Array(NewOrder, { minItems: 1, maxItems: MAX_ORDERS }) },
+	{
+		orders: Type.Array(NewOrder, {
+			minItems: 1,
+			maxItems: MAX_ORDERS,
+			description:
+				"Each is recorded or refused separately: an invalid order gets the outcome `invalid`, and the others are recorded.",
+		}),
+	},
 	{ ...closed, title: "NewOrders" },
 );
 export const NewRefund = Type.Object(
-	{ refund_id: factId("refund", "ref_2071"), amount_cents: amountCents(1, "What this refund pays back.") },
+	{
+		refund_id: factId("refund", "ref_2071"),
+		amount_cents: amountCents(1, "The amount refunded, in minor currency units."),
+	},
 	{ ...closed, title: "NewRefund", examples: [{ refund_id: "ref_2071", amount_cents: 499 }] },
 );
 export const NewChargeback = Type.Object(
 	{
 		chargeback_id: factId("dispute", "cbk_914"),
 		amount_cents: amountCents(0, "The disputed amount; it may exceed the order's."),
-		reason: Type.Optional(Type.String({ maxLength: 1_000, description: "As the payment processor gave it." })),
+		reason: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "The payment processor's reason." })),
 	},
 	{
 		...closed,
@@ -65,12 +89,12 @@ export const NewChargeback = Type.Object(
 );
 export const DeliverableOutcome = Type.Object(
 	{
-		kind: Type.Enum([...DELIVERABLE_KINDS], { type: "string", description: "What was to be delivered." }),
+		kind: Type.Enum([...DELIVERABLE_KINDS], { type: "string", description: "What kind of thing it is." }),
 		outcome: Type.Enum([...OUTCOMES], {
 			type: "string",
-			description: "Final; `dead_lettered`: given up after retries.",
+			description: "The final outcome. `dead_lettered`: given up after retries.",
 		}),
-		detail: Type.Optional(Type.String({ maxLength: 1_000, description: "What there is to say about the result." })),
+		detail: Type.Optional(Type.String({ maxLength: 1_000, ...text, description: "Details of the result." })),
 	},
 	{
 		...closed,
@@ -82,45 +106,45 @@ export const NewSubscription = Type.Object(
 	{
 		subscription_id: factId("subscription", "sub_3108"),
 		customer_email: email,
-		plan: Type.String({ minLength: 1, maxLength: 200, description: "The plan that was subscribed to." }),
+		plan: Type.String({ minLength: 1, maxLength: 200, ...text, description: "The plan." }),
 	},
 	{ ...closed, title: "NewSubscription", examples: [{ ...eventTypeEntry("subscription.created").sample }] },
 );
-export const BasketContents = Type.Object(
-	{ items, customer_email: Type.Optional(email) },
-	{
-		...closed,
-		title: "BasketContents",
-		examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],
-	},
-);
+const basketFields = { items, customer_email: Type.Optional(email) };
+/** The form that the API checks; the store checks the items. */
+export const BasketForm = Type.Object({ ...basketFields, items: itemsForm }, closed);
+export const BasketContents = Type.Object(basketFields, {
+	...closed,
+	title: "BasketContents",
+	examples: [{ customer_email: "grace@example.com", items: eventTypeEntry("basket.abandoned").sample.items }],
+});
 
 export const Fact = Type.Object(
 	{
 		recorded_at: Time,
-		events: Type.Array(PublishedEvent, { description: "What it made, in the order of the log." }),
+		events: Type.Array(PublishedEvent, { description: "The events it created, in log order." }),
 	},
-	{ title: "Fact", description: "The same answer for the same report, however often it comes." },
+	{ title: "Fact", description: "A recorded fact. A repeated report gets the same response." },
 );
 export const OrderResults = Type.Object(
 	{
 		results: Type.Array(
 			Type.Object({
-				order_id: Type.Union([Type.String(), Type.Null()], { description: "Null where the order named none." }),
+				order_id: Type.Union([Type.String(), Type.Null()], { description: "Null if the order had none." }),
 				outcome: Type.Enum(["recorded", "repeated", "conflict", "invalid", "too_large"], {
 					type: "string",
 					description:
-						"`repeated`: recorded before with the same content. `conflict`: before with other content. The last three wrote nothing.",
+						"`repeated`: already recorded with the same content. `conflict`: already recorded with different content. The last three recorded nothing.",
 				}),
 				recorded_at: Type.Optional(Time),
 				events: Type.Optional(Type.Array(PublishedEvent)),
 				errors: Type.Optional(
 					Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
-						description: "Where and why, relative to the batch.",
+						description: "What is wrong, with pointers into the batch.",
 					}),
 				),
 			}),
-			{ description: "One for each order, in their order." },
+			{ description: "One result for each order, in the same order." },
 		),
 	},
 	{ title: "OrderResults" },
@@ -130,7 +154,7 @@ export const Basket = Type.Object(
 		basket_id: Type.String(),
 		touched_at: Time,
 		abandoned_at: Type.Union([Time, Type.Null()], {
-			description: "When `basket.abandoned` fires unless it is touched before; null when it is empty.",
+			description: "When `basket.abandoned` fires unless the basket is touched before then; null if it is empty.",
 		}),
 	},
 	{ title: "Basket" },

@@ -1,5 +1,5 @@
 import { AUDIT_ACTIONS } from "../../accounts/index.ts";
-import { RoleName } from "./accounts.ts";
+import { NewEmail, NewPassword, RoleName, Token } from "./accounts.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
 import { Type } from "./type.ts";
 
@@ -21,7 +21,7 @@ export const Actor = Type.Object(
 	{
 		kind: Type.Enum(["account", "api_key", "operator_key"], { type: "string" }),
 		id: Type.Union([Type.String(), Type.Null()]),
-		name: Type.String({ description: "As it was called then." }),
+		name: Type.String({ description: "Its name at the time." }),
 	},
 	{ title: "Actor" },
 );
@@ -29,7 +29,9 @@ export const Actor = Type.Object(
 const invitationFields = {
 	id: id("inv", "invitation"),
 	role: RoleName,
-	email: Type.Union([Type.String(), Type.Null()], { description: "For whom it is meant; null: whoever has the link." }),
+	email: Type.Union([Type.String(), Type.Null()], {
+		description: "Who it is for; null if anyone with the link may use it.",
+	}),
 	invited_by: Actor,
 	created_at: Time,
 	expires_at: Time,
@@ -37,14 +39,16 @@ const invitationFields = {
 export const Invitation = Type.Object(invitationFields, { title: "Invitation" });
 export const InvitationList = list(Invitation);
 export const CreatedInvitation = Type.Object(
-	{ ...invitationFields, url: Type.String({ description: "The link for the one who is invited. Shown this once." }) },
+	{
+		...invitationFields,
+		url: Type.String({ description: "The link for the invited person, shown only in this response." }),
+	},
 	{ title: "CreatedInvitation" },
 );
 export const NewInvitation = Type.Object(
-	{ role: RoleName, email: Type.Optional(Type.String({ maxLength: 400 })) },
+	{ role: RoleName, email: Type.Optional(NewEmail) },
 	{ ...closed, title: "NewInvitation", examples: [{ role: "developer" }] },
 );
-const Token = Type.String({ minLength: 1, maxLength: 200 });
 export const InvitationToken = Type.Object({ token: Token }, { ...closed, title: "InvitationToken" });
 export const SeenInvitation = Type.Object(
 	{
@@ -59,14 +63,14 @@ export const SeenInvitation = Type.Object(
 export const InvitationAcceptance = Type.Object(
 	{
 		token: Token,
-		email: Type.Optional(Type.String({ maxLength: 400 })),
+		email: Type.Optional(NewEmail),
 		name: Type.Optional(Name),
-		password: Type.Optional(Type.String({ maxLength: 1_000 })),
+		password: Type.Optional(NewPassword),
 	},
 	{
 		...closed,
 		title: "InvitationAcceptance",
-		description: "Signed in: the token alone. Else all four, for a new account.",
+		description: "If you are signed in, the token is enough. A new account needs all four.",
 	},
 );
 
@@ -80,11 +84,11 @@ export const AuditEntry = Type.Object(
 			Type.Object({
 				kind: Type.String({ examples: ["webhook"] }),
 				id: Type.String(),
-				name: Type.String({ description: "As it was called then." }),
+				name: Type.String({ description: "Its name at the time." }),
 			}),
 			Type.Null(),
 		]),
-		detail: Type.Record(Type.String(), Type.Unknown(), { description: "What else there is to know of it." }),
+		detail: Type.Record(Type.String(), Type.Unknown(), { description: "Further details of the action." }),
 	},
 	{ title: "AuditEntry" },
 );

@@ -22,7 +22,7 @@ const apiKeyFields = {
 	id: id("key", "key"),
 	name: Name,
 	prefix: Type.String({
-		description: "The key's first characters, to tell keys apart by.",
+		description: "The key's first characters, to tell keys apart.",
 		examples: ["phk_Zk3v9QxB"],
 	}),
 	created_at: Time,
@@ -30,13 +30,15 @@ const apiKeyFields = {
 export const ApiKey = Type.Object(
 	{
 		...apiKeyFields,
-		last_used_at: Type.Union([Time, Type.Null()], { description: "When it was last used, to the minute or so." }),
+		last_used_at: Type.Union([Time, Type.Null()], {
+			description: "When it was last used, accurate to about a minute.",
+		}),
 	},
 	{ title: "ApiKey" },
 );
 export const ApiKeyList = list(ApiKey);
 export const CreatedApiKey = Type.Object(
-	{ ...apiKeyFields, key: Type.String({ description: "The key. Shown this once and stored as a hash." }) },
+	{ ...apiKeyFields, key: Type.String({ description: "The key, shown only in this response and stored as a hash." }) },
 	{ title: "CreatedApiKey" },
 );
 export const NewApiKey = Type.Object({ name: Name }, { ...closed, title: "NewApiKey", examples: [{ name: "Shop" }] });

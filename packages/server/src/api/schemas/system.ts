@@ -6,17 +6,14 @@ export const ProblemSchema = Type.Object(
 		title: Type.String(),
 		status: Type.Integer(),
 		detail: Type.String({ description: "What happened and what to do." }),
-		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: where the log ends." })),
-		continue_after: Type.Optional(
-			Type.Integer({ description: "With `log-behind`: pass it as `after` to read what comes next." }),
-		),
+		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
+		continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
 		epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
 		errors: Type.Optional(
 			Type.Array(
 				Type.Object({
 					pointer: Type.String({
-						description:
-							"Where: a JSON Pointer into the body (empty for the whole of it), or `?name` for a query parameter.",
+						description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
 					}),
 					detail: Type.String(),
 				}),
@@ -28,7 +25,7 @@ export const ProblemSchema = Type.Object(
 export const Health = Type.Object(
 	{
 		status: Type.Enum(["ok"], { type: "string" }),
-		notice: Type.Optional(Type.String({ description: "What holds up some deliveries, but not the node." })),
+		notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
 	},
 	{ title: "Health" },
 );

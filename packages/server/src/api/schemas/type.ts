@@ -1,12 +1,12 @@
 /**
  * The TypeBox builders that the API uses. They return plain JSON Schemas whose static types are TypeBox's; the package is
- * imported for its types only, because loading its hundreds of modules slows every start.
+ * imported for its types only, because loading its hundreds of modules would slow every start.
  */
 import type { Type as TypeBox } from "typebox";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Schemas of members that may be left out. */
+/** Schemas of optional properties. */
 const optional = new WeakSet<Schema>();
 
 const scalar =
@@ -29,7 +29,7 @@ const builders = {
 		optional.add(copy);
 		return copy;
 	},
-	/** JSON has no keys but strings. */
+	/** Keys are always strings in JSON. */
 	Record: (_key: Schema, value: Schema, options?: Schema): Schema => ({
 		type: "object",
 		patternProperties: { "^.*$": value },

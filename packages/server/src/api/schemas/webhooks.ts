@@ -1,15 +1,20 @@
 import { MAX_IN_FLIGHT } from "../../registry/index.ts";
-import { Backlog, closed, EventTypeName, id, list, Time } from "./common.ts";
+import { Backlog, closed, EventTypeName, id, list, Time, text } from "./common.ts";
 import { Type } from "./type.ts";
 
 const webhookFields = {
 	url: Type.String({
+		format: "uri",
+		pattern: "^[hH][tT][tT][pP][sS]:[^\\s#\\x00-\\x1f\\x7f-\\x9f]+$",
 		description:
-			"Where events are sent: a public https URL without a fragment, at most 2,048 characters by default. It is shown as it will be called: `/a/../b` as `/b`, host names in ASCII.",
+			"Where events are sent: an https URL with a public host, without credentials and without a fragment, at most 2,048 characters by default. Responses show the URL as it is called: `/a/../b` as `/b`, host names in ASCII.",
+		// The rules of webhooks say precisely what is wrong with a URL.
+		errorMessage: null,
 		examples: ["https://example.com/webhooks"],
 	}),
 	description: Type.String({
-		description: "A label for the owner, of 200 characters at most unless configured otherwise.",
+		...text,
+		description: "A label for the owner, at most 200 characters by default.",
 		examples: ["Accounting"],
 	}),
 	events: Type.Array(EventTypeName, {
@@ -22,7 +27,7 @@ const webhookFields = {
 		minimum: MAX_IN_FLIGHT.min,
 		maximum: MAX_IN_FLIGHT.max,
 		default: MAX_IN_FLIGHT.default,
-		description: "First attempts that may be under way at once. With 1, they start in the order of the log.",
+		description: "How many first attempts may be in flight. With 1, they start in log order.",
 	}),
 };
 const Status = Type.Enum(["active", "paused"], {
@@ -38,7 +43,7 @@ const webhookAnswer = {
 	backlog: Backlog,
 };
 const Secret = Type.String({
-	description: "The signing secret. Shown this once; only a hash of it is stored.",
+	description: "The signing secret, shown only in this response. Only its digest is stored.",
 	examples: [`whsec_${"x".repeat(64)}`],
 });
 export const Webhook = Type.Object(webhookAnswer, { title: "Webhook" });
@@ -69,11 +74,16 @@ export const WebhookPatch = Type.Object(
 			Type.Enum(["backlog", "now"], {
 				type: "string",
 				description:
-					'Only together with `status: "active"`. `backlog` (unless said) sends what had waited; `now` leaves it out.',
+					'Only with `status: "active"`. `backlog` (the default) sends the events that accumulated; `now` skips them.',
 			}),
 		),
 	},
-	{ ...closed, title: "WebhookPatch", examples: [{ status: "active", from: "now" }] },
+	{
+		...closed,
+		title: "WebhookPatch",
+		examples: [{ status: "active", from: "now" }],
+		dependentSchemas: { from: { properties: { status: { const: "active" } }, required: ["status"] } },
+	},
 );
 export const TestRequest = Type.Object(
 	{ type: EventTypeName },
@@ -87,12 +97,14 @@ export const UrlToCheck = Type.Object(
 );
 export const UrlCheck = Type.Object(
 	{
-		ok: Type.Boolean({ description: "Whether a webhook can be registered for it and its name resolves now." }),
+		ok: Type.Boolean({
+			description: "Whether a webhook can be registered for this URL and its host name currently resolves.",
+		}),
 		checks: Type.Array(
 			Type.Object({
 				name: Type.Enum(["https", "reachable_name", "public_address"], { type: "string" }),
-				state: Type.Enum(["ok", "failed", "unknown"], { type: "string", description: "`unknown`: not looked at." }),
-				detail: Type.String({ description: "For people." }),
+				state: Type.Enum(["ok", "failed", "unknown"], { type: "string", description: "`unknown`: not checked." }),
+				detail: Type.String({ description: "The result in words." }),
 			}),
 		),
 	},

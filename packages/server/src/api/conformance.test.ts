@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TestApi } from "./api.fixture.ts";
+import { Generator, type Schema } from "./generate.fixture.ts";
+
+/** Requests per operation. */
+const RUNS = 10;
+
+/** Its response never ends; changes.test.ts reads it. */
+const ENDLESS = "listenToChanges";
+
+/** Operations that need a session, or a token that can't be guessed. */
+const UNREACHABLE = new Set([
+	"acceptInvitation",
+	"changePassword",
+	"endSession",
+	"getSession",
+	"listSessions",
+	"lookAtInvitation",
+	"setUp",
+	"signIn",
+	"signOut",
+	"signOutEverywhere",
+	"updateAccount",
+]);
+
+/** Operations on something that this test doesn't create first, such as a finished delivery. */
+const NOTHING_THERE = new Set([
+	"createSignInLink",
+	"deleteApiKey",
+	"getAttempt",
+	"removeMember",
+	"replayDelivery",
+	"revokeInvitation",
+	"updateMember",
+]);
+
+/** Reasons to refuse a valid request that a description gives, because its schema can't. */
+const DESCRIBED = [
+	/^must be the next_cursor from/,
+	/^must be left out when there is a cursor$/,
+	/percent-encoded as in a URL$/,
+	/^is in the future/,
+	/ISO 4217/,
+	/^must be a type that the webhook is subscribed to$/,
+];
+
+interface Parameter {
+	readonly name: string;
+	readonly in: "path" | "query";
+	readonly required?: boolean;
+	readonly schema: Schema;
+}
+interface Operation {
+	readonly operationId: string;
+	readonly parameters: readonly Parameter[];
+	readonly requestBody?: { readonly content: { readonly "application/json": { readonly schema: Schema } } };
+}
+
+let api: TestApi;
+let operations: { method: string; path: string; operation: Operation }[];
+let generator: Generator;
+
+beforeAll(async () => {
+	api = await TestApi.start();
+	const document = (await api.call("GET", "/openapi.json")).json as unknown as {
+		paths: Record<string, Record<string, Operation>>;
+	};
+	generator = new Generator(document);
+	operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+		Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+	);
+});
+afterAll(() => api.close());
+
+test("accepts requests that are valid by the document, or refuses them for a reason it gives", async () => {
+	const accepted = new Set<string>();
+	for (const { method, path, operation } of operations) {
+		const { operationId } = operation;
+		if (operationId === ENDLESS) continue;
+		const known = await somethingToNameIn(api);
+		await fc.assert(
+			fc.asyncProperty(validRequest(operation, known), async ({ params, query, body }) => {
+				const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+				const { status, json } = await api.call(method, url + queryOf(query), { ...(body !== undefined && { body }) });
+				// `call` has compared the response with the document.
+				expect(status).toBeLessThan(500);
+				expect([400, 405, 415]).not.toContain(status);
+				if (status < 300) accepted.add(operationId);
+				if (status !== 422) return;
+				for (const { detail } of json.errors)
+					expect(
+						DESCRIBED.some((reason) => reason.test(detail)),
+						detail,
+					).toBe(true);
+			}),
+			{ numRuns: RUNS, examples: [[exampleRequest(operation, known)]] },
+		);
+	}
+	const untested = operations
+		.map(({ operation }) => operation.operationId)
+		.filter((id) => id !== ENDLESS && !accepted.has(id) && !UNREACHABLE.has(id) && !NOTHING_THERE.has(id));
+	expect(untested).toEqual([]);
+}, 60_000);
+
+type Names = Readonly<Record<string, string>>;
+
+/** Creates a project, a webhook, an event and an order, and returns their ids by the names of path parameters. */
+async function somethingToNameIn(api: TestApi): Promise<Names> {
+	const project = await api.project();
+	const webhook = await api.webhook(project, {
+		url: "https://example.com/",
+		events: ["delivery.success", "purchase.completed"],
+	});
+	const order = {
+		order_id: "ord_1",
+		customer_email: "a@example.com",
+		amount_cents: 10_000,
+		currency: "EUR",
+		items: [],
+	};
+	await api.call("POST", `${project}/orders`, { body: order });
+	const subscription = { subscription_id: "sub_1", customer_email: "a@example.com", plan: "VIP" };
+	await api.call("POST", `${project}/subscriptions`, { body: subscription });
+	return {
+		project_id: project.split("/").at(-1)!,
+		webhook_id: webhook.split("/").at(-1)!,
+		event_id: await api.publish(project),
+		order_id: order.order_id,
+		subscription_id: subscription.subscription_id,
+	};
+}
+
+/** The request that the document's own examples make, which must be accepted. */
+function exampleRequest({ parameters, requestBody }: Operation, known: Names) {
+	const inPath = parameters.filter((each) => each.in === "path");
+	const params = inPath.map(({ name, schema }) => [name, known[name] ?? generator.example(schema)]);
+	const body = requestBody && generator.example(requestBody.content["application/json"].schema);
+	return { params: Object.fromEntries(params) as Record<string, unknown>, query: {}, body };
+}
+
+function validRequest({ parameters, requestBody }: Operation, known: Names) {
+	const value = ({ name, schema }: Parameter) => {
+		const valid = generator.valid(schema);
+		return known[name] === undefined ? valid : fc.oneof({ weight: 4, arbitrary: fc.constant(known[name]) }, valid);
+	};
+	const values = (all: readonly Parameter[], requiredKeys: string[]) =>
+		fc.record(Object.fromEntries(all.map((each) => [each.name, value(each)])), { requiredKeys });
+	const inPath = parameters.filter((each) => each.in === "path");
+	// new-events.test.ts waits for events.
+	const inQuery = parameters.filter((each) => each.in === "query" && each.name !== "wait");
+	return fc.record({
+		params: values(
+			inPath,
+			inPath.map(({ name }) => name),
+		),
+		query: values(inQuery, []),
+		body: requestBody ? generator.valid(requestBody.content["application/json"].schema) : fc.constant(undefined),
+	});
+}
+
+function queryOf(query: Readonly<Record<string, unknown>>): string {
+	const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]));
+	return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : "";
+}
