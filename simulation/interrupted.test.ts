@@ -15,7 +15,8 @@ test("an interrupted run leaves no process and no folder behind", { timeout: 60_
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 	program.stdout.resume();
-	await until("worlds to begin", async () => readdirSync(folder).length === 2);
+	const begun = () => readdirSync(folder).filter((worker) => readdirSync(join(folder, worker)).length > 0);
+	await until("worlds to begin", async () => begun().length === 2);
 	// Its processes share its output: that ends with the last of them.
 	const closed = once(program, "close");
 	program.kill("SIGINT");

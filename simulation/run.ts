@@ -1,6 +1,7 @@
 /** Worlds on all cores, one in a process at a time, until enough hours have passed or a promise is broken. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -103,16 +104,22 @@ export class Worker implements Disposable {
 
 	/** @param fault what is wrong with the product in it */
 	constructor(fault?: Fault) {
+		// Removed here: a process that had to be killed could not do it.
+		const folder = mkdtempSync(join(tmpdir(), "posthorn-worlds-"));
 		this.#child = fork(WORKER, [], {
 			execArgv: fault ? ["--import", FAULT_HOOK] : [],
 			env: {
 				NODE_COMPILE_CACHE: COMPILE_CACHE,
 				...process.env,
+				TMPDIR: folder,
 				...(fault && { [FAULT_VARIABLE]: JSON.stringify(fault) }),
 			},
 		});
 		Worker.#live.add(this.#child);
-		this.#child.once("exit", () => Worker.#live.delete(this.#child));
+		this.#child.once("exit", () => {
+			Worker.#live.delete(this.#child);
+			rmSync(folder, { recursive: true, force: true });
+		});
 	}
 
 	run(task: Task): Promise<Result> {
