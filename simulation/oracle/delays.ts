@@ -51,7 +51,7 @@ export function delays(witness: Witness): Check {
 				.findLast(({ signature }) => signature === last?.sent?.signature);
 			const delayMs = last?.status === "retrying" ? witness.facts.retryDelaysMs[last.attempt - 1]! : 0;
 			// The end of an attempt that sent nothing isn't seen: the node's own clock told it.
-			if (last !== undefined && last.sent === null) {
+			if (delivery.next > 1 && last?.sent === null) {
 				if (earlyMs > disagreementMs)
 					witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
 				return;

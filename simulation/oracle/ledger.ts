@@ -1,5 +1,5 @@
 /**
- * What must be true of every project, worked out from what the database did and nothing that the engine says: which
+ * What must be true of every project, worked out from what the database did, and when owners were answered: which
  * events each webhook is to get, and how far each delivery has come. It is made anew from the same happenings, without
  * the last ones, when the database goes on from an earlier state.
  */
@@ -40,6 +40,11 @@ export interface LedgerWebhook {
 	readonly wanted: Map<string, number>;
 	/** When types were taken off, by true time: until that is answered, what is appended may still be sent. */
 	readonly takenOff: Map<string, number>;
+	/**
+	 * When types were added while another node worked the project, by true time: until that is answered, what is appended may
+	 * be left out.
+	 */
+	readonly addedElsewhere: Map<string, number>;
 	status: "active" | "paused";
 	/** True time when it last became active. */
 	activeSince: number;
@@ -126,7 +131,11 @@ export class Ledger {
 				this.#create(happening.webhook, at);
 				break;
 			case "webhook updated":
-				this.#update(happening.webhookId, happening.patch, at);
+				this.#update(happening.node, happening.webhookId, happening.patch, at);
+				break;
+			case "answered":
+				if (happening.act.act === "update" && happening.done)
+					this.#inForce(happening.act.webhookId, happening.act.patch, happening.askedAt);
 				break;
 			case "secret rotated": {
 				const webhook = this.webhooks.get(happening.webhookId);
@@ -217,8 +226,12 @@ export class Ledger {
 		project.log[event.seq - 1] = event;
 		project.events.set(event.id, event);
 		for (const webhook of project.webhooks.values())
-			if (webhook.wanted.has(event.type)) addDelivery(webhook, event, event.at, false);
-			else if (event.at - (webhook.takenOff.get(event.type) ?? Number.NEGATIVE_INFINITY) < ANSWERED_WITHIN_MS)
+			if (webhook.wanted.has(event.type))
+				addDelivery(webhook, event, event.at, false).dropped = isRecent(
+					webhook.addedElsewhere.get(event.type),
+					event.at,
+				);
+			else if (isRecent(webhook.takenOff.get(event.type), event.at))
 				addDelivery(webhook, event, event.at, false).dropped = true;
 	}
 
@@ -229,14 +242,15 @@ export class Ledger {
 			...{ id, projectId, url, wanted, maxInFlight, sealedDigest },
 			...{ widths: [{ at, maxInFlight }], narrowest: maxInFlight },
 			...{ status: "active", activeSince: at, isDeleted: false, deletedAt: null, skipThrough: 0 },
-			...{ deliveries: new Map(), open: new Map(), takenOff: new Map(), changedAt: at },
+			...{ deliveries: new Map(), open: new Map(), changedAt: at },
+			...{ takenOff: new Map(), addedElsewhere: new Map() },
 		};
 		project.webhooks.set(id, webhook);
 		this.webhooks.set(id, webhook);
 		this.byUrl.set(url, webhook);
 	}
 
-	#update(webhookId: string, patch: WebhookPatch, at: number): void {
+	#update(node: string, webhookId: string, patch: WebhookPatch, at: number): void {
 		const webhook = this.webhooks.get(webhookId);
 		if (!webhook) return;
 		webhook.changedAt = at;
@@ -256,7 +270,12 @@ export class Ledger {
 					webhook.wanted.delete(type);
 					webhook.takenOff.set(type, at);
 				}
-			for (const type of patch.events) if (!webhook.wanted.has(type)) webhook.wanted.set(type, end);
+			const term = this.leases.get(webhook.projectId);
+			for (const type of patch.events) {
+				if (webhook.wanted.has(type)) continue;
+				webhook.wanted.set(type, end);
+				if (term && term.node !== node) webhook.addedElsewhere.set(type, at);
+			}
 		}
 		if (patch.status !== undefined) {
 			if (patch.status === "active" && webhook.status === "paused") webhook.activeSince = at;
@@ -265,6 +284,13 @@ export class Ledger {
 		if (patch.from === "now") webhook.skipThrough = end;
 		if (patch.events === undefined && patch.from !== "now") return;
 		for (const delivery of webhook.open.values()) if (isFirst(delivery) && !isWanted(delivery)) delivery.dropped = true;
+	}
+
+	/** A change was answered: whoever works the project goes by it, and by those before it. */
+	#inForce(webhookId: string, { events }: WebhookPatch, askedAt: number): void {
+		const { addedElsewhere } = this.webhooks.get(webhookId) ?? {};
+		for (const [type, at] of addedElsewhere ?? [])
+			if (at < askedAt || events?.includes(type)) addedElsewhere!.delete(type);
 	}
 
 	#delete(webhookId: string, at: number): void {
@@ -316,6 +342,11 @@ export class Ledger {
 			left.filter((one) => one.webhookId !== webhookId || one.seq !== seq || one.replay !== replay),
 		);
 	}
+}
+
+/** Whether a change from this time on may still be unanswered at another. */
+function isRecent(changedAt: number | undefined, at: number): boolean {
+	return changedAt !== undefined && at - changedAt < ANSWERED_WITHIN_MS;
 }
 
 /** The largest `max_in_flight` that it has had since this time. */

@@ -45,7 +45,7 @@ export class Oracle {
 	readonly #waiting: ReturnType<typeof waiting>;
 	#ledger = new Ledger();
 	readonly wire: Wire;
-	/** What the database did. */
+	/** What the ledger was told. */
 	#done: Happening[] = [];
 	#restoredAt = Number.NEGATIVE_INFINITY;
 	readonly #quiet = new Quiet();
@@ -108,7 +108,7 @@ export class Oracle {
 			check.on?.(happening);
 		}
 		if (happening.kind === "restored") this.#restore(happening.since, happening.at);
-		else if (DATABASE.has(happening.kind)) {
+		else if (LEDGER.has(happening.kind)) {
 			this.#done.push(happening);
 			this.#ledger.apply(happening);
 		}
@@ -165,8 +165,17 @@ export class Oracle {
 
 const REPEATED = "what is settled again is what was settled";
 
-const DATABASE: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
+/** What the ledger goes by, again after a failover. */
+const LEDGER: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
 	...(["project created", "appended", "webhook created", "webhook updated", "secret rotated"] as const),
-	...(["webhook deleted", "app changed", "test queued", "replay begun", "replays begun", "settled"] as const),
+	...([
+		"webhook deleted",
+		"app changed",
+		"test queued",
+		"replay begun",
+		"replays begun",
+		"settled",
+		"answered",
+	] as const),
 	...(["settle refused", "leased", "renewed", "kept", "released", "handed over forgotten", "swept"] as const),
 ]);

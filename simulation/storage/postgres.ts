@@ -3,6 +3,7 @@ import { Client } from "pg";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import { openPostgresStorage } from "../../packages/server/src/storage/postgres/index.ts";
 import type { Database, DatabaseOptions } from "./database.ts";
+import { Polls } from "./polls.ts";
 
 /** One for all worlds of a process; it ends with it. */
 let server: Promise<PostgresServer> | null = null;
@@ -32,6 +33,7 @@ export class PostgresDatabase implements Database {
 	readonly #server: PostgresServer;
 	readonly #url: string;
 	readonly #name: string;
+	readonly #polls: Polls;
 	readonly #opened = new Set<Storage>();
 	/** Names of copies of earlier states. */
 	readonly #copies = new Set<string>();
@@ -44,6 +46,7 @@ export class PostgresDatabase implements Database {
 		this.#server = server;
 		this.#url = url;
 		this.#name = new URL(url).pathname.slice(1);
+		this.#polls = new Polls(() => this.#now(), options.leaseTermMs);
 	}
 
 	static async create(options: DatabaseOptions): Promise<PostgresDatabase> {
@@ -54,9 +57,11 @@ export class PostgresDatabase implements Database {
 
 	/** Leases go by true time: the server's own clock knows nothing of the world's. */
 	async open(): Promise<Storage> {
-		const { timeline, startMs, leaseTermMs } = this.#options;
-		const clock = { now: () => Math.floor(startMs + timeline.now()) };
-		const storage = await openPostgresStorage({ url: this.#url, clock, leaseTermMs, leasesByClock: true });
+		const { leaseTermMs } = this.#options;
+		const clock = { now: () => this.#now() };
+		const storage = this.#polls.opened(
+			await openPostgresStorage({ url: this.#url, clock, leaseTermMs, leasesByClock: true }),
+		);
 		this.#opened.add(storage);
 		return storage;
 	}
@@ -64,6 +69,11 @@ export class PostgresDatabase implements Database {
 	async close(storage: Storage): Promise<void> {
 		this.#opened.delete(storage);
 		await this.hold(storage.close());
+		this.#polls.closed();
+	}
+
+	#now(): number {
+		return Math.floor(this.#options.startMs + this.#options.timeline.now());
 	}
 
 	hold<T>(call: Promise<T>): Promise<T> {
@@ -82,7 +92,8 @@ export class PostgresDatabase implements Database {
 		await session.connect();
 		await session.query("BEGIN");
 		await session.query(LOCK, [projectId]);
-		return () => this.hold(session.end());
+		this.#polls.changed();
+		return () => this.hold(session.end()).finally(() => this.#polls.changed());
 	}
 
 	/** Cuts every connection: a database is copied only while nobody uses it. */
@@ -107,6 +118,7 @@ export class PostgresDatabase implements Database {
 		await this.#server.execute(`DROP DATABASE ${this.#name}`);
 		await this.#server.execute(`ALTER DATABASE ${copy} RENAME TO ${this.#name}`);
 		this.#copies.delete(copy);
+		this.#polls.changed();
 	}
 
 	/** Until it is allowed again nobody connects. */
