@@ -49,33 +49,37 @@ export const ACCOUNTS = [
 			why: "Who writes an address in capitals cannot sign in.",
 		},
 	]),
-	...of("server/src/accounts/throttle.ts", inAccounts("throttle"), [
-		{
-			name: "throttle-one-more",
-			find: "if (!window || window.failures < this.#max) return null;",
-			replace: "if (!window || window.failures <= this.#max) return null;",
-			why: "One more guess is free than is said.",
-		},
-		{
-			name: "throttle-prolonged",
-			find: "if (window) window.failures += 1;",
-			replace:
-				"if (window) {\n\t\t\twindow.failures += 1;\n\t\t\twindow.endsAt = this.#clock.now() + this.#windowMs;\n\t\t}",
-			why: "Somebody who guesses at an account keeps its owner out for as long as he likes.",
-		},
-		{
-			name: "throttle-past-its-end",
-			find: "if (window && window.endsAt > this.#clock.now()) return window;",
-			replace: "if (window && window.endsAt >= this.#clock.now()) return window;",
-			why: "Who comes again when he was told to is refused.",
-		},
-		{
-			name: "throttle-unbounded",
-			find: "this.#windows.delete(this.#windows.keys().next().value ?? name);",
-			replace: "this.#windows.size;",
-			why: "Guesses at a million names fill the memory.",
-		},
-	]),
+	...of(
+		"server/src/base/throttle.ts",
+		["server/src/base/throttle.test.ts"],
+		[
+			{
+				name: "throttle-one-more",
+				find: "if (!window || window.failures < this.#max) return null;",
+				replace: "if (!window || window.failures <= this.#max) return null;",
+				why: "One more guess is free than is said.",
+			},
+			{
+				name: "throttle-prolonged",
+				find: "if (window) window.failures += 1;",
+				replace:
+					"if (window) {\n\t\t\twindow.failures += 1;\n\t\t\twindow.endsAt = this.#clock.now() + this.#windowMs;\n\t\t}",
+				why: "Somebody who guesses at an account keeps its owner out for as long as he likes.",
+			},
+			{
+				name: "throttle-past-its-end",
+				find: "if (window && window.endsAt > this.#clock.now()) return window;",
+				replace: "if (window && window.endsAt >= this.#clock.now()) return window;",
+				why: "Who comes again when he was told to is refused.",
+			},
+			{
+				name: "throttle-unbounded",
+				find: "}>(NAMES);",
+				replace: "}>(Number.POSITIVE_INFINITY);",
+				why: "Guesses at a million names fill the memory.",
+			},
+		],
+	),
 	...of("server/src/accounts/sessions.ts", inApi("sessions"), [
 		{
 			name: "sessions-not-prolonged",
@@ -107,7 +111,7 @@ export const ACCOUNTS = [
 			why: "The last use of a key is shown a minute late.",
 		},
 	]),
-	...of("server/src/accounts/key-cache.ts", inAccounts("key-cache"), [
+	...of("server/src/accounts/api-keys.ts", inAccounts("key-cache"), [
 		{
 			name: "key-cache-forever",
 			find: "if (foundAt + ms > this.#clock.now()) return key;",

@@ -44,7 +44,7 @@ export const ENGINE_ACTOR = [
 		{
 			name: "loop-works-after-stale",
 			find: 'if (message.result === "settled") {\n\t\t\t\t\tattempts',
-			replace: 'if (message.result !== "refused") {\n\t\t\t\t\tfinisher',
+			replace: 'if (message.result !== "refused") {\n\t\t\t\t\tattempts',
 			only: "slept beyond its term",
 			why: "A node whose outcomes were refused as stale believes that they are in the log.",
 		},

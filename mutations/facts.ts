@@ -3,7 +3,7 @@ import { inStore } from "./tests.ts";
 
 /** What the store reports, and the events that follow. */
 export const FACTS = [
-	...of("server/src/store/basket-timer.ts", inStore("basket-timer"), [
+	...of("server/src/store/baskets.ts", inStore("basket-timer"), [
 		{
 			name: "basket-timer-touch-slept-over",
 			find: "this.#sleepUntil(Math.min(next, this.#wakeAt));",
@@ -64,7 +64,7 @@ export const FACTS = [
 			why: "A basket that was emptied is reported as abandoned.",
 		},
 	]),
-	...of("server/src/store/customer.ts", inStore("store"), [
+	...of("server/src/store/orders.ts", inStore("store"), [
 		{
 			name: "customer-second-normalization",
 			find: '.toLowerCase().normalize("NFKC")',
@@ -105,7 +105,7 @@ export const FACTS = [
 			why: "In a batch each order is answered with what became of another.",
 		},
 	]),
-	...of("server/src/store/digest.ts", inStore("store"), [
+	...of("server/src/store/recorder.ts", inStore("store"), [
 		{
 			name: "digest-order-of-members",
 			find: ".sort(([a], [b]) => (a < b ? -1 : 1))",
@@ -152,7 +152,7 @@ export const FACTS = [
 			tests: inStore("recorder"),
 		},
 	]),
-	...of("server/src/store/refunds.ts", inStore("store"), [
+	...of("server/src/store/order-facts.ts", inStore("store"), [
 		{
 			name: "refunds-whole-is-partial",
 			find: "partial: candidate(true),\n\t\t\twhole: candidate(false),",
@@ -168,7 +168,7 @@ export const FACTS = [
 			tests: inStore("payload"),
 		},
 	]),
-	...of("server/src/store/deliverables.ts", inStore("store"), [
+	...of("server/src/store/order-facts.ts", inStore("store"), [
 		{
 			name: "deliverables-any-outcome",
 			find: "digest: digestOf({ orderId, deliverableId, ...input }),",

@@ -58,7 +58,7 @@ export const REGISTRY = [
 			why: "Webhooks of a project without the app keep receiving.",
 		},
 	]),
-	...of("server/src/registry/webhook-faults.ts", inApi("webhooks"), [
+	...of("server/src/registry/webhooks.ts", inApi("webhooks"), [
 		{
 			name: "webhook-faults-width",
 			find: "max_in_flight <= MAX_IN_FLIGHT.max",

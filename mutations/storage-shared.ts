@@ -52,8 +52,8 @@ export const STORAGE_SHARED = [
 		},
 	]),
 	...of(
-		"server/src/storage/shared/bounded-map.ts",
-		["server/src/storage/shared/bounded-map.test.ts"],
+		"server/src/base/bounded-map.ts",
+		["server/src/base/bounded-map.test.ts"],
 		[
 			{
 				name: "bounded-map-unbounded",

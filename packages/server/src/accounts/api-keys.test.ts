@@ -8,8 +8,7 @@ import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import type { ApiKey, Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
-import { ApiKeys } from "./api-keys.ts";
-import { keyHash } from "./key.ts";
+import { ApiKeys, keyHash } from "./api-keys.ts";
 
 let folder: string;
 let clock: VirtualClock;

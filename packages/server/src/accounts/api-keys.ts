@@ -1,12 +1,12 @@
-import { timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { BoundedMap } from "../base/bounded-map.ts";
+import { API_KEYS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Logger } from "../base/logger.ts";
 import { type Fault, type Invalid, NAME_LENGTH, textFaults } from "../registry/index.ts";
 import type { ApiKey, KeyStorage, Page, Storage } from "../storage/port.ts";
 import { type Ask, askAtOnce } from "./guesses.ts";
-import { createKey, isKey, keyHash } from "./key.ts";
-import { KeyCache } from "./key-cache.ts";
 import { LastUses } from "./last-uses.ts";
 import type { Principal } from "./principal.ts";
 
@@ -125,4 +125,95 @@ export class ApiKeys {
 
 export function apiKeyFaults({ name }: { readonly name?: string }): Fault[] {
 	return name === undefined ? [] : textFaults(name, "/name", NAME_LENGTH);
+}
+
+interface Entry {
+	readonly key: ApiKey;
+	readonly foundAt: number;
+}
+
+/** Where a lookup in storage began: its answer may be older than what was deleted or hinted at since. */
+export interface Lookup {
+	readonly revision: number;
+	readonly at: number;
+}
+
+/** API keys found lately, by hash. Bounded: when full, the oldest goes. */
+export class KeyCache {
+	readonly #clock: Pick<Clock, "now">;
+	readonly #entries = new BoundedMap<string, Entry>(API_KEYS.cached);
+	/** When something of a project was last hinted at. */
+	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);
+	/** Rises with every deletion here. */
+	#revision = 0;
+
+	constructor(clock: Pick<Clock, "now">) {
+		this.#clock = clock;
+	}
+
+	/** To be called before a key is looked up that is added then. */
+	begin(): Lookup {
+		return { revision: this.#revision, at: this.#clock.now() };
+	}
+
+	get(hash: string): ApiKey | undefined {
+		const entry = this.#entries.get(hash);
+		if (!entry) return undefined;
+		const { key, foundAt } = entry;
+		const { trustedMs, trustedAfterHintMs } = API_KEYS;
+		const ms = this.#isHintedSince(key.projectId, foundAt) ? trustedAfterHintMs : trustedMs;
+		if (foundAt + ms > this.#clock.now()) return key;
+		this.#entries.delete(hash);
+		return undefined;
+	}
+
+	/** Keeps the key, unless it might have been deleted since it was looked up. */
+	add(hash: string, key: ApiKey, { revision, at }: Lookup): void {
+		if (revision !== this.#revision || this.#isHintedSince(key.projectId, at)) return;
+		this.#entries.set(hash, { key, foundAt: at });
+	}
+
+	/** Forgets a key that was deleted. */
+	drop(keyId: string): void {
+		this.#revision++;
+		for (const [hash, { key }] of this.#entries) if (key.id === keyId) this.#entries.delete(hash);
+	}
+
+	/** Forgets all keys: none may be there any more, or may be another project's. */
+	clear(): void {
+		this.#revision++;
+		this.#entries.clear();
+	}
+
+	/** Keys of these projects may have been deleted elsewhere. */
+	hint(projectIds: readonly string[]): void {
+		const at = this.#clock.now();
+		for (const projectId of projectIds) this.#hintedAt.set(projectId, at);
+	}
+
+	#isHintedSince(projectId: string, at: number): boolean {
+		return (this.#hintedAt.get(projectId) ?? Number.NEGATIVE_INFINITY) >= at;
+	}
+}
+
+/** 256 bits, so that a plain hash is enough: such a key cannot be found by trying. */
+const KEY_BYTES = 32;
+const KEY_CHARACTERS = 43;
+const RANDOM_CHARACTERS = /^[\w-]*$/;
+
+/** A new key: the prefix and 43 random characters of base64url. */
+export function createKey(prefix: string): string {
+	return prefix + randomBytes(KEY_BYTES).toString("base64url");
+}
+
+/** Whether it could have been made by {@link createKey}: what could not is no one's, and needs no lookup. */
+export function isKey(prefix: string, key: string | Uint8Array): boolean {
+	if (key.length !== prefix.length + KEY_CHARACTERS) return false;
+	const text = typeof key === "string" ? key : Buffer.from(key).toString("latin1");
+	return text.startsWith(prefix) && RANDOM_CHARACTERS.test(text.slice(prefix.length));
+}
+
+/** SHA-256 of the key's bytes: all that is kept of it. */
+export function keyHash(key: string | Uint8Array): Buffer {
+	return hash("sha256", key, "buffer");
 }

@@ -1,7 +1,8 @@
+import { BoundedMap } from "../base/bounded-map.ts";
 import { STRANGERS } from "../base/budgets.ts";
 import type { Clock } from "../base/clock.ts";
 import { FairQueue } from "../base/fair-queue.ts";
-import { Throttle } from "./throttle.ts";
+import { Throttle } from "../base/throttle.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -30,7 +31,7 @@ export class TooManyGuesses extends Error {
 export class Guesses {
 	readonly #wrong: Throttle;
 	/** The hashes of tokens that were right when they were last looked up. Storage is asked again each time. */
-	readonly #known = new Set<string>();
+	readonly #known = new BoundedMap<string, true>(STRANGERS.knownTokens);
 	readonly #lookups = new FairQueue({
 		perOwner: 1,
 		running: STRANGERS.lookups,
@@ -45,10 +46,8 @@ export class Guesses {
 	from(network: string): Ask {
 		return async (hash, find) => {
 			const found = await (this.#known.has(hash) ? find() : this.#inTurn(network, find));
-			this.#known.delete(hash);
-			if (found === null) return null;
-			this.#known.add(hash);
-			if (this.#known.size > STRANGERS.knownTokens) this.#known.delete(this.#known.values().next().value!);
+			if (found === null) this.#known.delete(hash);
+			else this.#known.set(hash, true);
 			return found;
 		};
 	}

@@ -1,11 +1,128 @@
+import type { Clock, Timer } from "../base/clock.ts";
+import type { IdSource } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { AccountStorage } from "../storage/port.ts";
+import { Audit } from "./audit.ts";
+import { Guesses } from "./guesses.ts";
+import { Members } from "./members.ts";
+import { Passwords } from "./password.ts";
+import { People } from "./people.ts";
+import { Sessions } from "./sessions.ts";
+
 export { API_KEY_PREFIX, ApiKeys, apiKeyFaults } from "./api-keys.ts";
 export { AUDIT_ACTIONS, AUDIT_RETENTION_DAYS, Audit, type AuditNote } from "./audit.ts";
-export { accountFaults, EMAIL_PATTERN, emailFaults, MAX_EMAIL, PASSWORD_LENGTH } from "./faults.ts";
 export { askAtOnce, Guesses, TooManyGuesses } from "./guesses.ts";
 export { Members } from "./members.ts";
 export { createOperatorKey, findOperatorKey } from "./operator-key.ts";
 export { Passwords, PasswordsBusy } from "./password.ts";
-export { type NewPerson, People, type Throttled } from "./people.ts";
+export {
+	accountFaults,
+	EMAIL_PATTERN,
+	emailFaults,
+	MAX_EMAIL,
+	type NewPerson,
+	PASSWORD_LENGTH,
+	People,
+	type Throttled,
+} from "./people.ts";
 export { actorOf, type Person, type Principal } from "./principal.ts";
 export { type Client, SESSION_MS, Sessions } from "./sessions.ts";
-export { startAccounts } from "./start.ts";
+
+export interface AccountsOptions {
+	readonly storage: AccountStorage;
+	readonly clock: Clock;
+	/** What waiting for the database goes by: the machine's time, even where `clock` is another. */
+	readonly disk: Clock;
+	readonly ids: IdSource;
+	readonly logger: Logger;
+	/** Of the usual cost unless given. */
+	readonly passwords?: Passwords;
+}
+
+/** Everything that has to do with people. */
+export interface Accounts {
+	readonly people: People;
+	readonly sessions: Sessions;
+	readonly members: Members;
+	readonly auditLog: Audit;
+	readonly guesses: Guesses;
+	close(): Promise<void>;
+}
+
+export function startAccounts(options: AccountsOptions): Accounts {
+	const { passwords = new Passwords() } = options;
+	const auditLog = new Audit(options);
+	const sweep = new AccountSweep({ ...options, auditLog });
+	sweep.start();
+	return {
+		people: new People({ ...options, passwords }),
+		sessions: new Sessions(options),
+		members: new Members(options),
+		auditLog,
+		guesses: new Guesses(options.clock),
+		close: () => sweep.stop(),
+	};
+}
+
+/** Sessions, links and invitations that are over, and entries of the audit log past retention, are deleted this often. */
+const EVERY_MS = 60 * 60_000;
+/** Entries of the audit log that go in one step: a step is a short transaction. */
+const STEP_ROWS = 500;
+/** Between steps others come first, milliseconds. */
+const BETWEEN_STEPS_MS = 50;
+
+export interface AccountSweepOptions {
+	readonly storage: Pick<AccountStorage, "sweepExpired">;
+	readonly auditLog: Audit;
+	readonly clock: Clock;
+	/** What pauses between steps go by: the machine's time. */
+	readonly disk: Clock;
+	readonly logger: Logger;
+}
+
+/** Deletes what is over of people's matters, and what is too old. */
+export class AccountSweep {
+	readonly #options: AccountSweepOptions;
+	#timer: Timer | null = null;
+	#sweeping: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	constructor(options: AccountSweepOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		if (this.#stopped) return;
+		this.#timer = this.#options.clock.setTimeout(() => {
+			this.#sweeping = this.#sweep().then(() => this.start());
+		}, EVERY_MS);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#timer?.cancel();
+		await this.#sweeping;
+	}
+
+	async #sweep(): Promise<void> {
+		const { storage, clock, logger } = this.#options;
+		try {
+			await storage.sweepExpired({ at: clock.now() });
+			const entries = await this.#sweepAudit();
+			if (entries > 0) logger.info({ entries }, "deleted expired entries of the audit log");
+		} catch (error) {
+			logger.warn({ err: error }, "failed to delete expired sessions, links and invitations; retrying in an hour");
+		}
+	}
+
+	async #sweepAudit(): Promise<number> {
+		const { auditLog, disk } = this.#options;
+		let deleted = 0;
+		for (let step = STEP_ROWS; step === STEP_ROWS && !this.#stopped; ) {
+			step = await auditLog.sweep(STEP_ROWS);
+			deleted += step;
+			if (step === STEP_ROWS) await new Promise<void>((resolve) => disk.setTimeout(resolve, BETWEEN_STEPS_MS));
+		}
+		return deleted;
+	}
+}

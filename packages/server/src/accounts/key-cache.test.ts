@@ -1,7 +1,7 @@
 import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { beforeEach, expect, test } from "vitest";
 import type { ApiKey } from "../storage/port.ts";
-import { KeyCache } from "./key-cache.ts";
+import { KeyCache } from "./api-keys.ts";
 
 let clock: VirtualClock;
 let cache: KeyCache;

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Account, AccountStorage, Actor, Invitation, Member, Membership, Page, Role } from "../storage/port.ts";
-import { createKey, keyHash } from "./key.ts";
+import { createKey, keyHash } from "./api-keys.ts";
 
 const INVITATION_MS = 7 * 86_400_000;
 

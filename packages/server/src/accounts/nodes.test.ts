@@ -5,8 +5,7 @@ import { giveDatabaseBack, takeDatabase } from "../../test/storage/postgres/data
 import { IdSource } from "../base/ids.ts";
 import { silentLogger } from "../base/logger.ts";
 import { openPostgresStorage, type PostgresStorage } from "../storage/postgres/index.ts";
-import { ApiKeys } from "./api-keys.ts";
-import { keyHash } from "./key.ts";
+import { ApiKeys, keyHash } from "./api-keys.ts";
 import { Passwords } from "./password.ts";
 import { People } from "./people.ts";
 

@@ -1,5 +1,5 @@
 import type { SettingStorage } from "../storage/port.ts";
-import { createKey, keyHash } from "./key.ts";
+import { createKey, keyHash } from "./api-keys.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
 

@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { AccountStorage, Session } from "../storage/port.ts";
+import { createKey, isKey, keyHash } from "./api-keys.ts";
 import { askAtOnce } from "./guesses.ts";
-import { createKey, isKey, keyHash } from "./key.ts";
 import type { Person } from "./principal.ts";
 
 /** A session ends this long after it was last used. */

@@ -6,9 +6,9 @@ import { askAtOnce } from "../accounts/index.ts";
 import { budgetHolds } from "../base/budget.fixture.ts";
 import { RATES, REQUESTS, RESPONSES } from "../base/budgets.ts";
 import type { Storage } from "../storage/port.ts";
-import { Admission } from "./admission.ts";
 import { TestApi, type TestApiOptions } from "./api.fixture.ts";
-import { type AuthParts, authorize } from "./auth.ts";
+import { type AuthParts, authorize } from "./auth/authorize.ts";
+import { Admission } from "./http/admission.ts";
 import type { Route } from "./route.ts";
 
 /** However slow the machine is, all calls come at the same moment: a rate gives nothing back meanwhile. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { WAITERS } from "../base/budgets.ts";
 import { absentId } from "../base/ids.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
-import { Arrivals } from "./arrivals.ts";
+import { Arrivals } from "./live/long-poll.ts";
 
 const EVENT = { type: "delivery.success", data: {} };
 

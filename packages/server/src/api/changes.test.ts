@@ -7,7 +7,7 @@ import { TooManyGuesses } from "../accounts/index.ts";
 import { WAITERS } from "../base/budgets.ts";
 import { OPERATOR_KEY, TestApi } from "./api.fixture.ts";
 import { Browser, member, setUp } from "./browser.fixture.ts";
-import { Changes, COMMENT_MS, GAP_MS } from "./changes.ts";
+import { Changes, COMMENT_MS, GAP_MS } from "./live/changes.ts";
 
 let api: TestApi;
 let clock: VirtualClock;

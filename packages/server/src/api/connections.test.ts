@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../base/budgets.ts";
 import { systemClock } from "../base/clock.ts";
 import { OPERATOR_KEY, TestApi, type TestApiOptions } from "./api.fixture.ts";
-import { Arrivals } from "./arrivals.ts";
+import { Arrivals } from "./live/long-poll.ts";
 
 let api: TestApi;
 let port: number;

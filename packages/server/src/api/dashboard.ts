@@ -1,8 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readAssets } from "./assets.ts";
 
 /** Paths that are never a page of the dashboard. */
 const NO_PAGE = /^\/(?:v1|assets|docs|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
@@ -74,4 +73,35 @@ function policy(nonce: string): string {
 		"form-action 'none'",
 		"frame-ancestors 'none'",
 	].join("; ");
+}
+
+/** Of what the build makes. */
+const TYPES: Readonly<Record<string, string>> = {
+	".css": "text/css; charset=utf-8",
+	".js": "application/javascript; charset=utf-8",
+	".json": "application/json; charset=utf-8",
+	".png": "image/png",
+	".svg": "image/svg+xml",
+	".woff2": "font/woff2",
+};
+
+export interface Asset {
+	readonly bytes: Buffer;
+	readonly type: string;
+	readonly etag: string;
+}
+
+/**
+ * The files of a folder by their names. They are held in memory and shared by all who download them: a client that does
+ * not read holds no file descriptor.
+ */
+export function readAssets(folder: string): ReadonlyMap<string, Asset> {
+	const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+	return new Map(
+		files.map(({ name }) => {
+			const bytes = readFileSync(join(folder, name));
+			const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
+			return [name, { bytes, type: TYPES[extname(name)] ?? "application/octet-stream", etag }];
+		}),
+	);
 }

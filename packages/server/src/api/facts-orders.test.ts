@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { OrderInput, PreparedOrder, Store } from "../store/index.ts";
-import { parseBody } from "./json-body.ts";
-import { orderFactRoutes } from "./routes/facts-orders.ts";
+import { parseBody } from "./http/json-body.ts";
+import { orderFactRoutes } from "./routes/facts.ts";
 
 const ORDERS = 1_000;
 const CONFIG = { maxEventBytes: 262_144, maxBatchBytes: REQUESTS.batchBytes } as Parameters<

@@ -8,11 +8,11 @@ import type { Shortages } from "../engine/send/shortages.ts";
 import type { Projects, UrlCheck, Webhooks } from "../registry/index.ts";
 import type { Storage } from "../storage/port.ts";
 import type { Store } from "../store/index.ts";
-import type { Arrivals } from "./arrivals.ts";
-import type { Changes } from "./changes.ts";
-import type { ConnectionLimits } from "./connections.ts";
-import type { SessionCookie } from "./cookie.ts";
-import type { Metrics } from "./metrics.ts";
+import type { SessionCookie } from "./auth/authorize.ts";
+import type { ConnectionLimits } from "./http/connections.ts";
+import type { Changes } from "./live/changes.ts";
+import type { Arrivals } from "./live/long-poll.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 
 /** What the API is built from. */
 export interface ApiParts {

@@ -5,9 +5,9 @@ import type { AuditNote, Principal } from "../accounts/index.ts";
 import type { Pause } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
 import type { Actor, Role } from "../storage/port.ts";
-import type { RateName } from "./admission.ts";
-import type { BodyList } from "./json-body.ts";
-import type { ProblemKind } from "./problem.ts";
+import type { RateName } from "./http/admission.ts";
+import type { BodyList } from "./http/json-body.ts";
+import type { ProblemKind } from "./http/problem.ts";
 
 /** Who may call a route. Where a path names a project, whoever has nothing to do with it gets 404. */
 export type Access =
@@ -141,4 +141,43 @@ export function defineRoute<Q extends TSchema = TSchema, B extends TSchema = TSc
 /** The role that a member needs for a route. */
 export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
+}
+
+type Path = Pick<Route, "method" | "path">;
+
+/** The methods that a path takes; none if no route has the path. GET includes HEAD. */
+export function allowedMethods(path: string, routes: readonly Path[]): string[] {
+	const parts = path.split("/");
+	const matching = routes.filter((route) => matches(route.path.split("/"), parts));
+	const own = matching.filter((route) => !matching.some((other) => isMoreSpecific(other.path, route.path)));
+	return own.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+}
+
+/**
+ * Paths that this route's path matches as well, but that others serve: `/webhooks/health` isn't the webhook named
+ * "health". The router chooses by method, so it would send them here with methods that the other routes don't have.
+ */
+export function pathsOfOthers(path: string, routes: readonly Path[]): ReadonlySet<string> {
+	const pattern = path.split("/");
+	const others = routes.filter((route) => isMoreSpecific(route.path, path) && matches(pattern, route.path.split("/")));
+	return new Set(others.map((route) => route.path));
+}
+
+/** Whether `path` matches a URL path with these parts. */
+export function matchesPath(path: string, url: string): boolean {
+	return matches(path.split("/"), url.split("/"));
+}
+
+function matches(pattern: readonly string[], parts: readonly string[]): boolean {
+	return (
+		pattern.length === parts.length &&
+		pattern.every((part, i) => (part.startsWith("{") ? parts[i] !== "" : part === parts[i]))
+	);
+}
+
+/** Whether `one` has a name where `other` has its first parameter that differs. */
+function isMoreSpecific(one: string, other: string): boolean {
+	const [ones, others] = [one.split("/"), other.split("/")];
+	const first = ones.findIndex((part, i) => part !== others[i]);
+	return others[first]?.startsWith("{") === true && ones[first]?.startsWith("{") === false;
 }

@@ -1,28 +1,26 @@
+/** Routes name no schemas to Fastify: {@link checkBody} and {@link readQuery} check requests. Its own compilers are not even loaded. */
 import cookie from "@fastify/cookie";
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteOptions } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import Fastify from "fastify";
 import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
-import { Admission } from "./admission.ts";
-import { authorize, isStillAllowed, principalOf } from "./auth.ts";
-import { Bodies, releaseBody } from "./bodies.ts";
-import { checkBody, readJsonBodies, turnOf } from "./body.ts";
-import { EVENT_STREAM } from "./changes.ts";
-import { Connections } from "./connections.ts";
+import { authorize, isStillAllowed, principalOf } from "./auth/authorize.ts";
 import { serveDashboard } from "./dashboard.ts";
-import { refuseConnection, sendProblem } from "./errors.ts";
-import { allowedMethods, matchesPath, pathsOfOthers } from "./methods.ts";
-import { OneByOne } from "./one-by-one.ts";
-import { openApiDocument } from "./openapi.ts";
+import { Admission, inSlices } from "./http/admission.ts";
+import { Bodies, checkBody, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
+import { Connections } from "./http/connections.ts";
+import { OneByOne } from "./http/one-by-one.ts";
+import { invalid, Problem } from "./http/problem.ts";
+import { readQuery } from "./http/query.ts";
+import { refuseConnection, sendProblem } from "./http/send-problem.ts";
+import { EVENT_STREAM } from "./live/changes.ts";
+import { openApiDocument } from "./openapi/document.ts";
 import type { ApiParts } from "./parts.ts";
-import { invalid, Problem } from "./problem.ts";
-import { readQuery } from "./query.ts";
-import { RawAnswer, type Route } from "./route.ts";
+import { allowedMethods, matchesPath, pathsOfOthers, RawAnswer, type Route } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
-import { inSlices } from "./slices.ts";
 
-/** Routes name no schemas to Fastify: {@link checkBody} and {@link readQuery} check requests. Its own compilers are not even loaded. */
 const refuseSchemas = (): never => {
 	throw new Error("Routes must not name schemas to Fastify.");
 };

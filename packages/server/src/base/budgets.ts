@@ -196,7 +196,7 @@ export const RATES = {
 export const CONNECTIONS = {
 	/** All of them, if the limit on open files allows that many (descriptors.ts). */
 	most: 10_000,
-	/** The fraction of them that is closed when none are left (api/connections.ts). */
+	/** The fraction of them that is closed when none are left (api/http/connections.ts). */
 	freedAtOnce: 1 / 32,
 	/** Requests of one connection that are processed at a time, and that may wait for that. One more closes it. */
 	requestsInWork: 4,

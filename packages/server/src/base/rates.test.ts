@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RateLimit } from "./rates.ts";
+import { RateLimit } from "./throttle.ts";
 
 test("a later charge must be refilled before more is available", () => {
 	let now = 0;

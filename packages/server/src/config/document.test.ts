@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { configurationPage } from "./document.ts";
+import { configurationPage } from "./settings.ts";
 
 test("the documentation's page of settings is what the table says (npm run docs writes it)", () => {
 	const page = new URL("../../../../docs/operations/configuration.md", import.meta.url);

@@ -5,8 +5,7 @@ import { isBrand } from "@posthorn/protocol";
 import ipaddr from "ipaddr.js";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
 import { serverUrls } from "../base/server-urls.ts";
-import type { DatabaseConfig, LogLevel } from "./config.ts";
-import { mustBe, type Parsed, shown, valid } from "./setting.ts";
+import { type DatabaseConfig, type LogLevel, mustBe, type Parsed, shown, valid } from "./config.ts";
 
 const DAY_S = 24 * 60 * 60;
 const MAX_RETRIES = 50;

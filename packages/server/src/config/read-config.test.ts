@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { flagOf, variableOf } from "./config.ts";
 import { readConfig } from "./read-config.ts";
 import { readOrMakeSealKey } from "./seal-key.ts";
-import { flagOf, variableOf } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "posthorn-config-"));

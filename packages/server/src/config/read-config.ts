@@ -1,9 +1,8 @@
+/** How many letters a variable's name may be off for the one that was meant to be guessed. */
 import { dirname, join } from "node:path";
-import type { Config } from "./config.ts";
-import { flagOf, type Parsed, type Setting, shown, variableOf } from "./setting.ts";
+import { type Config, flagOf, type Parsed, type Setting, shown, variableOf } from "./config.ts";
 import { SETTINGS, type SettingKey } from "./settings.ts";
 
-/** How many letters a variable's name may be off for the one that was meant to be guessed. */
 const MAX_SLIPS = 3;
 
 export interface ConfigSource {

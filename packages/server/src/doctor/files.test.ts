@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SENDS } from "../base/budgets.ts";
 import { divideDescriptors } from "../base/descriptors.ts";
-import { examineFiles } from "./files.ts";
+import { examineFiles } from "./local.ts";
 
 const ENOUGH = 18_560;
 

@@ -3,15 +3,11 @@
  * and can run alongside the service.
  */
 import type { Config } from "../config/index.ts";
-import { examineDashboard } from "./dashboard.ts";
-import { examineEgress } from "./egress.ts";
-import { examineFiles } from "./files.ts";
-import type { Finding } from "./finding.ts";
-import { examineNeeds } from "./needs.ts";
+import { examineDashboard, examineEgress, examineFiles, type Finding } from "./local.ts";
 import { examineReceiver } from "./receiver.ts";
+import { examineSqlite } from "./sqlite.ts";
 
-export type { Finding } from "./finding.ts";
-export { examineNeeds } from "./needs.ts";
+export type { Finding } from "./local.ts";
 
 /** @param receivers URLs of receivers to connect to as well */
 export async function examine(config: Config, receivers: readonly URL[] = []): Promise<Finding[]> {
@@ -25,4 +21,16 @@ export async function examine(config: Config, receivers: readonly URL[] = []): P
 			...reached,
 		])
 	).flat();
+}
+
+/**
+ * Checks what the service can't run without: the database and its seal key. `posthorn serve` runs these checks first and
+ * refuses to start on a fault; `posthorn doctor` reports the same. They take milliseconds and query only the database.
+ */
+export async function examineNeeds(config: Config): Promise<Finding[]> {
+	const { database } = config;
+	if (database.engine === "sqlite") return await examineSqlite(database.path, config);
+	// Imported on demand, to save its memory on SQLite.
+	const { examineServer } = await import("./postgres.ts");
+	return await examineServer(database.url, config);
 }

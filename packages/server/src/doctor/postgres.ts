@@ -1,12 +1,11 @@
+/** Nodes do not depend on each other's clocks, but people compare their times. */
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../seal-check.ts";
 import { adviceAtStart } from "../start-advice.ts";
 import { type DatabaseFacts, examinePostgres } from "../storage/postgres/connection/examine.ts";
-import type { Finding } from "./finding.ts";
-import { examineSeal } from "./seal.ts";
+import { examineSeal, type Finding } from "./local.ts";
 
-/** Nodes do not depend on each other's clocks, but people compare their times. */
 const CLOCK_TOLERANCE_MS = 5_000;
 /** Connections that a node may open. With fewer, it would have to wait for them when one project's rows are locked. */
 const CONNECTIONS_OF_A_NODE = DATABASE_CONNECTIONS.lasting + DATABASE_CONNECTIONS.brief;

@@ -6,7 +6,7 @@ import { reasonOf, SendFailure } from "../engine/send/errors.ts";
 import { createGuard, type Guard, hostOf } from "../engine/send/guard.ts";
 import { reasonText } from "../engine/send/outcome.ts";
 import { createResolver } from "../engine/send/resolver.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./local.ts";
 
 const DAY_MS = 86_400_000;
 /** A certificate that ends within so many days should have been renewed by now. */

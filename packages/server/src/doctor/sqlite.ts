@@ -4,8 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../seal-check.ts";
 import { readSqliteSetting } from "../storage/sqlite/index.ts";
-import type { Finding } from "./finding.ts";
-import { examineSeal } from "./seal.ts";
+import { examineSeal, type Finding } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
 /** Less than the service writes while it starts. */

@@ -1,4 +1,3 @@
-export type { Fault, Invalid } from "./fault.ts";
 export {
 	APPS,
 	DEVELOPER_APP,
@@ -8,12 +7,15 @@ export {
 	type ProjectsOptions,
 	projectFaults,
 } from "./projects.ts";
+export type { Fault, Invalid } from "./text.ts";
 export { textFaults } from "./text.ts";
 export { UrlCheck, type UrlCheckOptions, type UrlCheckResult } from "./url-check.ts";
-export { MAX_IN_FLIGHT, type WebhookFields, type WebhookLimits } from "./webhook-faults.ts";
 export {
+	MAX_IN_FLIGHT,
 	type NewWebhookInput,
 	type WebhookChange,
+	type WebhookFields,
+	type WebhookLimits,
 	Webhooks,
 	type WebhooksOptions,
 	type WebhookView,

@@ -1,11 +1,9 @@
+/** The app that adds webhooks, API keys and logs to a project. */
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Page, Project, RegistryStorage } from "../storage/port.ts";
-import type { Fault, Invalid } from "./fault.ts";
-import { textFaults } from "./text.ts";
-
-/** The app that adds webhooks, API keys and logs to a project. */
+import { type Fault, type Invalid, textFaults } from "./text.ts";
 export const DEVELOPER_APP = "developer";
 export const APPS: readonly string[] = [DEVELOPER_APP];
 

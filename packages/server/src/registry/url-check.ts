@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { SendFailure } from "../engine/send/errors.ts";
 import { type Guard, hostOf, type UrlFault } from "../engine/send/guard.ts";
 import type { Resolver } from "../engine/send/resolver.ts";
-import { urlFaults, type WebhookLimits } from "./webhook-faults.ts";
+import { urlFaults, type WebhookLimits } from "./webhooks.ts";
 
 /** How long a name may take to resolve before nothing is said of it, milliseconds. */
 const LOOKUP_MS = 3_000;

@@ -2,8 +2,7 @@ import { VirtualClock } from "@posthorn/testkit/virtual-clock";
 import { expect, test } from "vitest";
 import { silentLogger } from "../base/logger.ts";
 import { StorageError } from "../storage/port.ts";
-import { BasketTimer } from "./basket-timer.ts";
-import { Baskets } from "./baskets.ts";
+import { Baskets, BasketTimer } from "./baskets.ts";
 import type { FactRecorder } from "./recorder.ts";
 
 const IDLE_MS = 1_000;

@@ -1,20 +1,16 @@
 import type { Logger } from "../base/logger.ts";
-import { BasketTimer } from "./basket-timer.ts";
-import { Baskets } from "./baskets.ts";
-import { Chargebacks } from "./chargebacks.ts";
-import { Deliverables } from "./deliverables.ts";
+import { Baskets, BasketTimer } from "./baskets.ts";
+import { Chargebacks, Deliverables, Refunds } from "./order-facts.ts";
 import { Orders } from "./orders.ts";
 import { FactRecorder, type StoreOptions } from "./recorder.ts";
-import { Refunds } from "./refunds.ts";
 import { Subscriptions } from "./subscriptions.ts";
 
 export type { BasketInput, RemoveResult, TouchResult } from "./baskets.ts";
-export type { ChargebackInput } from "./chargebacks.ts";
-export { DELIVERABLE_KINDS, type DeliverableInput, OUTCOMES } from "./deliverables.ts";
+export type { ChargebackInput, RefundInput, RefundResult } from "./order-facts.ts";
+export { DELIVERABLE_KINDS, type DeliverableInput, OUTCOMES } from "./order-facts.ts";
 export type { OrderInput, PreparedOrder } from "./orders.ts";
 export { ID_LENGTH } from "./payload.ts";
-export type { RefundInput, RefundResult } from "./refunds.ts";
-export type * from "./result.ts";
+export type * from "./recorder.ts";
 export type { CancelResult, SubscriptionInput } from "./subscriptions.ts";
 
 export interface StartStoreOptions extends StoreOptions {

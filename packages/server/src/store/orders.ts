@@ -1,9 +1,16 @@
+import { createHash } from "node:crypto";
 import type { NewOrder } from "../storage/port.ts";
-import { customerKey } from "./customer.ts";
-import { digestOf } from "./digest.ts";
 import { amountFaults, currencyFaults, idFaults, itemFaults, payloadFaults, textFaults } from "./payload.ts";
-import type { FactRecorder } from "./recorder.ts";
-import type { FactFault, FactRefused, FactResult } from "./result.ts";
+import { digestOf, type FactFault, type FactRecorder, type FactRefused, type FactResult } from "./recorder.ts";
+
+/**
+ * Stands for a customer: SHA-256 of the address, so that none is kept for longer than its events. Addresses are the same
+ * customer's when they are equal without surrounding space, in compatibility form (NFKC) and in lower case.
+ */
+export function customerKey(email: string): Buffer {
+	const normal = email.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
+	return createHash("sha256").update(normal).digest();
+}
 
 export type Items = readonly Readonly<Record<string, unknown>>[];
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { Refunds } from "./order-facts.ts";
 import { ID_LENGTH, idFaults, itemFaults } from "./payload.ts";
 import type { FactRecorder } from "./recorder.ts";
-import { Refunds } from "./refunds.ts";
 
 test("an id is as long as fits into a URL, percent-encoded", () => {
 	expect(idFaults("/id", "x".repeat(ID_LENGTH))).toEqual([]);

@@ -2,7 +2,7 @@ import { CURRENCIES, EVENT_TYPES, type EventType } from "@posthorn/protocol";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { createAjv } from "../base/schemas.ts";
 import { isPrintable } from "../base/text.ts";
-import type { FactFault } from "./result.ts";
+import type { FactFault } from "./recorder.ts";
 
 /** Characters that an identifier may have where it is part of a URL: no router takes longer ones. */
 export const ID_LENGTH = 100;

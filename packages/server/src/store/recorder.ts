@@ -1,9 +1,57 @@
+import { createHash } from "node:crypto";
 import { type EventType, encodeEnvelope } from "@posthorn/protocol";
 import type { Clock } from "../base/clock.ts";
 import type { IdSource } from "../base/ids.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
-import type { FactStorage, NewEvent, Recorded } from "../storage/port.ts";
-import type { FactRefused, FactResult } from "./result.ts";
+import type { FactEvent, FactStorage, NewEvent, Recorded } from "../storage/port.ts";
+
+/** What is wrong with one field of what was reported. */
+export interface FactFault {
+	/** A JSON Pointer (RFC 6901) into the report. */
+	readonly pointer: string;
+	/** Read after the field's name. */
+	readonly detail: string;
+}
+
+interface Told<K extends string> {
+	readonly kind: K;
+	/** Milliseconds since the Unix epoch. */
+	readonly at: number;
+	readonly events: readonly FactEvent[];
+}
+
+/** A fact as it was recorded, now or before: the same answer for the same report. */
+export type FactRecorded = Told<"recorded"> | Told<"repeated">;
+
+/** Why nothing was recorded. */
+export type FactRefused =
+	| { readonly kind: "invalid"; readonly faults: readonly FactFault[] }
+	/** The event's data would be larger than is allowed, bytes. */
+	| { readonly kind: "too_large"; readonly bytes: number; readonly limit: number }
+	/** The same id was recorded with other content. */
+	| { readonly kind: "conflict" }
+	| { readonly kind: "no_project" }
+	| Busy;
+
+export type FactResult = FactRecorded | FactRefused;
+/** Of facts about an order, which must have been recorded before. */
+export type OrderFactResult = FactResult | { readonly kind: "no_order" };
+
+/** SHA-256 of what was reported: the same for the same values, in whatever order an object's members came. */
+export function digestOf(report: unknown): Buffer {
+	return createHash("sha256").update(canonical(report)).digest();
+}
+
+/** JSON with the members of every object in the order of their names; members that are undefined are left out. */
+function canonical(value: unknown): string {
+	if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+	if (typeof value !== "object" || value === null) return JSON.stringify(value);
+	const members = Object.entries(value)
+		.filter(([, member]) => member !== undefined)
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+	return `{${members.join(",")}}`;
+}
 
 /** What a fact counts for besides its text, bytes: its candidate events' envelopes, digests and rows. */
 const FACT_BYTES = 1_024;

@@ -1,9 +1,6 @@
-import { digestOf } from "./digest.ts";
 import { merged } from "./orders.ts";
 import { idFaults, payloadFaults, textFaults } from "./payload.ts";
-import type { FactRecorder } from "./recorder.ts";
-import type { FactResult } from "./result.ts";
-
+import { digestOf, type FactRecorder, type FactResult } from "./recorder.ts";
 export interface SubscriptionInput {
 	readonly subscription_id: string;
 	readonly customer_email: string;

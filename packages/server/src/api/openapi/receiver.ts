@@ -1,5 +1,5 @@
 import { EVENT_TYPES, headerNames, requestHeaders, SIGNATURE_VECTORS } from "@posthorn/protocol";
-import type { Components } from "./components.ts";
+import type { Components } from "./document.ts";
 
 const EXAMPLE = {
 	eventId: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7",

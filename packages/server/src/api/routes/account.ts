@@ -1,12 +1,11 @@
 import { accountFaults, type Person } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import { comeAgain } from "../come-again.ts";
+import { withPassword } from "../auth/sign-in.ts";
+import { comeAgain, invalid, notFound } from "../http/problem.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentAccount, presentSessionInfo } from "../present-people.ts";
-import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { presentAccount, presentSessionInfo } from "../schemas/accounts.ts";
 import { Account, AccountPatch, PasswordChange, SessionList } from "../schemas/index.ts";
-import { withPassword } from "../sign-in.ts";
 
 type AccountParts = Pick<ApiParts, "people" | "sessions" | "cookie">;
 

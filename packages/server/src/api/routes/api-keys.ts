@@ -1,12 +1,12 @@
 import { apiKeyFaults } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
-import { pageById } from "../pagination.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import { pageById } from "../http/query.ts";
+import { formatTime } from "../http/time.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentApiKey } from "../present.ts";
-import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { ApiKeyList, CreatedApiKey, NewApiKey, PageQuerySchema } from "../schemas/index.ts";
-import { formatTime } from "../time.ts";
+import { presentApiKey } from "../schemas/projects.ts";
 
 export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 	const tag = "API keys";

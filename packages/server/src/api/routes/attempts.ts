@@ -1,11 +1,16 @@
 import { LOG_READS, RESPONSES } from "../../base/budgets.ts";
 import { isId } from "../../base/ids.ts";
-import { AttemptCountQuery, AttemptQuery, attemptFilter } from "../attempt-query.ts";
-import { decodeCursor, encodeCursor, PAGE_LIMIT, type PageQuery } from "../pagination.ts";
+import { notFound } from "../http/problem.ts";
+import { decodeCursor, encodeCursor, PAGE_LIMIT, type PageQuery } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentAttempt, presentAttemptSummary } from "../present.ts";
-import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
+import {
+	AttemptCountQuery,
+	AttemptQuery,
+	attemptFilter,
+	presentAttempt,
+	presentAttemptSummary,
+} from "../schemas/attempts.ts";
 import { Attempt, AttemptCount, AttemptList, AttemptSummaryList } from "../schemas/index.ts";
 
 const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");

@@ -1,7 +1,7 @@
 import { WAITERS } from "../../base/budgets.ts";
-import { EVENT_STREAM } from "../changes.ts";
-import { comeAgain, RETRY_S } from "../come-again.ts";
-import { principalName } from "../owner.ts";
+import { principalName } from "../auth/owner.ts";
+import { comeAgain, RETRY_S } from "../http/problem.ts";
+import { EVENT_STREAM } from "../live/changes.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
 import { Type } from "../schemas/type.ts";

@@ -1,17 +1,16 @@
+/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 import type { EventType } from "@posthorn/protocol";
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../accounts/index.ts";
 import { REQUESTS, RESPONSES, WAITERS } from "../../base/budgets.ts";
 import type { Pause } from "../../base/turns.ts";
 import type { PublishedEvent, PublishResult } from "../../engine/engine.ts";
-import type { WaitEnd } from "../arrivals.ts";
-import { bodyText, forgetBody } from "../body.ts";
-import { comeAgain, LOG_PROBLEMS, notWritten, RETRY_S } from "../come-again.ts";
-import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
-import { readNewEvents } from "../new-events.ts";
-import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../pagination.ts";
+import { bodyText, forgetBody } from "../http/body.ts";
+import { comeAgain, invalid, LOG_PROBLEMS, notFound, notWritten, Problem, RETRY_S } from "../http/problem.ts";
+import { decodeCursor, encodeCursor, PAGE_LIMIT } from "../http/query.ts";
+import { formatTime } from "../http/time.ts";
+import type { WaitEnd } from "../live/long-poll.ts";
 import type { ApiParts } from "../parts.ts";
-import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
 import {
 	Cursor,
@@ -24,9 +23,8 @@ import {
 	PublishedEvents,
 } from "../schemas/index.ts";
 import { Type } from "../schemas/type.ts";
-import { formatTime } from "../time.ts";
+import { EVENT_ID, MAX_BATCH, readNewEvents } from "./new-events.ts";
 
-/** The longest wait for events, seconds; shorter than the idle timeouts of proxies. */
 const MAX_WAIT_S = 30;
 /** Queries take whole numbers of up to 15 digits. */
 const MAX_SEQ = 999_999_999_999_999;

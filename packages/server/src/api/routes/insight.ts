@@ -1,13 +1,12 @@
 import { isId } from "../../base/ids.ts";
 import type { WebhookView } from "../../registry/index.ts";
-import { PAGE_LIMIT } from "../pagination.ts";
+import { notFound } from "../http/problem.ts";
+import { PAGE_LIMIT } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentHealth, presentStats, presentWaiting } from "../present-insight.ts";
-import { notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { Limit, Stats, StatsRange, WaitingList, WebhookHealthList } from "../schemas/index.ts";
+import { presentHealth, presentStats, presentWaiting, statsSpan } from "../schemas/insight.ts";
 import { Type } from "../schemas/type.ts";
-import { statsSpan } from "../stats-span.ts";
 
 const StatsQuery = Type.Object(
 	{

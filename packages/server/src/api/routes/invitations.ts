@@ -1,12 +1,12 @@
 import { accountFaults, actorOf, emailFaults } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import type { Account } from "../../storage/port.ts";
-import { authenticateCookie } from "../auth.ts";
-import { comeAgain } from "../come-again.ts";
-import { networkOf } from "../network.ts";
+import { authenticateCookie } from "../auth/authorize.ts";
+import { networkOf } from "../auth/owner.ts";
+import { beginSession, presentSession, withPassword } from "../auth/sign-in.ts";
+import { comeAgain, invalid, notFound, Problem } from "../http/problem.ts";
+import { formatTime } from "../http/time.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentInvitation } from "../present-people.ts";
-import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
 	CreatedInvitation,
@@ -17,8 +17,7 @@ import {
 	SeenInvitation,
 	Session,
 } from "../schemas/index.ts";
-import { beginSession, presentSession, withPassword } from "../sign-in.ts";
-import { formatTime } from "../time.ts";
+import { presentInvitation } from "../schemas/members.ts";
 
 type InvitationParts = Pick<
 	ApiParts,

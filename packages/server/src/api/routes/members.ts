@@ -1,11 +1,12 @@
+import { AUDIT_RETENTION_DAYS } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import type { Member } from "../../storage/port.ts";
-import { pageById } from "../pagination.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import { pageById } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentMember } from "../present-people.ts";
-import { notFound, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from "../schemas/index.ts";
+import { AuditList, MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from "../schemas/index.ts";
+import { presentAudit, presentMember } from "../schemas/members.ts";
 
 const LAST_OWNER = "The project would have no owner left. Make somebody else an owner first.";
 
@@ -95,3 +96,31 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 }
 
 const targetOf = ({ account }: Member) => ({ kind: "account", id: account.id, name: account.name });
+
+export function auditRoutes({ auditLog }: Pick<ApiParts, "auditLog">): Route[] {
+	return [
+		defineRoute({
+			method: "GET",
+			path: "/v1/projects/{project_id}/audit",
+			operationId: "listAudit",
+			tag: "Members",
+			summary: "Read the audit log",
+			description: `Who changed what, newest first. Entries are kept for ${AUDIT_RETENTION_DAYS} days.`,
+			access: "project",
+			role: "owner",
+			peopleOnly: true,
+			query: PageQuerySchema,
+			heavy: true,
+			rate: "reads",
+			success: { status: 200, description: "A page of entries.", schema: AuditList },
+			handler: ({ params, query }) =>
+				pageById(
+					"audit",
+					query,
+					(page) => auditLog.list(params.project_id, page),
+					({ id }) => id,
+					presentAudit,
+				),
+		}),
+	];
+}

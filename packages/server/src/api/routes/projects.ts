@@ -1,11 +1,11 @@
 import { DEVELOPER_APP, projectFaults } from "../../registry/index.ts";
 import type { Page, Project as StoredProject } from "../../storage/port.ts";
-import { pageById } from "../pagination.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import { pageById } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentProject } from "../present.ts";
-import { invalid, notFound } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { NewProject, PageQuerySchema, Project, ProjectList, ProjectPatch } from "../schemas/index.ts";
+import { presentProject } from "../schemas/projects.ts";
 
 const DEVELOPER = { kind: "app", id: DEVELOPER_APP, name: "Developer" };
 const targetOf = ({ id, name }: StoredProject) => ({ kind: "project", id, name });

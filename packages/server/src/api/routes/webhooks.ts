@@ -3,10 +3,9 @@ import type { Static } from "typebox";
 import type { AuditNote } from "../../accounts/index.ts";
 import { isId } from "../../base/ids.ts";
 import type { Webhook as StoredWebhook } from "../../storage/port.ts";
-import { pageById } from "../pagination.ts";
+import { invalid, notFound, Problem } from "../http/problem.ts";
+import { pageById } from "../http/query.ts";
 import type { ApiParts } from "../parts.ts";
-import { presentWebhook } from "../present.ts";
-import { invalid, notFound, Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
 	CreatedWebhook,
@@ -21,6 +20,7 @@ import {
 	WebhookList,
 	WebhookPatch,
 } from "../schemas/index.ts";
+import { presentWebhook } from "../schemas/webhooks.ts";
 
 type WebhookParts = Pick<ApiParts, "webhooks" | "urlCheck" | "engine">;
 

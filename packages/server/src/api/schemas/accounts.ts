@@ -1,5 +1,8 @@
+import type { Static } from "typebox";
 import { EMAIL_PATTERN, MAX_EMAIL, PASSWORD_LENGTH } from "../../accounts/index.ts";
+import type * as port from "../../storage/port.ts";
 import { ROLES } from "../../storage/port.ts";
+import { formatTime } from "../http/time.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
 import { Type } from "./type.ts";
 
@@ -113,3 +116,18 @@ export const SignInLink = Type.Object(
 	{ url: Type.String({ description: "The link. It works once." }), expires_at: Time },
 	{ title: "SignInLink" },
 );
+
+export function presentAccount({ id, email, name, operator, createdAt }: port.Account): Static<typeof Account> {
+	return { id, email, name, operator, created_at: formatTime(createdAt) };
+}
+
+export function presentSessionInfo(session: port.Session, currentId: string): Static<typeof SessionInfo> {
+	return {
+		id: session.id,
+		created_at: formatTime(session.createdAt),
+		last_seen_at: formatTime(session.lastSeenAt),
+		user_agent: session.userAgent,
+		address: session.address,
+		current: session.id === currentId,
+	};
+}

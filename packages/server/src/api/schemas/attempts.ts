@@ -1,4 +1,22 @@
-import { closed, cursor, EventTypeName, givenTime, id, list, soughtId, Time, TimeOrNull } from "./common.ts";
+import { type EventType, requestHeaders } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import { LOG_READS } from "../../base/budgets.ts";
+import type * as port from "../../storage/port.ts";
+import type { AttemptFilter, CodeRange } from "../../storage/port.ts";
+import { formatTime, formatTimeOrNull, timeRange } from "../http/time.ts";
+import {
+	Cursor,
+	closed,
+	cursor,
+	EventTypeName,
+	givenTime,
+	id,
+	Limit,
+	list,
+	soughtId,
+	Time,
+	TimeOrNull,
+} from "./common.ts";
 import { EventId } from "./events.ts";
 import { Type } from "./type.ts";
 
@@ -152,3 +170,83 @@ export const Replays = Type.Object(
 	},
 	{ title: "Replays" },
 );
+
+/** The filters of the delivery log; they combine. */
+export const attemptFilters = {
+	webhook_id: Type.Optional(soughtId("Attempts of this webhook, even if it was deleted.")),
+	type: Type.Optional(EventTypeName),
+	status: Type.Optional(AttemptStatusName),
+	status_code: Type.Optional(statusCodes("Repeat the parameter or separate values with commas.")),
+	event_id: Type.Optional(soughtId("Attempts of this event.")),
+	since: Type.Optional(givenTime("Started at this time or later.")),
+	until: Type.Optional(givenTime("Started before this time.")),
+};
+export const AttemptCountQuery = Type.Object(attemptFilters, { additionalProperties: false });
+export const AttemptQuery = Type.Object(
+	{ ...attemptFilters, limit: Limit, cursor: Cursor },
+	{ additionalProperties: false },
+);
+
+export interface GivenFilter {
+	readonly webhook_id?: string;
+	readonly type?: string;
+	readonly status?: NonNullable<AttemptFilter["status"]>;
+	readonly status_code?: readonly string[];
+	readonly event_id?: string;
+	readonly since?: string;
+	readonly until?: string;
+}
+
+/** @param given filters that passed their schema */
+export function attemptFilter(given: GivenFilter): AttemptFilter {
+	const { webhook_id, type, status, status_code, event_id, since, until } = given;
+	const maxScanned = LOG_READS.attemptsScanned;
+	return {
+		...(webhook_id !== undefined && { webhookId: webhook_id }),
+		...(type !== undefined && { type }),
+		...(status !== undefined && { status }),
+		...(status_code !== undefined && { response: { codes: status_code.map(codeRange), maxScanned } }),
+		...(event_id !== undefined && { eventId: event_id }),
+		...timeRange(since, until),
+	};
+}
+
+/** @param text a status code, a class such as `5xx`, or `none` */
+function codeRange(text: string): CodeRange {
+	if (text === "none") return { from: 0, to: 0 };
+	return { from: Number(text.replace("xx", "00")), to: Number(text.replace("xx", "99")) };
+}
+
+/** Bytes that are not UTF-8 become U+FFFD, and a byte order mark stays. */
+const text = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function presentAttempt(attempt: port.Attempt): Static<typeof Attempt> {
+	const { sent, eventType, eventId } = attempt;
+	return {
+		...presentAttemptSummary(attempt),
+		request_headers: sent ? requestHeaders({ ...sent, eventType, eventId }) : {},
+		request_body: text.decode(attempt.requestBody),
+		response_body: text.decode(attempt.responseBody),
+		response_truncated: attempt.responseTruncated,
+	};
+}
+
+export function presentAttemptSummary(attempt: port.AttemptSummary): Static<typeof AttemptSummary> {
+	return {
+		id: attempt.id,
+		webhook_id: attempt.webhookId,
+		event_id: attempt.eventId,
+		event_type: attempt.eventType as EventType,
+		attempt: attempt.attempt,
+		replay: attempt.replay,
+		method: "POST",
+		url: attempt.url,
+		status_code: attempt.statusCode,
+		error_code: attempt.errorCode,
+		error: attempt.error,
+		response_ms: attempt.responseMs,
+		status: attempt.status,
+		next_retry_at: formatTimeOrNull(attempt.nextRetryAt),
+		started_at: formatTime(attempt.startedAt),
+	};
+}

@@ -2,8 +2,8 @@ import { EVENT_TYPES } from "@posthorn/protocol";
 import { idPattern } from "../../base/ids.ts";
 import { TEXT_PATTERN } from "../../base/text.ts";
 import { NAME_LENGTH } from "../../registry/index.ts";
-import { CURSOR_PATTERN, PAGE_LIMIT } from "../pagination.ts";
-import { TIME_PATTERN } from "../time.ts";
+import { CURSOR_PATTERN, PAGE_LIMIT } from "../http/query.ts";
+import { TIME_PATTERN } from "../http/time.ts";
 import { Type } from "./type.ts";
 
 /** For requests: unknown properties are errors. */
@@ -87,3 +87,33 @@ export const cursor = (from: string) =>
 	});
 export const Cursor = Type.Optional(cursor("the previous page"));
 export const PageQuerySchema = Type.Object({ limit: Limit, cursor: Cursor }, closed);
+
+export const ProblemSchema = Type.Object(
+	{
+		type: Type.String({ description: "A stable code, as a relative URI." }),
+		title: Type.String(),
+		status: Type.Integer(),
+		detail: Type.String({ description: "What happened and what to do." }),
+		last_seq: Type.Optional(Type.Integer({ description: "With `log-behind`: the last `seq` of the log." })),
+		continue_after: Type.Optional(Type.Integer({ description: "With `log-behind`: pass it as `after` to continue." })),
+		epoch: Type.Optional(Type.String({ description: "With `log-behind`: pass it along with `continue_after`." })),
+		errors: Type.Optional(
+			Type.Array(
+				Type.Object({
+					pointer: Type.String({
+						description: "A JSON Pointer into the body (empty for the whole body), or `?name` for a query parameter.",
+					}),
+					detail: Type.String(),
+				}),
+			),
+		),
+	},
+	{ title: "Problem", description: "RFC 9457." },
+);
+export const Health = Type.Object(
+	{
+		status: Type.Enum(["ok"], { type: "string" }),
+		notice: Type.Optional(Type.String({ description: "What delays some deliveries without making the node unready." })),
+	},
+	{ title: "Health" },
+);

@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from "@posthorn/protocol";
-import { EVENT_ID, MAX_BATCH } from "../event-form.ts";
+import { EVENT_ID, MAX_BATCH } from "../routes/new-events.ts";
 import { closed, EventTypeName, givenTime, id, NextCursor, Time } from "./common.ts";
 import { Type } from "./type.ts";
 

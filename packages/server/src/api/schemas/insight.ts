@@ -1,4 +1,10 @@
-import { AttemptSummary } from "./attempts.ts";
+import type { EventType } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import type { WebhookView } from "../../registry/index.ts";
+import type * as port from "../../storage/port.ts";
+import type { StatsQuery } from "../../storage/port.ts";
+import { formatTime, formatTimeOrNull } from "../http/time.ts";
+import { AttemptSummary, presentAttemptSummary } from "./attempts.ts";
 import { Backlog, EventTypeName, id, Time, TimeOrNull } from "./common.ts";
 import { EventId } from "./events.ts";
 import { Type } from "./type.ts";
@@ -90,3 +96,97 @@ export const WaitingAttempt = Type.Object(
 	{ title: "WaitingAttempt" },
 );
 export const WaitingList = Type.Object({ data: Type.Array(WaitingAttempt) }, { title: "WaitingList" });
+
+export function presentStats(span: StatsSpan, { buckets, total }: port.Stats): Static<typeof Stats> {
+	return {
+		range: span.range,
+		step_ms: span.stepMs,
+		since: formatTime(span.since),
+		until: formatTime(span.until),
+		buckets: buckets.map((bucket) => ({ at: formatTime(bucket.at), ...countsOf(bucket) })),
+		total: { ...countsOf(total), success_rate: successRate(total) },
+	};
+}
+
+/** @param day the webhook's last 24 hours by the hour */
+export function presentHealth(
+	{ webhook, backlog }: WebhookView,
+	health: port.WebhookHealth | undefined,
+	day: port.Stats,
+): Static<typeof WebhookHealth> {
+	const { lastAttempt = null, failingSince = null, lastDeliveredAt = null, waiting, deadLetters = 0 } = health ?? {};
+	const { delivered, retrying, failed, p95Ms } = day.total;
+	return {
+		webhook_id: webhook.id,
+		state: stateOf(webhook, lastAttempt, failingSince),
+		last_attempt: lastAttempt && presentAttemptSummary(lastAttempt),
+		failing_since: failingSince && presentAttemptSummary(failingSince),
+		last_delivered_at: formatTimeOrNull(lastDeliveredAt),
+		waiting: { count: waiting?.count ?? 0, next_at: formatTimeOrNull(waiting?.nextAt ?? null) },
+		dead_letters: deadLetters,
+		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+		day: { delivered, retrying, failed, success_rate: successRate(day.total), p95_ms: p95Ms },
+		hours: day.buckets.map((hour) => ({
+			at: formatTime(hour.at),
+			delivered: hour.delivered,
+			retrying: hour.retrying,
+			failed: hour.failed,
+		})),
+	};
+}
+
+export function presentWaiting(retry: port.WaitingRetry): Static<typeof WaitingAttempt> {
+	return {
+		webhook_id: retry.webhookId,
+		event_id: retry.eventId,
+		event_type: retry.eventType as EventType,
+		queue: retry.queue,
+		attempt: retry.attempt,
+		replay: retry.replay,
+		due_at: formatTime(retry.dueAt),
+	};
+}
+
+function stateOf(
+	webhook: port.Webhook,
+	lastAttempt: port.AttemptSummary | null,
+	failingSince: port.AttemptSummary | null,
+): Static<typeof WebhookHealth>["state"] {
+	if (webhook.status === "paused") return "paused";
+	if (failingSince) return "failing";
+	return lastAttempt ? "healthy" : "idle";
+}
+
+const countsOf = (counts: port.AttemptCounts & { readonly events: number }) => ({
+	events: counts.events,
+	delivered: counts.delivered,
+	retrying: counts.retrying,
+	failed: counts.failed,
+	p50_ms: counts.p50Ms,
+	p95_ms: counts.p95Ms,
+});
+
+function successRate({ delivered, retrying, failed }: port.AttemptCounts): number | null {
+	const all = delivered + retrying + failed;
+	return all === 0 ? null : delivered / all;
+}
+
+/** How many steps of which length a range has. */
+const RANGES = {
+	hour: { steps: 60, stepMs: 60_000 },
+	day: { steps: 24, stepMs: 3_600_000 },
+	month: { steps: 30, stepMs: 86_400_000 },
+} as const;
+
+export type StatsRangeName = keyof typeof RANGES;
+
+export interface StatsSpan extends Pick<StatsQuery, "since" | "until" | "stepMs"> {
+	readonly range: StatsRangeName;
+}
+
+/** The range that ends with the minute, hour or day (UTC) that is under way. */
+export function statsSpan(range: StatsRangeName, now: number): StatsSpan {
+	const { steps, stepMs } = RANGES[range];
+	const until = (Math.floor(now / stepMs) + 1) * stepMs;
+	return { range, stepMs, since: until - steps * stepMs, until };
+}

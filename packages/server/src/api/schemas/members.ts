@@ -1,4 +1,7 @@
+import type { Static } from "typebox";
 import { AUDIT_ACTIONS } from "../../accounts/index.ts";
+import type * as port from "../../storage/port.ts";
+import { formatTime } from "../http/time.ts";
 import { NewEmail, NewPassword, RoleName, Token } from "./accounts.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
 import { Type } from "./type.ts";
@@ -93,3 +96,31 @@ export const AuditEntry = Type.Object(
 	{ title: "AuditEntry" },
 );
 export const AuditList = list(AuditEntry);
+
+export function presentMember({ account, role, addedAt }: port.Member): Static<typeof Member> {
+	const { id, email, name, operator } = account;
+	return { account_id: id, email, name, role, operator, added_at: formatTime(addedAt) };
+}
+
+export function presentInvitation(invitation: port.Invitation): Static<typeof Invitation> {
+	const { id, role, email, invitedBy, createdAt, expiresAt } = invitation;
+	return {
+		id,
+		role,
+		email,
+		invited_by: { ...invitedBy },
+		created_at: formatTime(createdAt),
+		expires_at: formatTime(expiresAt),
+	};
+}
+
+export function presentAudit({ id, at, actor, action, target, detail }: port.AuditEntry): Static<typeof AuditEntry> {
+	return {
+		id,
+		at: formatTime(at),
+		actor: { ...actor },
+		action: action as Static<typeof AuditEntry>["action"],
+		target: target && { ...target },
+		detail: { ...detail },
+	};
+}

@@ -1,3 +1,6 @@
+import type { Static } from "typebox";
+import type * as port from "../../storage/port.ts";
+import { formatTime, formatTimeOrNull } from "../http/time.ts";
 import { closed, id, list, Name, Time } from "./common.ts";
 import { Type } from "./type.ts";
 
@@ -42,3 +45,12 @@ export const CreatedApiKey = Type.Object(
 	{ title: "CreatedApiKey" },
 );
 export const NewApiKey = Type.Object({ name: Name }, { ...closed, title: "NewApiKey", examples: [{ name: "Shop" }] });
+
+export function presentProject({ id, name, apps, createdAt }: port.Project): Static<typeof Project> {
+	return { id, name, apps: apps as "developer"[], created_at: formatTime(createdAt) };
+}
+
+export function presentApiKey(key: port.ApiKey): Static<typeof ApiKey> {
+	const { id, name, prefix, createdAt, lastUsedAt } = key;
+	return { id, name, prefix, created_at: formatTime(createdAt), last_used_at: formatTimeOrNull(lastUsedAt) };
+}

@@ -1,4 +1,8 @@
+import { EVENT_TYPES } from "@posthorn/protocol";
+import type { Static } from "typebox";
+import type { WebhookView } from "../../registry/index.ts";
 import { MAX_IN_FLIGHT } from "../../registry/index.ts";
+import { formatTime, formatTimeOrNull } from "../http/time.ts";
 import { Backlog, closed, EventTypeName, id, list, Time, text } from "./common.ts";
 import { Type } from "./type.ts";
 
@@ -110,3 +114,18 @@ export const UrlCheck = Type.Object(
 	},
 	{ title: "UrlCheck" },
 );
+
+export function presentWebhook({ webhook, backlog }: WebhookView): Static<typeof Webhook> {
+	const { id, url, description, events, status, maxInFlight, createdAt } = webhook;
+	return {
+		id,
+		url,
+		description,
+		// Always in the order of the catalogue.
+		events: EVENT_TYPES.map(({ type }) => type).filter((type) => events.includes(type)),
+		status,
+		max_in_flight: maxInFlight,
+		created_at: formatTime(createdAt),
+		backlog: { events: backlog.events, oldest_at: formatTimeOrNull(backlog.oldestAt) },
+	};
+}

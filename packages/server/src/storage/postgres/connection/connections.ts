@@ -17,10 +17,10 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
-import { POOLS } from "../../../base/budgets.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
+import { CACHED_NAMES, POOLS } from "../../../base/budgets.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../port/observer.ts";
 import { StorageError } from "../../port.ts";
-import { BoundedMap } from "../../shared/bounded-map.ts";
 import { ClockOffset } from "../../shared/clock-offset.ts";
 import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
@@ -54,7 +54,7 @@ export class Connections {
 	readonly offset = new ClockOffset();
 	readonly days = new KnownDays();
 	/** By project the last event that is known to be committed. */
-	readonly ends = new BoundedMap<string, number>();
+	readonly ends = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly epochs: EpochMemory;
 	/** Told once, when the database is found to have gone on in another epoch. */
 	onEnded: () => void = () => undefined;

@@ -1,4 +1,5 @@
-import { BoundedMap } from "../../shared/bounded-map.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
+import { CACHED_NAMES } from "../../../base/budgets.ts";
 import type { Statements } from "./statements.ts";
 
 /**
@@ -7,11 +8,11 @@ import type { Statements } from "./statements.ts";
  */
 export class Names {
 	readonly #sql: Statements;
-	readonly #projects = new BoundedMap<string, number>();
-	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>();
-	readonly #webhookIds = new BoundedMap<number, string>();
-	readonly #types = new BoundedMap<string, number>();
-	readonly #typeNames = new BoundedMap<number, string>();
+	readonly #projects = new BoundedMap<string, number>(CACHED_NAMES);
+	readonly #webhooks = new BoundedMap<string, { no: number; projectNo: number }>(CACHED_NAMES);
+	readonly #webhookIds = new BoundedMap<number, string>(CACHED_NAMES);
+	readonly #types = new BoundedMap<string, number>(CACHED_NAMES);
+	readonly #typeNames = new BoundedMap<number, string>(CACHED_NAMES);
 
 	constructor(sql: Statements) {
 		this.#sql = sql;

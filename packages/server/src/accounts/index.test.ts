@@ -1,0 +1,98 @@
+import { EventEmitter, once } from "node:events";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../base/clock.ts";
+import { silentLogger } from "../base/logger.ts";
+import { openTestStorage, type TestStorage } from "./accounts.fixture.ts";
+import { type Accounts, startAccounts } from "./index.ts";
+import { SESSION_MS } from "./sessions.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ACTOR = { kind: "operator_key", id: null, name: "The operator's key" } as const;
+const CLIENT = { userAgent: "Test", address: "192.0.2.1" };
+
+let rig: TestStorage;
+let accounts: Accounts;
+let swept: EventEmitter;
+let warnings: string[];
+let fails: boolean;
+beforeEach(async () => {
+	rig = await openTestStorage();
+	swept = new EventEmitter();
+	warnings = [];
+	fails = false;
+	const storage = Object.assign(Object.create(rig.storage) as typeof rig.storage, {
+		async sweepAudit(p: { readonly cutoff: number; readonly limit: number }) {
+			const deleted = fails ? null : await rig.storage.sweepAudit(p);
+			// It is called until there is nothing left to delete.
+			if (deleted === null || deleted < p.limit) setImmediate(() => swept.emit("swept"));
+			if (deleted === null) throw new Error("away");
+			return deleted;
+		},
+	});
+	const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+	accounts = startAccounts({ ...rig, disk: systemClock, storage, logger });
+});
+afterEach(async () => {
+	await accounts.close();
+	await rig.close();
+});
+
+/** Goes on to a time at or behind the next sweep; resolves when it is done and the one after it is planned from then. */
+async function sweptOnTheWayTo(at: number): Promise<void> {
+	const done = once(swept, "swept");
+	rig.clock.advanceTo(at);
+	await done;
+}
+
+test("what is over is deleted within the hour, and nothing that is not", async () => {
+	const start = rig.clock.now();
+	const person = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
+	const made = await accounts.people.create(person);
+	if (made.kind !== "created") throw new Error("The account was refused.");
+	const { id } = made.account;
+	await accounts.sessions.begin(id, CLIENT, false);
+	rig.clock.advance(HOUR_MS / 2);
+	const token = await accounts.sessions.begin(id, CLIENT, false);
+	// Asked as of the beginning, storage tells of all that it has.
+	const kept = () => rig.storage.listSessions({ accountId: id, at: 0 });
+	await sweptOnTheWayTo(start + SESSION_MS - 0.75 * HOUR_MS);
+	expect(await kept()).toHaveLength(2);
+	await sweptOnTheWayTo(start + SESSION_MS + 0.25 * HOUR_MS);
+	expect(await kept()).toHaveLength(1);
+	expect(await accounts.sessions.find(token)).not.toBeNull();
+});
+
+// The audit log only ever grew.
+test("entries of the audit log are kept for 400 days, then deleted, however many there are", async () => {
+	const start = rig.clock.now();
+	const projectId = rig.ids.next("project");
+	await rig.storage.createProject({ id: projectId, name: "p", apps: [], createdAt: start });
+	const note = () => accounts.auditLog.record(ACTOR, { projectId, action: "webhook.changed" });
+	await Promise.all(Array.from({ length: 1_234 }, note));
+	rig.clock.advance(DAY_MS);
+	await note();
+	const kept = async () => (await accounts.auditLog.list(projectId, { limit: 2_000 })).length;
+	await sweptOnTheWayTo(start + 400 * DAY_MS);
+	expect(await kept()).toBe(1_235);
+	await sweptOnTheWayTo(start + 400 * DAY_MS + HOUR_MS);
+	expect(await kept()).toBe(1);
+	await sweptOnTheWayTo(start + 402 * DAY_MS);
+	expect(await kept()).toBe(0);
+});
+
+test("a failure is told, and tried again an hour later", async () => {
+	const start = rig.clock.now();
+	fails = true;
+	await sweptOnTheWayTo(start + HOUR_MS);
+	expect(warnings).toEqual(["failed to delete expired sessions, links and invitations; retrying in an hour"]);
+	fails = false;
+	await sweptOnTheWayTo(start + 2 * HOUR_MS);
+	expect(warnings).toHaveLength(1);
+});
+
+test("closing leaves no timer behind", async () => {
+	expect(rig.clock.nextAt).not.toBeNull();
+	await accounts.close();
+	expect(rig.clock.nextAt).toBeNull();
+});

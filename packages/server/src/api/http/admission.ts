@@ -1,0 +1,172 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Budget } from "../../base/budget.ts";
+import { RATES, RESPONSES } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
+import { RateLimit } from "../../base/throttle.ts";
+import { principalOf, principalOrNull } from "../auth/authorize.ts";
+import { payerOf, principalName, readerOf } from "../auth/owner.ts";
+import { comeAgain, Problem } from "./problem.ts";
+
+export type RateName = keyof typeof RATES;
+
+/** What a rate counts, for people. */
+const COUNTED: Record<RateName, string> = {
+	testEvents: "test events of this project",
+	urlChecks: "URL checks of this project",
+	replays: "replays of this project",
+	bulkReplays: "replays by filter of this project",
+	reads: "requests of yours for lists and statistics",
+};
+
+/**
+ * What requests that cost much may take: how often, how many at a time, and how many bytes of answers that are not read.
+ * Rates hold for everyone but the operator's key; the rest for all.
+ */
+export class Admission {
+	readonly budget = new Budget({
+		name: "response_bytes",
+		limit: RESPONSES.bytesInFlight,
+		perOwner: RESPONSES.bytesPerPrincipal,
+	});
+	/** The same bytes by project: it may have any number of keys and members. */
+	readonly #byProject = new Budget({
+		name: "response_bytes",
+		limit: RESPONSES.bytesInFlight,
+		perOwner: RESPONSES.bytesPerProject,
+	});
+	readonly #reads = new FairQueue({
+		perOwner: RESPONSES.readsPerPrincipal,
+		running: Number.POSITIVE_INFINITY,
+		waiting: RESPONSES.readsWaiting,
+	});
+	/** Reads whose principals may read now. */
+	readonly #readsByProject = new FairQueue({
+		perOwner: RESPONSES.readsPerProject,
+		running: RESPONSES.reads,
+		waiting: Number.POSITIVE_INFINITY,
+	});
+	readonly #rates: Readonly<Record<RateName, RateLimit>>;
+	/** Requests that count as reads: their answers count by size, too. */
+	readonly #counted = new WeakSet<FastifyRequest>();
+
+	constructor(clock: Pick<Clock, "elapsed">) {
+		const rates = Object.entries(RATES).map(([name, rate]) => [name, new RateLimit(rate, clock)]);
+		this.#rates = Object.fromEntries(rates) as Record<RateName, RateLimit>;
+	}
+
+	/** Counts a request. @throws Problem 429 if there were too many */
+	count(request: FastifyRequest, name: RateName): void {
+		const principal = principalOf(request);
+		if (principal.scope === "operator") return;
+		const owner = name === "reads" ? principalName(principal) : payerOf(request, principal)!;
+		const limit = this.#rates[name];
+		const wait = limit.take(owner);
+		if (wait === null) {
+			if (name === "reads") this.#counted.add(request);
+			return;
+		}
+		const { burst, perMinute } = limit.rate;
+		const large = name === "reads" ? ", large answers counting as several" : "";
+		const why = `Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute${large}.`;
+		throw comeAgain("own", why, wait);
+	}
+
+	/**
+	 * Makes a large answer when it is its principal's turn.
+	 *
+	 * @throws Problem 429 or 503 before anything is made, if too many wait or there is no room
+	 */
+	async read<T>(request: FastifyRequest, make: () => Promise<T> | T): Promise<T> {
+		const principal = principalOf(request);
+		const owner = principalName(principal);
+		const project = readerOf(request, principal);
+		const read = async (): Promise<T> => {
+			// The client may have gone while this waited.
+			if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+			this.#checkRoom(owner, project);
+			return make();
+		};
+		const made = this.#reads.run(owner, () => this.#readsByProject.run(project, read)!);
+		if (made === null)
+			throw comeAgain(
+				"own",
+				`${RESPONSES.readsWaiting} of your requests for lists and statistics wait already, and ${RESPONSES.readsPerPrincipal} are worked on at a time. Send fewer at a time.`,
+			);
+		return made;
+	}
+
+	/**
+	 * Charges a large answer to its principal: its bytes until the client has read it or is gone and, for a list, further
+	 * reads.
+	 *
+	 * @throws Problem 429 or 503 if there is no room
+	 */
+	charge(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+		const principal = principalOrNull(request);
+		const isText = typeof payload === "string";
+		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
+		const owner = principalName(principal);
+		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
+		// Whoever reads it, it was made.
+		if (this.#counted.has(request)) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
+		// Its answer goes out without the body.
+		if (request.method === "HEAD") return;
+		// The client may have left while the answer was made. Its "close" has been then, and would not give anything back.
+		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
+		const project = readerOf(request, principal);
+		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
+		const refusal = this.budget.take(owner, bytes);
+		if (refusal !== null) throw this.#refused(this.budget, owner, refusal === "node");
+		this.#byProject.hold(project, bytes);
+		reply.raw.once("close", () => {
+			this.budget.give(owner, bytes);
+			this.#byProject.give(project, bytes);
+		});
+	}
+
+	/** Refuses an answer that is sure not to have room, before it is made. */
+	#checkRoom(owner: string, project: string): void {
+		const full = this.budget.used + RESPONSES.pageBytes > this.budget.limit;
+		if (full) throw this.#refused(this.budget, owner, full);
+		for (const [budget, name] of [
+			[this.budget, owner],
+			[this.#byProject, project],
+		] as const)
+			if (budget.heldBy(name) + RESPONSES.pageBytes > budget.perOwner) throw this.#refused(budget, name, false);
+	}
+
+	#refused(budget: Budget, owner: string, full: boolean): Problem {
+		const { used, limit, perOwner } = budget;
+		const n = (bytes: number): string => bytes.toLocaleString("en-US");
+		if (full)
+			return comeAgain(
+				"node",
+				`Responses that clients have not read yet hold ${n(used)} of ${n(limit)} bytes: there is no room for another.`,
+			);
+		const whose = budget === this.budget ? "you have" : "clients of this project have";
+		return comeAgain(
+			"own",
+			`Responses that ${whose} not read yet hold ${n(budget.heldBy(owner))} of ${n(perOwner)} bytes: there is no room for another. Read them first.`,
+		);
+	}
+}
+
+/**
+ * A large payload as a stream of slices, so that no more than a slice lies in a connection's buffer while the client does
+ * not read, and whether it reads can be seen. Anything else is returned as it is.
+ */
+export function inSlices(reply: FastifyReply, payload: unknown): unknown {
+	if (reply.request.method === "HEAD") return payload;
+	const isText = typeof payload === "string";
+	if (!isText && !(payload instanceof Uint8Array)) return payload;
+	if (payload.length <= RESPONSES.sliceBytes) return payload;
+	const bytes = isText ? Buffer.from(payload) : payload;
+	reply.header("Content-Length", bytes.length);
+	return Readable.from(slices(bytes), { highWaterMark: 1 });
+}
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+	for (let at = 0; at < bytes.length; at += RESPONSES.sliceBytes) yield bytes.subarray(at, at + RESPONSES.sliceBytes);
+}

@@ -1,0 +1,45 @@
+import { PassThrough } from "node:stream";
+import type { FastifyRequest } from "fastify";
+import { expect, test } from "vitest";
+import { REQUESTS } from "../../base/budgets.ts";
+import { TestApi } from "../api.fixture.ts";
+import { Bodies } from "./body.ts";
+
+/** A request of nobody in particular, whose body does not come. */
+const stalled = (ip: string): FastifyRequest =>
+	({
+		ip,
+		params: {},
+		headers: { "content-length": String(REQUESTS.strangerBodyBytes) },
+		raw: new PassThrough(),
+	}) as unknown as FastifyRequest;
+
+// Sixteen /64 networks, of which everyone with a /48 has 65,536, once filled what all strangers share.
+test("strangers from a few networks leave room for others, and an IPv6 /48 is one network", async () => {
+	const bodies = new Bodies({ largest: REQUESTS.batchBytes, inFlight: REQUESTS.bodyBytesInFlight });
+	const [, strangers] = bodies.budgets;
+	const each = REQUESTS.bodyBytesPerStranger / REQUESTS.strangerBodyBytes;
+	const read = (ip: string) => bodies.read(stalled(ip), REQUESTS.strangerBodyBytes);
+	for (let i = 0; i < each; i++) void read(`2001:db8:1:${i}::1`);
+	expect(strangers!.used).toBe(REQUESTS.bodyBytesPerStranger);
+	await expect(read("2001:db8:1:ffff::1")).rejects.toMatchObject({ statusCode: 429 });
+	const networks = REQUESTS.bodyBytesOfStrangers / REQUESTS.bodyBytesPerStranger;
+	expect(networks).toBeGreaterThan(100);
+	for (let n = 2; n <= networks; n++) for (let i = 0; i < each; i++) void read(`2001:db8:${n}:${i}::1`);
+	await expect(read("192.0.2.1")).rejects.toMatchObject({ statusCode: 503 });
+});
+
+test("an open route takes no more than it needs", async () => {
+	const api = await TestApi.start();
+	try {
+		const token = "x".repeat(REQUESTS.strangerBodyBytes);
+		const answer = await api.call("POST", "/v1/session", { key: null, body: { token } });
+		expect(answer.status).toBe(413);
+		// The longest e-mail, name and password, written as escapes, fit.
+		const person = { email: "e".repeat(254), name: "\u0001".repeat(100), password: "\u0001\u0001".repeat(200) };
+		const fits = JSON.stringify({ token: "x".repeat(100), ...person });
+		expect(fits.length).toBeLessThan(REQUESTS.strangerBodyBytes);
+	} finally {
+		await api.close();
+	}
+});

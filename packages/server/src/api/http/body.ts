@@ -1,0 +1,285 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from "fastify";
+import { Budget, type Refusal } from "../../base/budget.ts";
+import { REQUESTS } from "../../base/budgets.ts";
+import type { Turns } from "../../base/turns.ts";
+import type { Fault } from "../../registry/index.ts";
+import { principalOrNull } from "../auth/authorize.ts";
+import { payerOf, strangerName } from "../auth/owner.ts";
+import type { Route } from "../route.ts";
+import { letContinue } from "./connections.ts";
+import { parseBody } from "./json-body.ts";
+import type { OneByOne } from "./one-by-one.ts";
+import { comeAgain, invalid, Problem } from "./problem.ts";
+import { faultsBySchema } from "./validate.ts";
+
+declare module "fastify" {
+	interface FastifyContextConfig {
+		/** What the body of the route may be. */
+		readonly bodyForm?: Pick<Route, "access" | "bodyLimit" | "list">;
+	}
+}
+
+/** The text of bodies that were parsed, for those who need the exact source of a part. */
+const texts = new WeakMap<FastifyRequest, string>();
+
+/** The JSON text that the request's body was parsed from. */
+export function bodyText(request: FastifyRequest): string {
+	return texts.get(request) ?? "";
+}
+
+/** Lets go of a body that has been read, for requests that wait long for their answer. */
+export function forgetBody(request: FastifyRequest): void {
+	texts.delete(request);
+	request.body = undefined;
+	releaseBody(request);
+}
+
+/** Takes bodies of `application/json` alone, each within its owner's budget. */
+export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns, largeBodies: OneByOne): void {
+	app.removeAllContentTypeParsers();
+	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
+		const { bodyForm } = request.routeOptions.config as FastifyContextConfig;
+		const usual = bodyForm?.access === "open" ? REQUESTS.strangerBodyBytes : REQUESTS.bodyBytes;
+		const bytes = await bodies.read(request, bodyForm?.bodyLimit ?? usual);
+		if (bytes.length === 0) return undefined;
+		try {
+			if (bytes.length > REQUESTS.sliceBytes) {
+				if (!(await largeBodies.enter(request, turnOf(request))))
+					throw comeAgain("own", "Other large requests of this project take too long. Send one at a time.");
+				await turns.take(turnOf(request));
+				// The client may have gone meanwhile: nobody would read the answer.
+				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
+			}
+			const { value, text } = parseBody(bytes, bodyForm?.list);
+			texts.set(request, text);
+			return value;
+		} catch (error) {
+			releaseBody(request);
+			largeBodies.leave(request);
+			throw error;
+		}
+	});
+}
+
+/** Whose turn it is to compute for a request. */
+export function turnOf(request: FastifyRequest): string {
+	return payerOf(request, principalOrNull(request)) ?? strangerName(request);
+}
+
+/** Throws what is wrong with the request's body. */
+export function checkBody(route: Route, body: unknown): void {
+	if (!route.body) {
+		if (body === undefined || (isObject(body) && Object.keys(body).length === 0)) return;
+		throw invalid([{ pointer: "", detail: "must be left out: this call takes no body" }]);
+	}
+	if (body === undefined)
+		throw new Problem(
+			"malformed-request",
+			"The body is empty. Send a JSON object with Content-Type: application/json.",
+		);
+	if (route.checksOwnBody) return;
+	const faults = faultsBySchema(route.body, body);
+	if (route.faults && isObject(body)) {
+		const found: readonly Fault[] = route.faults(wellTyped(body, faults) as never);
+		// Nothing can be said of the whole while parts of it were left out.
+		const known = faults.length === 0 ? found : found.filter(({ pointer }) => pointer !== "");
+		faults.push(...known.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
+	}
+	if (faults.length > 0) throw invalid(faults);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The body without the members that a fault was found in or below. */
+function wellTyped(body: Record<string, unknown>, faults: readonly Fault[]): Record<string, unknown> {
+	const bad = new Set(faults.map(({ pointer }) => pointer.split("/")[1]));
+	return Object.fromEntries(Object.entries(body).filter(([name]) => !bad.has(name)));
+}
+
+const covers = (one: string, other: string): boolean => one === other || other.startsWith(`${one}/`);
+
+export interface BodiesOptions {
+	/** The largest body of any route, bytes: a project may always have one such body in flight. */
+	readonly largest: number;
+	/** All bodies of those who said who they are, bytes. */
+	readonly inFlight: number;
+}
+
+/** What a body holds of a budget, until its handler is done with it. */
+interface Claim {
+	/** Takes more. @throws Problem if the budget gives nothing */
+	take(bytes: number): void;
+	/** Gives everything back; once. */
+	release(): void;
+}
+
+const claims = new WeakMap<FastifyRequest, Claim>();
+
+/** Gives back what the request's body holds of its budget. Does nothing the second time. */
+export function releaseBody(request: FastifyRequest): void {
+	claims.get(request)?.release();
+}
+
+/** Request bodies that arrive or are worked on, each charged to its project before it is read. */
+export class Bodies {
+	readonly #known: Budget;
+	readonly #strangers: Budget;
+
+	constructor({ largest, inFlight }: BodiesOptions) {
+		const share = REQUESTS.bodyBytesPerProject / REQUESTS.bodyBytesInFlight;
+		const perOwner = Math.max(largest, Math.floor(inFlight * share));
+		this.#known = new Budget({ name: "request_body_bytes", limit: Math.max(inFlight, perOwner), perOwner });
+		this.#strangers = new Budget({
+			name: "stranger_body_bytes",
+			limit: REQUESTS.bodyBytesOfStrangers,
+			perOwner: REQUESTS.bodyBytesPerStranger,
+		});
+	}
+
+	get budgets(): readonly Budget[] {
+		return [this.#known, this.#strangers];
+	}
+
+	/**
+	 * The whole body, charged to its owner until {@link releaseBody}.
+	 *
+	 * @param limit of this route, bytes
+	 * @throws Problem 413, 429 or 503 before anything is read that does not fit; 400 if the body breaks off
+	 */
+	async read(request: FastifyRequest, limit: number): Promise<Buffer> {
+		const length = request.headers["content-length"];
+		const declared = length === undefined ? null : Number(length);
+		// The client may have gone while its key was looked up: nothing more is told of it.
+		if (request.raw.destroyed) throw brokenOff();
+		if (declared !== null && declared > limit) throw tooLarge(limit, declared);
+		const claim = this.#claim(request);
+		claims.set(request, claim);
+		try {
+			if (declared !== null) claim.take(declared);
+			letContinue(request.raw);
+			const bytes = await collect(request, declared, (chunk, received) => {
+				if (received > limit) throw tooLarge(limit);
+				if (declared === null) claim.take(chunk);
+			});
+			if (declared !== null && bytes.length !== declared)
+				throw new Problem("malformed-request", "The body is not as long as its Content-Length says.");
+			return bytes;
+		} catch (error) {
+			claim.release();
+			throw error;
+		}
+	}
+
+	#claim(request: FastifyRequest): Claim {
+		const payer = payerOf(request, principalOrNull(request));
+		const budget = payer === null ? this.#strangers : this.#known;
+		const owner = payer ?? strangerName(request);
+		let held = 0;
+		let released = false;
+		return {
+			take(bytes) {
+				const refusal = budget.take(owner, bytes);
+				if (refusal !== null) throw refused(refusal, bytes, budget, budget.heldBy(owner), payer === null);
+				held += bytes;
+			},
+			release() {
+				if (released) return;
+				released = true;
+				budget.give(owner, held);
+			},
+		};
+	}
+}
+
+/** A body whose length is not known begins with this much room, bytes, and doubles it. */
+const FIRST_ROOM = 16_384;
+
+/**
+ * Gathers the body in one buffer: a client may send it a byte at a time, and a buffer for each would take hundreds of times
+ * the memory that the body is charged for.
+ *
+ * @param declared its length, if that is known
+ * @param onChunk is told of each chunk before it is kept: its length, and all that has come
+ */
+function collect(
+	request: FastifyRequest,
+	declared: number | null,
+	onChunk: (bytes: number, received: number) => void,
+): Promise<Buffer> {
+	const { raw } = request;
+	return new Promise((resolve, reject) => {
+		let gathered: Buffer | null = null;
+		let received = 0;
+		const onData = (chunk: Buffer): void => {
+			received += chunk.length;
+			try {
+				onChunk(chunk.length, received);
+			} catch (error) {
+				fail(error);
+				return;
+			}
+			if (gathered === null && received === declared) {
+				gathered = chunk;
+				return;
+			}
+			const before = received - chunk.length;
+			gathered ??= Buffer.allocUnsafeSlow(declared ?? Math.max(FIRST_ROOM, received));
+			if (gathered.length < received) {
+				const larger = Buffer.allocUnsafeSlow(Math.max(2 * gathered.length, received));
+				gathered.copy(larger, 0, 0, before);
+				gathered = larger;
+			}
+			chunk.copy(gathered, before);
+		};
+		const onEnd = (): void => {
+			stop();
+			resolve(gathered?.subarray(0, received) ?? Buffer.alloc(0));
+		};
+		const onClose = (): void => fail(brokenOff());
+		const stop = (): void => {
+			raw.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
+		};
+		const fail = (error: unknown): void => {
+			stop();
+			// What follows is not read: the connection is closed after the answer.
+			raw.pause();
+			raw.on("error", () => {});
+			reject(error);
+		};
+		raw.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+		if (raw.destroyed) onClose();
+	});
+}
+
+const brokenOff = (): Problem =>
+	new Problem("malformed-request", "The connection was closed before the body had come.");
+
+const n = (bytes: number): string => bytes.toLocaleString("en-US");
+
+function tooLarge(limit: number, declared?: number): Problem {
+	const has = declared === undefined ? `more than ${n(limit)} bytes` : `${n(declared)} bytes`;
+	return new Problem(
+		"too-large",
+		`The body has ${has}; this call takes ${n(limit)} at most. Send less in one request.`,
+	);
+}
+
+function refused(refusal: Refusal, bytes: number, budget: Budget, held: number, stranger: boolean): Problem {
+	const whose = stranger ? "this network address" : "this project";
+	if (refusal === "never")
+		return new Problem(
+			"too-large",
+			`The body has ${n(bytes)} bytes; all bodies of ${whose} that are in flight may have ${n(budget.perOwner)}. Send less in one request.`,
+		);
+	if (refusal === "own")
+		return comeAgain(
+			"own",
+			`Request bodies of ${whose} hold ${n(held)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.perOwner)}. Send fewer at a time.`,
+		);
+	return comeAgain(
+		"node",
+		`All request bodies in flight hold ${n(budget.used)} bytes, and this one needs ${n(bytes)} more; the limit is ${n(budget.limit)}.`,
+	);
+}

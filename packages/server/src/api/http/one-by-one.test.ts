@@ -1,0 +1,85 @@
+import { request } from "node:http";
+import { setImmediate } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { TestApi } from "../api.fixture.ts";
+import { OneByOne } from "./one-by-one.ts";
+
+test("requests of one owner have their turn one after the other, and those of others at once", async () => {
+	const late: (() => void)[] = [];
+	const cancel = vi.fn();
+	const setTimeout = (fn: () => void) => {
+		late.push(fn);
+		return { cancel };
+	};
+	const line = new OneByOne({ setTimeout }, 1_000);
+	const entered: string[] = [];
+	const [a1, a2, a3, b1] = ["a1", "a2", "a3", "b1"].map((name) => ({ name }));
+	const enter = (one: { name: string }, owner: string): void => {
+		void line.enter(one, owner).then((isItsTurn) => entered.push(`${one.name} ${isItsTurn}`));
+	};
+	for (const one of [a1!, a2!, a3!]) enter(one, "a");
+	enter(b1!, "b");
+	await setImmediate();
+	expect(entered).toEqual(["a1 true", "b1 true"]);
+	// It has waited for long enough.
+	late[0]!();
+	await setImmediate();
+	expect(entered.splice(0)).toEqual(["a1 true", "b1 true", "a2 false"]);
+	line.leave(a2!);
+	line.leave(a1!);
+	line.leave(a1!);
+	await setImmediate();
+	expect(entered).toEqual(["a3 true"]);
+	expect(cancel).toHaveBeenCalledTimes(1);
+	line.leave(a3!);
+	enter(a2!, "a");
+	await setImmediate();
+	expect(entered.at(-1)).toBe("a2 true");
+});
+
+// A client that left while its batch was written once kept its project's large batches waiting for good.
+test("a client that leaves while its batch is worked on, or waits, holds up no other", async () => {
+	const api = await TestApi.start();
+	try {
+		const project = await api.project();
+		const key = await api.keyOf(project);
+		const origin = await api.app.listen({ port: 0, host: "127.0.0.1" });
+		const event = { type: "delivery.success", data: { pad: "x".repeat(1_000) } };
+		const body = JSON.stringify({ events: Array(100).fill(event) });
+		const post = () =>
+			request(`${origin}${project}/events`, {
+				method: "POST",
+				headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+				agent: false,
+			});
+		// Storage takes the first batch when it is told to.
+		const { promise: written, resolve: write } = Promise.withResolvers<void>();
+		const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+		const append = api.storage.appendEvents.bind(api.storage);
+		vi.spyOn(api.storage, "appendEvents").mockImplementationOnce(async (...args) => {
+			begin();
+			await written;
+			return append(...args);
+		});
+		const leaving = [post(), post()];
+		const gone = leaving.map((one) => new Promise((resolve) => one.on("error", resolve)));
+		leaving[0]!.end(body);
+		await begun;
+		const enter = vi.spyOn(OneByOne.prototype, "enter");
+		leaving[1]!.end(body);
+		await vi.waitFor(() => expect(enter).toHaveBeenCalled(), { timeout: 60_000 });
+		for (const one of leaving) one.destroy(new Error("gone"));
+		await Promise.all(gone);
+		write();
+		const answered = new Promise<number | undefined>((resolve, reject) => {
+			post()
+				.on("response", (response) => resolve(response.resume().statusCode))
+				.on("error", reject)
+				.end(body);
+		});
+		expect(await answered).toBe(202);
+	} finally {
+		vi.restoreAllMocks();
+		await api.close();
+	}
+});

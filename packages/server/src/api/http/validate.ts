@@ -1,0 +1,95 @@
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import type { TSchema } from "typebox";
+import { createAjv } from "../../base/schemas.ts";
+import type { Fault } from "../../registry/index.ts";
+import { MAX_FAULTS } from "./problem.ts";
+import { parseTime } from "./time.ts";
+
+/** Reports all faults, and neither drops nor converts any input. */
+const ajv = createAjv({
+	allErrors: true,
+	verbose: true,
+	removeAdditional: false,
+	coerceTypes: false,
+	useDefaults: false,
+});
+/** In a schema: what to say if a value isn't in the expected form; null if the route's own check says so. */
+ajv.addKeyword("errorMessage");
+ajv.addFormat("uri", (text: string) => URL.canParse(text));
+ajv.addFormat("date-time", (text: string) => parseTime(text) !== null);
+
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+/** The faults of `value`, described for people; none if it fits the schema. Compiled at first use. */
+export function faultsBySchema(schema: TSchema, value: unknown): Fault[] {
+	let check = compiled.get(schema);
+	if (!check) {
+		check = ajv.compile(schema);
+		compiled.set(schema, check);
+	}
+	if (check(value)) return [];
+	const faults: Fault[] = [];
+	for (const error of check.errors ?? []) {
+		if (faults.length > MAX_FAULTS) break;
+		const fault = isReportedElsewhere(error) ? null : faultOf(error);
+		// Several rules of one schema share its message.
+		const last = faults.at(-1);
+		if (fault && !(fault.pointer === last?.pointer && fault.detail === last.detail)) faults.push(fault);
+	}
+	return faults;
+}
+
+/** Errors inside a rule that combines schemas, which has an error of its own, and those that the route reports. */
+function isReportedElsewhere({ keyword, schemaPath, parentSchema }: ErrorObject): boolean {
+	if (/\/(?:oneOf|not|dependentSchemas)\//.test(schemaPath)) return true;
+	return MISFITS.has(keyword) && parentSchema?.errorMessage === null;
+}
+
+function faultOf(error: ErrorObject): Fault {
+	const { keyword, instancePath, params, parentSchema } = error;
+	switch (keyword) {
+		case "required":
+			return { pointer: `${instancePath}/${escapePointer(params.missingProperty)}`, detail: "is missing" };
+		case "additionalProperties":
+			return { pointer: `${instancePath}/${escapePointer(params.additionalProperty)}`, detail: "is not known here" };
+		case "dependentRequired":
+			return {
+				pointer: `${instancePath}/${escapePointer(params.property)}`,
+				detail: `only goes together with "${params.missingProperty}"`,
+			};
+		case "type":
+			return { pointer: instancePath, detail: `must be ${TYPE_NAMES[params.type] ?? params.type}` };
+		default:
+			if (MISFITS.has(keyword) && typeof parentSchema?.errorMessage === "string")
+				return { pointer: instancePath, detail: parentSchema.errorMessage };
+			return { pointer: instancePath, detail: (DETAILS[keyword] ?? (() => error.message ?? "is not valid"))(params) };
+	}
+}
+
+/** Keywords that say "not in the expected form", for which a schema may have its own text. */
+const MISFITS: ReadonlySet<string> = new Set(["pattern", "format", "enum", "not", "oneOf"]);
+
+const DETAILS: Record<string, (params: ErrorObject["params"]) => string> = {
+	enum: ({ allowedValues }) => `must be one of: ${allowedValues.join(", ")}`,
+	minLength: ({ limit }) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
+	maxLength: ({ limit }) => `must have at most ${limit} characters`,
+	minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? "item" : "items"}`,
+	maxItems: ({ limit }) => `must have at most ${limit} items`,
+	minimum: ({ limit }) => `must be at least ${limit}`,
+	maximum: ({ limit }) => `must be at most ${limit}`,
+	uniqueItems: ({ i, j }) => `must not contain the same item twice; items ${j} and ${i} are equal`,
+};
+
+const TYPE_NAMES: Record<string, string> = {
+	string: "a string",
+	integer: "a whole number",
+	number: "a number",
+	boolean: "true or false",
+	object: "an object",
+	array: "an array",
+};
+
+/** A name as part of a JSON Pointer (RFC 6901, section 3). Very long ones are cut, since pointers are only shown. */
+export function escapePointer(name: string): string {
+	return name.slice(0, 200).toWellFormed().replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -1,0 +1,132 @@
+import { Readable } from "node:stream";
+import { WAITERS } from "../../base/budgets.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+
+/** What it is worth asking again for. */
+export type Hint = "attempts" | "webhooks";
+
+export const EVENT_STREAM = "text/event-stream; charset=utf-8";
+
+/** Between two of the same hints, milliseconds. */
+export const GAP_MS = 500;
+/** A comment keeps proxies from closing a quiet stream, and finds listeners that are gone, milliseconds. */
+export const COMMENT_MS = 15_000;
+
+/** Tells those who listen that something of a project has changed; what it is they ask themselves. */
+export class Changes {
+	readonly #clock: Pick<Clock, "setTimeout">;
+	readonly #byProject = new Map<string, Set<HintStream>>();
+	readonly #byListener = new Map<string, number>();
+	#closed = false;
+
+	constructor(clock: Pick<Clock, "setTimeout">) {
+		this.#clock = clock;
+	}
+
+	/** The projects that somebody listens for. */
+	get projects(): Iterable<string> {
+		return this.#byProject.keys();
+	}
+
+	note(projectId: string, hint: Hint): void {
+		const streams = this.#byProject.get(projectId);
+		if (streams) for (const stream of streams) stream.hint(hint);
+	}
+
+	/**
+	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. Null when this listener has as
+	 * many as he may have.
+	 */
+	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | null {
+		const open = this.#byListener.get(listener) ?? 0;
+		if (open >= WAITERS.streams) return null;
+		const stream = new HintStream(this.#clock, mayListen);
+		const streams = this.#byProject.get(projectId) ?? new Set();
+		this.#byProject.set(projectId, streams.add(stream));
+		this.#byListener.set(listener, open + 1);
+		stream.once("close", () => {
+			streams.delete(stream);
+			if (streams.size === 0) this.#byProject.delete(projectId);
+			const left = (this.#byListener.get(listener) ?? 1) - 1;
+			if (left === 0) this.#byListener.delete(listener);
+			else this.#byListener.set(listener, left);
+		});
+		if (this.#closed) stream.end();
+		return stream;
+	}
+
+	/** Ends every stream, and at once those that are asked for afterwards. */
+	close(): void {
+		this.#closed = true;
+		for (const streams of this.#byProject.values()) for (const stream of streams) stream.end();
+	}
+}
+
+class HintStream extends Readable {
+	/** Hints that are not told yet. */
+	readonly #due = new Set<Hint>();
+	readonly #clock: Pick<Clock, "setTimeout">;
+	readonly #mayListen: () => Promise<boolean>;
+	#comments: Timer;
+	#gap: Timer | null = null;
+	#ended = false;
+
+	constructor(clock: Pick<Clock, "setTimeout">, mayListen: () => Promise<boolean>) {
+		super();
+		this.#clock = clock;
+		this.#mayListen = mayListen;
+		this.#comments = this.#commentLater();
+		this.push(": listening\n\n");
+	}
+
+	/** At once, unless something was told just before. */
+	hint(hint: Hint): void {
+		this.#due.add(hint);
+		if (this.#gap === null) this.#tell();
+	}
+
+	end(): void {
+		if (this.#ended) return;
+		this.#stop();
+		this.push(null);
+	}
+
+	override _read(): void {}
+
+	override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+		this.#stop();
+		callback(error);
+	}
+
+	#stop(): void {
+		this.#ended = true;
+		this.#comments.cancel();
+		this.#gap?.cancel();
+	}
+
+	#tell(): void {
+		this.#gap = null;
+		if (this.#due.size === 0 || this.#ended) return;
+		const text = [...this.#due].map((hint) => `event: ${hint}\ndata: {}\n\n`).join("");
+		this.#due.clear();
+		this.push(text);
+		this.#gap = this.#clock.setTimeout(() => this.#tell(), GAP_MS);
+	}
+
+	#commentLater(): Timer {
+		return this.#clock.setTimeout(() => void this.#comment(), COMMENT_MS);
+	}
+
+	async #comment(): Promise<void> {
+		try {
+			const may = await this.#mayListen();
+			if (this.#ended) return;
+			if (!may) return this.end();
+			this.push(":\n\n");
+			this.#comments = this.#commentLater();
+		} catch (error) {
+			// Storage is away: the listener comes again, and is told so.
+			this.destroy(error as Error);
+		}
+	}
+}

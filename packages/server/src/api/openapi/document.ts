@@ -1,0 +1,259 @@
+import { readConfig } from "../../config/index.ts";
+import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
+import type { ApiParts } from "../parts.ts";
+import type { Route } from "../route.ts";
+import { apiRoutes } from "../routes/index.ts";
+import { EventId, factId, id, ProblemSchema } from "../schemas/index.ts";
+import { receiverWebhooks } from "./receiver.ts";
+
+export interface OpenApiOptions {
+	/** The word in the names of deliveries' headers. */
+	readonly brand: string;
+}
+
+const TAGS = [
+	{ name: "Projects", description: "Stores whose events are published; each is separate from all others." },
+	{ name: "API keys", description: "Keys that can access a single project." },
+	{ name: "Events", description: "Publishing events, and reading the log by polling." },
+	{
+		name: "Store facts",
+		description:
+			"Reports of what happened in the store. The service publishes the events that follow, each once and in order.",
+	},
+	{ name: "Webhooks", description: "Where events are sent." },
+	{ name: "Delivery log", description: "Every attempt, and replays." },
+	{ name: "Insight", description: "Statistics, health, pending retries, and live changes." },
+	{ name: "Account", description: "The account and sessions of a person who signs in to the dashboard." },
+	{ name: "Members", description: "Members and their roles, invitations, and the audit log." },
+	{ name: "System", description: "Health, metrics and this document." },
+];
+
+const DESCRIPTION = `Posthorn pushes a store's events to HTTPS endpoints: signed, in order, retried, with every attempt on record.
+
+Send an API key as \`Authorization: Bearer KEY\`. The operator's key sees every project; a project's key sees only its own project, and gets 404 for anything else. Errors are \`application/problem+json\` (RFC 9457); for invalid input, \`errors\` lists every fault. Each response has an \`X-Request-Id\`: yours, if you sent one.
+
+Strings are well-formed Unicode. Besides the schemas, there are limits on sizes and nesting; a request beyond them gets 413 or 422.`;
+
+/** This API as an OpenAPI 3.1 document, built from the routes that the server registers. */
+export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOptions): Record<string, unknown> {
+	const components = new Components();
+	const paths: Record<string, Record<string, unknown>> = {};
+	for (const route of routes) {
+		paths[route.path] ??= {};
+		paths[route.path]![route.method.toLowerCase()] = operationOf(route, components);
+	}
+	const webhooks = receiverWebhooks(brand, components);
+	return {
+		openapi: "3.1.0",
+		info: {
+			title: "Posthorn",
+			version: "1",
+			description: DESCRIPTION,
+			license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+		},
+		servers: [{ url: "/" }],
+		tags: TAGS,
+		security: [{ apiKey: [] }, { session: [] }],
+		paths,
+		webhooks,
+		components: {
+			...components.toJSON(),
+			securitySchemes: {
+				session: {
+					type: "apiKey",
+					in: "cookie",
+					name: "posthorn_session",
+					description:
+						"The session cookie of a person who signed in. Over https its name begins with `__Host-`. Changes also need the header `X-CSRF-Token`.",
+				},
+				apiKey: {
+					type: "http",
+					scheme: "bearer",
+					description: "The operator's key (`pho_…`) or a project's (`phk_…`).",
+				},
+			},
+		},
+	};
+}
+
+/** The OpenAPI document of a service with default settings, made without a service: routes use their parts only when called. */
+export function documentedApi(): Record<string, unknown> {
+	const defaults = readConfig({ env: {} });
+	if (!defaults.ok) throw new Error(`The default settings are not acceptable: ${defaults.faults.join(" ")}`);
+	const { config } = defaults;
+	const routes: Route[] = apiRoutes({ config } as Partial<ApiParts> as ApiParts, () => "");
+	return openApiDocument(routes, config);
+}
+
+/** A part of a JSON Schema. */
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** Collects the schemas that have a title under that name, so that each is in the document once. */
+export class Components {
+	readonly #schemas: Record<string, Json> = {};
+	readonly #responses: Record<string, unknown> = {};
+
+	/** The schema as the document has it, with references to those that have a title. */
+	schema(schema: object): Json {
+		return this.#resolve(JSON.parse(JSON.stringify(schema)) as Json);
+	}
+
+	/** A reference to a response that many operations share, created at first use. */
+	response(name: string, make: () => object): { $ref: string } {
+		this.#responses[name] ??= make();
+		return { $ref: `#/components/responses/${name}` };
+	}
+
+	toJSON(): { schemas: Record<string, Json>; responses: Record<string, unknown> } {
+		return { schemas: this.#schemas, responses: this.#responses };
+	}
+
+	#resolve(schema: Json): Json {
+		if (typeof schema !== "object" || schema === null) return schema;
+		if (Array.isArray(schema)) return schema.map((item: Json) => this.#resolve(item));
+		const members = schema as { readonly [name: string]: Json };
+		const { title, ...rest } = members;
+		// In `properties`, `title` is a schema like the others.
+		if (typeof title !== "string") return this.#members(members);
+		this.#schemas[title] ??= this.#members(rest);
+		return { $ref: `#/components/schemas/${title}` };
+	}
+
+	/** Examples hold data, in which a title isn't a schema's name. Messages for people aren't part of the document. */
+	#members(schema: { readonly [name: string]: Json }): Json {
+		return Object.fromEntries(
+			Object.entries(schema)
+				.filter(([name]) => name !== "errorMessage")
+				.map(([name, value]) => [name, name === "examples" ? value : this.#resolve(value)]),
+		);
+	}
+}
+
+const PATH_PARAMETERS: Record<string, object> = {
+	project_id: id("proj", "project"),
+	key_id: id("key", "API key"),
+	webhook_id: id("wh", "webhook"),
+	event_id: EventId,
+	attempt_id: id("att", "attempt"),
+	account_id: id("acc", "member's account"),
+	session_id: id("ses", "session"),
+	invitation_id: id("inv", "invitation"),
+	order_id: factId("order", "ord_10482"),
+	deliverable_id: factId("deliverable", "dlv_1"),
+	basket_id: factId("basket", "bsk_55310"),
+	subscription_id: factId("subscription", "sub_3108"),
+};
+
+/** The problems that follow from the kind of route. */
+function impliedProblems(route: Route): ProblemKind[] {
+	const { access, method, path, peopleOnly } = route;
+	const kinds: ProblemKind[] = ["malformed-request", "internal", "unavailable"];
+	if (access !== "open") kinds.push("invalid", "unauthorized", "too-many-requests");
+	// Requests with a session cookie are refused if they come from another site or lack the CSRF token.
+	if (access === "operator" || access === "signed_in" || peopleOnly || method !== "GET") kinds.push("forbidden");
+	if (path.includes("{")) kinds.push("not-found");
+	if (access === "developer") kinds.push("app-not-installed");
+	if (method !== "GET") kinds.push("unsupported-media-type", "too-large");
+	return kinds;
+}
+
+export function operationOf(route: Route, components: Components): Record<string, unknown> {
+	const { body, success } = route;
+	return {
+		operationId: route.operationId,
+		tags: [route.tag],
+		summary: route.summary,
+		...(route.description !== undefined && { description: route.description }),
+		...(route.access === "open" && { security: [] }),
+		parameters: parametersOf(route, components),
+		...(body && {
+			requestBody: { required: true, content: { "application/json": { schema: components.schema(body) } } },
+		}),
+		responses: { [success.status]: successOf(route, components), ...problemsOf(route, components) },
+	};
+}
+
+function parametersOf(route: Route, components: Components): unknown[] {
+	const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+		name,
+		in: "path",
+		required: true,
+		...described(PATH_PARAMETERS[name]!, components),
+	}));
+	const { properties = {} } = (route.query ?? {}) as { properties?: Record<string, { description?: string }> };
+	const inQuery = Object.entries(properties).map(([name, property]) => ({
+		name,
+		in: "query",
+		...described(property, components),
+	}));
+	return [...inPath, ...inQuery];
+}
+
+function described(property: { readonly description?: string }, components: Components) {
+	const { description, ...schema } = property;
+	return { ...(description !== undefined && { description }), schema: components.schema(schema) };
+}
+
+function successOf({ success }: Route, components: Components): Record<string, unknown> {
+	const { description, headers = {}, contentType = success.schema ? "application/json" : undefined } = success;
+	const schema = success.schema ? components.schema(success.schema) : { type: "string" };
+	const described = Object.entries(headers).map(([name, text]) => [
+		name,
+		{ description: text, schema: { type: "string" } },
+	]);
+	return {
+		description,
+		...(described.length > 0 && { headers: Object.fromEntries(described) }),
+		...(contentType !== undefined && { content: { [contentType]: { schema } } }),
+	};
+}
+
+/** Problems by status. If several kinds have the same status, one response describes them all. */
+function problemsOf(route: Route, components: Components): Record<string, unknown> {
+	const given = route.problems ?? {};
+	const kinds = new Set([...impliedProblems(route), ...(Object.keys(given) as ProblemKind[])]);
+	const byStatus = new Map<number, ProblemKind[]>();
+	for (const kind of kinds) {
+		const { status } = PROBLEMS[kind];
+		byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
+	}
+	return Object.fromEntries(
+		[...byStatus]
+			.sort(([a], [b]) => a - b)
+			.map(([status, same]) => {
+				if (!same.some((kind) => given[kind]))
+					return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
+				return [status, problem(same, given, components)];
+			}),
+	);
+}
+
+function problem(
+	kinds: readonly ProblemKind[],
+	said: Partial<Record<ProblemKind, string>>,
+	components: Components,
+): Record<string, unknown> {
+	const descriptions = kinds.map((kind) => said[kind] ?? `${PROBLEMS[kind].title}.`);
+	const examples = kinds.map((kind) => [kind, { value: example(kind, said[kind]) }]);
+	return {
+		description: descriptions.join(" Or: "),
+		...headersOf(kinds),
+		content: { [PROBLEM_TYPE]: { schema: components.schema(ProblemSchema), examples: Object.fromEntries(examples) } },
+	};
+}
+
+function example(kind: ProblemKind, said: string | undefined): Record<string, unknown> {
+	const { title, status } = PROBLEMS[kind];
+	const body = { type: `/problems/${kind}`, title, status, detail: said ?? `${title}.` };
+	return kind === "invalid" ? { ...body, errors: [{ pointer: "/name", detail: "must not be empty" }] } : body;
+}
+
+function headersOf(kinds: readonly ProblemKind[]): Record<string, unknown> {
+	const header = (name: string, description: string) => ({
+		headers: { [name]: { description, schema: { type: "string" } } },
+	});
+	if (kinds.includes("unauthorized")) return header("WWW-Authenticate", "RFC 6750.");
+	if (kinds.includes("too-many-requests") || kinds.includes("unavailable"))
+		return header("Retry-After", "When to try again, in seconds.");
+	return {};
+}

@@ -1,0 +1,80 @@
+import type { EventType } from "@posthorn/protocol";
+import type { TSchema } from "typebox";
+import type { Fault } from "../../registry/index.ts";
+import type { FactRecorded, FactRefused } from "../../store/index.ts";
+import { invalid, notFound, notWritten, Problem } from "../http/problem.ts";
+import { formatTime } from "../http/time.ts";
+import { faultsBySchema } from "../http/validate.ts";
+
+/** Members that a report may have before they are looked at one by one. */
+const MAX_MEMBERS = 20;
+
+/** What is wrong with the form of a report. It may be large, so no more is looked at than a report can have. */
+export function formFaults(schema: TSchema, report: unknown): Fault[] {
+	const isObject = typeof report === "object" && report !== null && !Array.isArray(report);
+	if (isObject && Object.keys(report).length > MAX_MEMBERS)
+		return [{ pointer: "", detail: `must have at most ${MAX_MEMBERS} members` }];
+	return faultsBySchema(schema, report);
+}
+
+/** The report, which has the form of the schema. Throws 422 otherwise. */
+export function readReport<T>(schema: TSchema, report: unknown): T {
+	const faults = formFaults(schema, report);
+	if (faults.length > 0) throw invalid(faults);
+	return report as T;
+}
+
+export function presentFact(projectId: string, { at, events }: Pick<FactRecorded, "at" | "events">) {
+	return {
+		recorded_at: formatTime(at),
+		events: events.map(({ id, seq, type, createdAt }) => ({
+			id,
+			seq,
+			type: type as EventType,
+			created_at: formatTime(createdAt),
+			project_id: projectId,
+		})),
+	};
+}
+
+/** The answer to a fact. Throws why it was not recorded; `what` names it, such as "order". */
+export function answerFact(
+	what: string,
+	projectId: string,
+	result: FactRecorded | FactRefused | { readonly kind: "no_order" | "no_subscription" },
+) {
+	if (result.kind !== "recorded" && result.kind !== "repeated") throw refusedFact(what, result);
+	return presentFact(projectId, result);
+}
+
+/** The answer to a fact that was not recorded. `what` names it, such as "order". */
+export function refusedFact(
+	what: string,
+	result: FactRefused | { readonly kind: "no_order" | "no_subscription" },
+): Problem {
+	switch (result.kind) {
+		case "invalid":
+			return invalid(result.faults);
+		case "too_large":
+			return new Problem(
+				"too-large",
+				`The event's data would have ${result.bytes} bytes; ${result.limit} are allowed. Report less of the items.`,
+			);
+		case "conflict":
+			return new Problem(
+				"conflict",
+				`This ${what} was recorded before with other content, which stands. Nothing was recorded now.`,
+			);
+		case "no_project":
+			return notFound("project");
+		case "busy":
+			return notWritten(result);
+		case "no_order":
+			return new Problem(
+				"not-found",
+				`There is no such order, or this key may not see it. Report the order before what belongs to it: nothing was recorded now.`,
+			);
+		case "no_subscription":
+			return notFound("subscription");
+	}
+}

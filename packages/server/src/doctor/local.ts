@@ -1,0 +1,102 @@
+import { DESCRIPTORS, SENDS } from "../base/budgets.ts";
+import { systemClock } from "../base/clock.ts";
+import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
+import { Seal } from "../base/seal.ts";
+import { type Config, readSealKey } from "../config/index.ts";
+import { createGuard } from "../engine/send/guard.ts";
+import { createResolver } from "../engine/send/resolver.ts";
+import { openSealCheck } from "../seal-check.ts";
+
+export interface Finding {
+	readonly state: "ok" | "warning" | "fault";
+	/** What was looked at. */
+	readonly name: string;
+	/** What was found and, where it is not as it should be, what to do. */
+	readonly text: string;
+	/** Whether only another setting or key fixes the fault, so that restarting is no use. */
+	readonly isSetting?: boolean;
+}
+
+/** The least limit on open files with which receivers get all that {@link SENDS} allows. */
+const ENOUGH = DESCRIPTORS.reserved + 2 * (SENDS.inFlight + SENDS.idleConnections);
+
+/** Whether the limit on open files, each connection takes one, leaves receivers and clients enough. */
+export function examineFiles(limit = descriptorLimit(), platform: string = process.platform): Finding {
+	const name = "Open files";
+	if (limit >= ENOUGH) return { state: "ok", name, text: "As many as a node can use." };
+	const { sends, api } = divideDescriptors(limit);
+	const n = (count: number): string => count.toLocaleString("en-US");
+	const shares = `${n(sends)} requests to receivers and ${n(api)} clients of the API at a time`;
+	// Elsewhere the limit is assumed, and raising it would change nothing.
+	if (platform !== "linux") return { state: "ok", name, text: `Taken to be ${n(limit)}: ${shares}.` };
+	return {
+		state: "warning",
+		name,
+		text: `${n(limit)} at most, which allows ${shares}: set LimitNOFILE= or ulimit -n to ${n(ENOUGH)} or more.`,
+	};
+}
+
+/** @param sealed what the database keeps to know the key by; null when it has none yet */
+export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, sealed: string | null): Finding {
+	const name = "Seal key";
+	try {
+		const key = sealKey ?? (sealKeyFile === null ? null : readSealKey(sealKeyFile, path));
+		if (key === null) return { state: "ok", name, text: `${sealKeyFile} is made at the first start.` };
+		if (sealed === null) return { state: "ok", name, text: "Goes with the database from the first start on." };
+		openSealCheck(new Seal(key), sealed);
+		return { state: "ok", name, text: "The one that the database was made with." };
+	} catch (error) {
+		return { state: "fault", name, text: (error as Error).message, isSetting: true };
+	}
+}
+
+/** How people come to the dashboard. */
+export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding[] {
+	const name = "Dashboard";
+	if (publicUrl?.startsWith("https:"))
+		return trustProxy.length > 0
+			? [{ state: "ok", name, text: `At ${publicUrl}; cookies are sent over https alone.` }]
+			: [
+					{
+						state: "warning",
+						name,
+						text: `At ${publicUrl}, but POSTHORN_TRUST_PROXY is not set: wrong passwords are counted for the proxy instead of the client.`,
+					},
+				];
+	const local = host === "127.0.0.1" || host === "::1" || host === "localhost";
+	if (local) return [{ state: "ok", name, text: "Reachable from this machine alone." }];
+	return [
+		{
+			state: "warning",
+			name,
+			text: `Listens on ${host} without https: put a proxy with TLS before it and set POSTHORN_PUBLIC_URL.`,
+		},
+	];
+}
+
+/** A name that every resolver knows, for whether names resolve at all (RFC 2606). */
+const KNOWN_NAME = "example.com";
+
+/** Whether names resolve, and where deliveries may go. */
+export async function examineEgress({ egressAllow }: Config): Promise<Finding[]> {
+	const guard = createGuard({ allow: egressAllow });
+	const findings: Finding[] = [];
+	try {
+		await createResolver({ guard, clock: systemClock }).lookup(KNOWN_NAME);
+		findings.push({ state: "ok", name: "Names", text: "Host names resolve." });
+	} catch (error) {
+		findings.push({
+			state: "warning",
+			name: "Names",
+			text: `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf, or receivers with names cannot be reached.`,
+		});
+	}
+	if (egressAllow.length > 0)
+		findings.push({
+			state: "warning",
+			name: "Egress",
+			text: `Deliveries may also go to ${egressAllow.join(", ")}: whoever registers webhooks can reach what is there.`,
+		});
+	else findings.push({ state: "ok", name: "Egress", text: "Deliveries go to public addresses only." });
+	return findings;
+}
