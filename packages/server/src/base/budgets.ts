@@ -261,6 +261,11 @@ export const SENDS = {
 	requestedBytesInFlight: 16 * MIB,
 	/** How long connections are started per turn of the event loop, milliseconds; projects take turns. */
 	dialMsPerTurn: 2,
+	/**
+	 * How long requests are prepared per turn of the event loop, milliseconds; projects take turns. Writing them takes
+	 * about three times as long.
+	 */
+	prepareMsPerTurn: 4,
 	/** Size of the requests that are prepared before they are written together, bytes. */
 	preparedBytes: 1 * MIB,
 	/**
@@ -304,6 +309,8 @@ export const WINDOWS = {
 	openEventsRead: 8,
 	/** Retries of a lane kept in memory, for each of its queues. They hold no bodies. */
 	retriesPerQueue: 256,
+	/** Lanes of a project that start something per turn of the event loop. */
+	lanesPerTurn: 64,
 } as const;
 
 /** Limits on pending commits. */

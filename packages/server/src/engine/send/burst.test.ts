@@ -21,7 +21,7 @@ describe("requests started in one turn", () => {
 			log.push(`${name} ready`);
 			burst.write(connectionOf(log, name), Buffer.alloc(bytes));
 		};
-		burst.add({ begin });
+		burst.add({ projectId: "p", begin });
 	}
 
 	test("are all prepared, then all written, in the order in which they were started", async () => {
@@ -46,11 +46,39 @@ describe("requests started in one turn", () => {
 	test("are sent in a later turn if they are started while others are being sent", async () => {
 		const log: string[] = [];
 		const burst = new Burst(systemClock, unexpected);
-		burst.add({ begin: () => add(burst, log, "late", 10) });
+		burst.add({ projectId: "p", begin: () => add(burst, log, "late", 10) });
 		await turnEnded();
 		expect(log).toEqual([]);
 		await turnEnded();
 		expect(log).toEqual(["late ready", "late written, 10 bytes"]);
+	});
+
+	test("leave in several turns if preparing them takes long, projects in turn", async () => {
+		let now = 0;
+		const turns: string[][] = [];
+		const begin = (projectId: string): void => {
+			turns.at(-1)!.push(projectId);
+			now += 1;
+		};
+		const clock = { elapsed: () => now, setImmediate: (run: () => void) => systemClock.setImmediate(run) };
+		const burst = new Burst(clock, unexpected);
+		const add = (projectId: string) => burst.add({ projectId, begin: () => begin(projectId) });
+		for (let n = 0; n < 20; n++) add("greedy");
+		add("quiet");
+		for (let turn = 0; turn < 3; turn++) {
+			turns.push([]);
+			add("late");
+			await turnEnded();
+		}
+		turns.push([]);
+		await turnEnded();
+		const times = (count: number) => Array<string>(count).fill("greedy");
+		expect(turns).toEqual([
+			times(8),
+			["greedy", "quiet", "late", "greedy", "late", ...times(3)],
+			["greedy", "late", ...times(6)],
+			[],
+		]);
 	});
 
 	test("are written immediately on a connection that took longer", () => {
@@ -66,10 +94,10 @@ describe("requests started in one turn", () => {
 		const thrower = (text: string) => () => {
 			throw new Error(text);
 		};
-		burst.add({ begin: thrower("start") });
+		burst.add({ projectId: "p", begin: thrower("start") });
 		add(burst, log, "a", 10);
-		burst.add({ begin: () => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)) });
-		burst.add({ begin: thrower("another start") });
+		burst.add({ projectId: "p", begin: () => burst.write({ writeNow: thrower("write") }, Buffer.alloc(1)) });
+		burst.add({ projectId: "p", begin: thrower("another start") });
 		add(burst, log, "b", 10);
 		await turnEnded();
 		expect(log).toEqual(["a ready", "b ready", "a written, 10 bytes", "b written, 10 bytes"]);

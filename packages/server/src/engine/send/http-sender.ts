@@ -79,7 +79,7 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 	readonly #options: Settings;
 	readonly #connections: Connections;
 	readonly #resolve: (outcome: Sent) => void;
-	readonly #startedAt: number;
+	#startedAt = 0;
 	dueAt = 0;
 	earlier: HasDeadline | null = null;
 	later: HasDeadline | null = null;
@@ -100,10 +100,14 @@ class Attempt implements ExchangeOwner, BurstStart, HasDeadline {
 		this.#options = options;
 		this.#connections = connections;
 		this.#resolve = resolve;
-		this.#startedAt = options.clock.now();
+	}
+
+	get projectId(): string {
+		return this.#shipment.target.projectId;
 	}
 
 	begin(): void {
+		this.#startedAt = this.#options.clock.now();
 		try {
 			this.#options.deadlines.add(this);
 		} catch (error) {
