@@ -1,5 +1,6 @@
 import { until } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
+import { WINDOWS } from "../src/base/budgets.ts";
 import { type Answer, DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
 const TEST_TYPE = "chargeback.created";
@@ -54,6 +55,25 @@ export function describeFairness(start: StartRig): void {
 			for (let n = 0; n < 4; n++) await wasSent(rig, await sendTest(rig, id));
 			expect(rig.sender.sent).toHaveLength(sent + 4);
 			hanging.end();
+		});
+
+		test("an event does not wait behind another project's event for 100 webhooks", async () => {
+			await using rig = await start(undefined, DAY_MS);
+			const quiet = await rig.project();
+			const { url } = await rig.webhook("quiet", { projectId: quiet });
+			for (let n = 0; n < 100; n++) await rig.webhook(`many-${n}`);
+			await rig.publishAll(1, "delivery.success", quiet);
+			await rig.publishAll(1);
+			await rig.settledCount(101);
+			rig.sender.forget();
+			// The first commit takes the first event alone; the others share the second.
+			const first = rig.publishAll(1, "delivery.success", quiet);
+			await Promise.all([first, rig.publishAll(1), rig.publishAll(1, "delivery.success", quiet)]);
+			await rig.settledCount(101 + 102);
+			expect(rig.sender.sent).toHaveLength(102);
+			const places = rig.sender.sent.flatMap((request, place) => (request.url === url ? [place] : []));
+			expect(Math.max(...places)).toBeLessThanOrEqual(1 + WINDOWS.lanesPerTurn);
+			expect(new Set(rig.sender.sent.map((request) => request.url)).size).toBe(101);
 		});
 
 		test("a single replay does not wait behind a replay in bulk", async () => {

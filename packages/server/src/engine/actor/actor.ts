@@ -224,7 +224,8 @@ export class Actor {
 
 	#isIdle(): boolean {
 		if (this.mark === null || this.#open.count > 0 || !this.#inbox.isEmpty || this.#holds > 0) return false;
-		return this.#loop.applied.inFlightElsewhere.length === 0 && this.#loop.lanes.isIdle(this.#reader.lastSeq);
+		if (this.#loop.applied.inFlightElsewhere.length > 0 || this.#loop.lanes.hasMarked) return false;
+		return this.#loop.lanes.isIdle(this.#reader.lastSeq);
 	}
 
 	async #becomeQuiet(): Promise<void> {

@@ -52,3 +52,23 @@ test("a project is idle once no lane is behind its log; until then it wakes imme
 	lanes.get("b")?.queue("retry").add({ webhookId: "b", seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: 1_000 });
 	expect(lanes.wakeAt(3)).toBe(1_000);
 });
+
+test("looks at marked lanes in order, a limited number at a time, including those marked meanwhile", () => {
+	const { lanes } = setUp();
+	lanes.load(
+		["a", "b", "c"].map((webhookId) => stateOf(webhookId)),
+		null,
+	);
+	const looked: string[] = [];
+	const look = (lane: { readonly webhookId: string }): void => {
+		looked.push(lane.webhookId);
+		if (looked.length === 2) lanes.mark(lanes.get("a"));
+	};
+	for (const webhookId of ["b", "a", "c"]) lanes.mark(lanes.get(webhookId));
+	lanes.lookAtMarked(look, 2);
+	expect([looked, lanes.hasMarked]).toEqual([["b", "a"], true]);
+	lanes.mark(lanes.get("b"));
+	lanes.mark(lanes.get("c"));
+	lanes.lookAtMarked(look, 10);
+	expect([looked, lanes.hasMarked]).toEqual([["b", "a", "c", "b"], false]);
+});

@@ -72,11 +72,18 @@ export class LaneSet {
 		}
 	}
 
-	/** Calls `look` for each marked lane, including those marked during the calls. */
-	lookAtMarked(look: (lane: Lane) => void): void {
-		for (const lane of this.#marked) look(lane);
-		for (const lane of this.#marked) lane.marked = false;
-		this.#marked.length = 0;
+	/** Whether marked lanes haven't been looked at yet. */
+	get hasMarked(): boolean {
+		return this.#marked.length > 0;
+	}
+
+	/** Calls `look` for at most `most` marked lanes, in the order in which they were marked. They may mark others. */
+	lookAtMarked(look: (lane: Lane) => void, most: number): void {
+		let looked = 0;
+		for (; looked < this.#marked.length && looked < most; looked++) look(this.#marked[looked]!);
+		for (let i = 0; i < looked; i++) this.#marked[i]!.marked = false;
+		if (looked === this.#marked.length) this.#marked.length = 0;
+		else this.#marked.splice(0, looked);
 	}
 
 	/** A window of the log was read; null if that failed. */

@@ -1,4 +1,5 @@
 /** An actor's loop: the parts that work on the project's lanes, and which of them handles each message. */
+import { WINDOWS } from "../../base/budgets.ts";
 import type { LogEvent } from "../../storage/port.ts";
 import type { Lane } from "../lanes/lane.ts";
 import { AppliedLanes } from "./applied-lanes.ts";
@@ -32,6 +33,8 @@ export class Loop {
 	readonly #check: LogCheck;
 	/** The end of the log when all lanes were last looked at for it. */
 	#lookedTo: number;
+	/** Whether the other marked lanes are looked at in the next turn of the event loop. */
+	#isPaused = false;
 
 	constructor(work: ProjectWork, options: LoopOptions) {
 		this.#work = work;
@@ -49,14 +52,17 @@ export class Loop {
 		});
 	}
 
-	/** Handles these messages, then starts whatever the marked lanes may start. A bug in our code ends the actor. */
+	/**
+	 * Handles these messages, then starts whatever the marked lanes may start. If there are very many, it continues in the
+	 * next turn of the event loop, so that they don't delay other projects. A bug in our code ends the actor.
+	 */
 	run(messages: readonly Message[]): void {
 		const { context, projectId } = this.#work;
 		let at = 0;
 		try {
 			while (at < messages.length) this.#receive(messages[at++]!);
 			if (this.#options.isOver()) return;
-			this.lanes.lookAtMarked((lane) => this.#dispatcher.pump(lane));
+			if (!this.#isPaused) this.#lookAtMarked();
 			this.#dispatcher.queued.readBodies();
 		} catch (error) {
 			context.logger.error({ err: error, projectId }, "a project's actor failed");
@@ -71,6 +77,14 @@ export class Loop {
 		this.lanes.clear();
 		this.#dispatcher.end();
 		this.applied.end();
+	}
+
+	#lookAtMarked(): void {
+		const { context, post } = this.#work;
+		this.lanes.lookAtMarked((lane) => this.#dispatcher.pump(lane), WINDOWS.lanesPerTurn);
+		if (!this.lanes.hasMarked) return;
+		this.#isPaused = true;
+		context.clock.setImmediate(() => post({ kind: "continue" }));
 	}
 
 	#receive(message: Message): void {
@@ -139,6 +153,9 @@ export class Loop {
 				break;
 			case "look":
 				lanes.mark(message.lane);
+				break;
+			case "continue":
+				this.#isPaused = false;
 				break;
 			case "released":
 				if (!this.#options.isHeld()) for (const lane of this.#dispatcher.takeHalted()) lanes.mark(lane);

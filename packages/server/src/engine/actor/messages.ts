@@ -61,6 +61,8 @@ export type Message =
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (every lane, if null) may have something to start: a retry is due, the lease was renewed. */
 	| { readonly kind: "look"; readonly lane: Lane | null }
+	/** Look at further marked lanes. */
+	| { readonly kind: "continue" }
 	/** A hold was released. */
 	| { readonly kind: "released" }
 	/** The project is moving to another node, and its attempts in flight didn't end in time: they are handed over. */
