@@ -40,13 +40,13 @@ const HOLDER = "node_past";
 export async function writePast({ path, projectId, webhooks, times, onProgress }: Past): Promise<void> {
 	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS });
 	try {
-		const [lease] = await storage.acquireLeases(HOLDER, 1, [projectId]);
+		const [lease] = await storage.acquireLeases({ holder: HOLDER, limit: 1, projectIds: [projectId] });
 		if (!lease) throw new Error(`${projectId} is not there, or worked by somebody else.`);
 		for (let first = 0; first < times.length; first += BATCH) {
 			const batch = times.slice(first, first + BATCH);
 			const events = batch.map((at, i) => ({ at, event: eventAt(projectId, first + i, at) }));
 			const requests = events.map(({ at, event }) => ({ projectId, publishedAt: at, events: [event] }));
-			const seqs = (await storage.appendEvents(requests)).map((result) => {
+			const seqs = (await storage.appendEvents({ requests })).map((result) => {
 				if (result.kind !== "appended") throw new Error(`An event of the past was refused: ${result.kind}.`);
 				return result.events[0]!.seq;
 			});
@@ -62,12 +62,12 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 					return { webhookId, seq, queue: "retry" as const, replay: 0, attempt: attempt + 1, dueAt: nextRetryAt! };
 				});
 			const settlement = { projectId, generation: lease.generation, attempts, schedule, unschedule: [], lanes };
-			const [verdict] = await storage.settle([settlement]);
+			const [verdict] = await storage.settle({ settlements: [settlement] });
 			if (verdict !== "settled") throw new Error(`The past could not be settled: ${verdict}.`);
-			await storage.renewLeases(HOLDER, [lease]);
+			await storage.renewLeases({ holder: HOLDER, leases: [lease] });
 			onProgress?.(first + batch.length);
 		}
-		await storage.releaseLease(lease, null, (await storage.loadLanes(projectId)).seen);
+		await storage.releaseLease({ lease, wakeAt: null, seen: (await storage.loadLanes({ projectId })).seen });
 	} finally {
 		await storage.close();
 	}

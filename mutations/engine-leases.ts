@@ -81,8 +81,8 @@ export const ENGINE_LEASES = [
 		},
 		{
 			name: "keeper-alarm-lost",
-			find: "await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);",
-			replace: "await storage.releaseLease(actor.lease, null, seen, handover?.attempts);",
+			find: "await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });",
+			replace: "await storage.releaseLease({ lease: actor.lease, wakeAt: null, seen, inFlight: handover?.attempts });",
 			only: "alarms",
 			why: "Retries of a project that was released are not made until something is published.",
 		},
@@ -250,7 +250,7 @@ export const ENGINE_LEASES = [
 	...of("server/src/engine/actor/applied-lanes.ts", NODES, [
 		{
 			name: "remote-attempts-wait-forever",
-			find: "await storage.forgetHandedOver(projectId);",
+			find: "await storage.forgetHandedOver({ projectId });",
 			replace: "",
 			why: "Attempts of a node that died are never made again: their lanes stand still.",
 		},

@@ -49,9 +49,9 @@ export const FACTS = [
 	...of("server/src/store/baskets.ts", inStore("basket-timer"), [
 		{
 			name: "baskets-timer-told-after",
-			find: "\t\t\tthis.#options.onTouched(dueAt);\n\t\t\tconst kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });",
+			find: "\t\t\tthis.#options.onTouched(dueAt);\n\t\t\tconst kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });",
 			replace:
-				"\t\t\tconst kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });\n\t\t\tthis.#options.onTouched(dueAt);",
+				"\t\t\tconst kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });\n\t\t\tthis.#options.onTouched(dueAt);",
 			why: "A basket that storage kept although it failed is abandoned hours late.",
 			review: "baskets.ts: a touch is slept over",
 		},
@@ -155,8 +155,8 @@ export const FACTS = [
 	...of("server/src/store/order-facts.ts", inStore("store"), [
 		{
 			name: "refunds-whole-is-partial",
-			find: "partial: candidate(true),\n\t\t\twhole: candidate(false),",
-			replace: "partial: candidate(false),\n\t\t\twhole: candidate(true),",
+			find: "partial: candidate(true),\n\t\t\t\twhole: candidate(false),",
+			replace: "partial: candidate(false),\n\t\t\t\twhole: candidate(true),",
 			only: "any series of facts",
 			why: "Whole refunds are told as partial ones, and the other way round.",
 		},

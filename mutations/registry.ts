@@ -6,31 +6,32 @@ export const REGISTRY = [
 	...of("server/src/registry/webhooks.ts", inApi("webhook-changes"), [
 		{
 			name: "webhooks-deleted-beside-engine",
-			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook(projectId, webhookId),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-			replace: "return engine && storage.deleteWebhook(projectId, webhookId);",
+			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.deleteWebhook({ projectId, webhookId }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "return engine && storage.deleteWebhook({ projectId, webhookId });",
 			only: "deleted webhook gets nothing",
 			why: "A deleted webhook keeps receiving.",
 			review: "webhooks.ts: a webhook is deleted without the engine",
 		},
 		{
 			name: "webhooks-rotated-beside-engine",
-			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret(projectId, webhookId, sealedDigest),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
-			replace: "engine && (await storage.rotateSecret(projectId, webhookId, sealedDigest));",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "engine && (await storage.rotateSecret({ projectId, webhookId, sealedDigest }));",
 			only: "old secret",
 			why: "After a rotation the old secret goes on signing.",
 			review: "webhooks.ts: a secret is rotated without the engine, which one test noticed",
 		},
 		{
 			name: "webhooks-updated-beside-engine",
-			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook(projectId, webhookId, patch),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
-			replace: "engine && (await storage.updateWebhook(projectId, webhookId, patch));",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
+			replace: "engine && (await storage.updateWebhook({ projectId, webhookId, patch }));",
 			only: "paused webhook|old URL|taken off it",
 			why: "A paused webhook keeps receiving.",
 		},
 		{
 			name: "webhooks-created-beside-engine",
-			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject),\n\t\t\t(created) => (created === "created" ? { webhookId: id } : "nothing"),\n\t\t);',
-			replace: "engine && (await storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject));",
+			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }),\n\t\t\t(created) => (created === "created" ? { webhookId: id } : "nothing"),\n\t\t);',
+			replace:
+				"engine && (await storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }));",
 			only: "new webhook gets",
 			why: "A new webhook gets nothing until its project changes nodes.",
 		},
@@ -52,8 +53,8 @@ export const REGISTRY = [
 	...of("server/src/registry/projects.ts", inApi("webhook-changes"), [
 		{
 			name: "projects-app-off-beside-engine",
-			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.setDeveloperApp(projectId, installed),\n\t\t\t(project) => (project ? "project" : "nothing"),\n\t\t);',
-			replace: "return engine && storage.setDeveloperApp(projectId, installed);",
+			find: 'return engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.setDeveloperApp({ projectId, installed }),\n\t\t\t(project) => (project ? "project" : "nothing"),\n\t\t);',
+			replace: "return engine && storage.setDeveloperApp({ projectId, installed });",
 			only: "without the Developer app",
 			why: "Webhooks of a project without the app keep receiving.",
 		},

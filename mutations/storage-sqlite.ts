@@ -92,8 +92,8 @@ export const STORAGE_SQLITE = [
 	...of("server/src/storage/sqlite/leases/leases.ts", SQLITE, [
 		{
 			name: "sqlite-lease-same-generation",
-			find: ".run(holder, generation + 1, term.until, no);",
-			replace: ".run(holder, generation, term.until, no);",
+			find: ".run(holder, generation + 1, until, no);",
+			replace: ".run(holder, generation, until, no);",
 			only: "leases and alarms",
 			why: "Two holders in a row have the same generation, and the first may settle under the second's lease.",
 		},

@@ -290,7 +290,11 @@ export class People {
 	async #replayOne(projectId: string, webhookId: string, random: Random): Promise<void> {
 		let eventId = "";
 		await this.#call({ act: "fact", projectId, what: "look at the log" }, random, 1, async ({ storage }) => {
-			const { rows } = await storage.seen.listAttemptSummaries(projectId, { webhookId }, { limit: 20 });
+			const { rows } = await storage.seen.listAttemptSummaries({
+				projectId,
+				filter: { webhookId },
+				page: { limit: 20 },
+			});
 			if (rows.length > 0) eventId = random.pick(rows).eventId;
 			return { done: true, answer: `${rows.length} entries` };
 		});
@@ -300,7 +304,7 @@ export class People {
 			random,
 			1,
 			async ({ storage, engine, clock }) => {
-				const result = await storage.seen.replayDelivery(projectId, webhookId, eventId, clock.now());
+				const result = await storage.seen.replayDelivery({ projectId, webhookId, eventId, at: clock.now() });
 				if (result.kind === "queued") engine.wake(projectId);
 				return { done: result.kind === "queued", answer: result.kind };
 			},
@@ -323,8 +327,8 @@ export class People {
 					const now = clock.now();
 					before = Math.min(before ?? now, now);
 					const selection = { status: "failed" as const, ...(webhookId !== null && { webhookId }) };
-					const options = { dryRun: false, ...(behind !== "" && { after: behind }) };
-					const { count, next } = await storage.seen.replayMatching(projectId, selection, before, REPLAY_STEP, options);
+					const matching = { projectId, selection, at: before, limit: REPLAY_STEP, after: behind || undefined };
+					const { count, next } = await storage.seen.replayMatching(matching);
 					if (count > 0) engine.wake(projectId);
 					after = next;
 					return { done: true, answer: `${count} begun` };

@@ -35,8 +35,8 @@ export const ACTOR: readonly Bite[] = [
 	{
 		name: "alarm lost",
 		file: "packages/server/src/engine/cluster/lease-keeper.ts",
-		find: "await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);",
-		replace: "await storage.releaseLease(actor.lease, null, seen, handover?.attempts);",
+		find: "await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });",
+		replace: "await storage.releaseLease({ lease: actor.lease, wakeAt: null, seen, inFlight: handover?.attempts });",
 		breaks: "Retries of a project that was given back are not made until something is published.",
 		style: "shared",
 		firstSeed: 3,

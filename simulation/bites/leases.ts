@@ -55,7 +55,7 @@ export const LEASES: readonly Bite[] = [
 	{
 		name: "handed-over attempts never forgotten",
 		file: "packages/server/src/engine/actor/applied-lanes.ts",
-		find: "await storage.forgetHandedOver(projectId);",
+		find: "await storage.forgetHandedOver({ projectId });",
 		replace: "",
 		breaks: "Attempts of a node that died after handing them over are never made again.",
 		style: "churn",

@@ -55,7 +55,11 @@ async function checkLog(witness: Witness, storage: Storage, project: LedgerProje
 	let before: string | null = "";
 	while (before !== null) {
 		const page = { ...PAGE, ...(before !== "" && { before }) };
-		const { rows, next }: { rows: Attempt[]; next: string | null } = await storage.listAttempts(project.id, {}, page);
+		const { rows, next }: { rows: Attempt[]; next: string | null } = await storage.listAttempts({
+			projectId: project.id,
+			filter: {},
+			page,
+		});
 		for (const row of rows) {
 			const about = { projectId: project.id, webhookId: row.webhookId, eventId: row.eventId };
 			const attempt = settled.get(row.id);
@@ -126,10 +130,7 @@ async function checkBacklogs(
 	counts: ReadonlyMap<LedgerWebhook, Count>,
 ): Promise<void> {
 	const live = [...counts].filter(([{ isDeleted }]) => !isDeleted);
-	const backlogs = await storage.readBacklogs(
-		project.id,
-		live.map(([{ id }]) => id),
-	);
+	const backlogs = await storage.readBacklogs({ projectId: project.id, webhookIds: live.map(([{ id }]) => id) });
 	for (const [{ id: webhookId }, { backlog }] of live) {
 		const first = backlog.reduce<Delivery | null>((a, b) => (a && a.event.seq < b.event.seq ? a : b), null);
 		const expected = { events: backlog.length, oldestAt: first?.event.publishedAt ?? null };
@@ -144,7 +145,9 @@ async function checkHealth(
 	project: LedgerProject,
 	counts: ReadonlyMap<LedgerWebhook, Count>,
 ): Promise<void> {
-	const healths = new Map((await storage.readHealth(project.id)).map((health) => [health.webhookId, health]));
+	const healths = new Map(
+		(await storage.readHealth({ projectId: project.id })).map((health) => [health.webhookId, health]),
+	);
 	for (const [{ id: webhookId, isDeleted }, { entries, deadLetters, waiting }] of counts) {
 		const about = { projectId: project.id, webhookId };
 		const health = healths.get(webhookId);
@@ -165,9 +168,9 @@ async function checkHealth(
 			waiting: waiting.length,
 			deadLetters,
 		});
-		const { count } = await storage.countAttempts(project.id, { webhookId }, 1_000_000);
+		const { count } = await storage.countAttempts({ projectId: project.id, filter: { webhookId }, max: 1_000_000 });
 		equal(witness, about, "the number of log entries", count, entries.length);
-		const queued = await storage.listWaitingRetries(project.id, webhookId, 100_000);
+		const queued = await storage.listWaitingRetries({ projectId: project.id, webhookId, limit: 100_000 });
 		equal(witness, about, "the number of waiting retries", queued.length, waiting.length);
 	}
 }
@@ -195,7 +198,7 @@ async function checkStats(witness: Witness, storage: Storage, project: LedgerPro
 		const since = Math.max(Math.ceil(complete / stepMs) * stepMs, until - MAX_BUCKETS * stepMs);
 		if (since >= until) continue;
 		const expected = attemptsBy(project, stepMs, of.webhookId);
-		const stats: Stats = await storage.readStats(project.id, { since, until, stepMs, ...of });
+		const stats: Stats = await storage.readStats({ projectId: project.id, query: { since, until, stepMs, ...of } });
 		const all: NewAttempt[] = [];
 		for (const bucket of stats.buckets) {
 			const attempts = expected.get(bucket.at) ?? [];

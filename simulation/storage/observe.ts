@@ -13,67 +13,83 @@ type Call = readonly [method: string, args: readonly unknown[], result: unknown]
 /** What a call of a storage's verb changed, told in the order in which it did. Calls that change nothing tell nothing. */
 export function observe(node: string, [method, args, result]: Call, tell: (news: News) => void): void {
 	// biome-ignore lint/suspicious/noExplicitAny: the verbs' own types have checked what comes through here.
-	const [a, b, c, d, e] = args as any[];
+	const p = args[0] as any;
 	// biome-ignore lint/suspicious/noExplicitAny: likewise.
 	const answer = result as any;
 	switch (method) {
 		case "createProject":
-			tell({ kind: "project created", node, projectId: a.id, name: a.name });
+			tell({ kind: "project created", node, projectId: p.id, name: p.name });
 			break;
 		case "appendEvents":
-			for (const [i, request] of (a as readonly AppendRequest[]).entries())
+			for (const [i, request] of (p.requests as readonly AppendRequest[]).entries())
 				tellAppended(node, request.projectId, appendedEvents(request, answer[i]), tell);
 			break;
 		case "recordOrders":
-			for (const one of answer as readonly Recorded[]) tellRecorded(node, a, one, tell);
+			for (const one of answer as readonly Recorded[]) tellRecorded(node, p.projectId, one, tell);
 			break;
 		case "recordRefund":
 		case "recordChargeback":
 		case "recordDeliverable":
 		case "recordSubscription":
 		case "cancelSubscription":
-			tellRecorded(node, a, answer, tell);
+			tellRecorded(node, p.projectId, answer, tell);
 			break;
 		case "abandonBaskets":
-			tellAppended(node, a, answer, tell);
+			tellAppended(node, p.projectId, answer, tell);
 			break;
 		case "createWebhook":
-			if (answer === "created") tell({ kind: "webhook created", node, webhook: a });
+			if (answer === "created") {
+				const { maxPerProject: _, ...webhook } = p;
+				tell({ kind: "webhook created", node, webhook });
+			}
 			break;
 		case "updateWebhook":
-			if (answer) tell({ kind: "webhook updated", node, projectId: a, webhookId: b, patch: c });
+			if (answer)
+				tell({ kind: "webhook updated", node, projectId: p.projectId, webhookId: p.webhookId, patch: p.patch });
 			break;
 		case "rotateSecret":
-			if (answer) tell({ kind: "secret rotated", node, projectId: a, webhookId: b, sealedDigest: c });
+			if (answer)
+				tell({
+					kind: "secret rotated",
+					node,
+					projectId: p.projectId,
+					webhookId: p.webhookId,
+					sealedDigest: p.sealedDigest,
+				});
 			break;
 		case "deleteWebhook":
-			if (answer) tell({ kind: "webhook deleted", node, projectId: a, webhookId: b });
+			if (answer) tell({ kind: "webhook deleted", node, projectId: p.projectId, webhookId: p.webhookId });
 			break;
 		case "setDeveloperApp":
-			if (answer) tell({ kind: "app changed", node, projectId: a, installed: b });
+			if (answer) tell({ kind: "app changed", node, projectId: p.projectId, installed: p.installed });
 			break;
 		case "appendTestEvent":
-			if (answer === "queued") tell({ kind: "test queued", node, projectId: a, webhookId: b, event: c });
+			if (answer === "queued")
+				tell({ kind: "test queued", node, projectId: p.projectId, webhookId: p.webhookId, event: p.event });
 			break;
 		case "replayDelivery":
-			if (answer.kind === "queued")
-				tell({ kind: "replay begun", node, projectId: a, webhookId: b, eventId: c, replay: answer.replay, dueAt: d });
+			if (answer.kind === "queued") {
+				const { projectId, webhookId, eventId, at } = p;
+				tell({ kind: "replay begun", node, projectId, webhookId, eventId, replay: answer.replay, dueAt: at });
+			}
 			break;
 		case "replayMatching":
+		case "countMatching":
 			tell({
-				...{ kind: "replays begun", node, projectId: a, webhookId: b.webhookId ?? null, before: c },
-				...{ after: e.after ?? null, next: answer.next, count: answer.count, dryRun: e.dryRun },
+				...{ kind: "replays begun", node, projectId: p.projectId, webhookId: p.selection.webhookId ?? null },
+				...{ before: p.at, after: p.after ?? null, next: answer.next, count: answer.count },
+				dryRun: method === "countMatching",
 			});
 			break;
 		case "settle":
-			for (const [i, one] of (a as readonly Settlement[]).entries()) {
+			for (const [i, one] of (p.settlements as readonly Settlement[]).entries()) {
 				if (answer[i] === "settled") tell({ kind: "settled", node, settlement: { ...one }, handedOver: null });
 				else if (answer[i] === "stale")
 					tell({ kind: "settle refused", node, projectId: one.projectId, attempts: one.attempts });
 			}
 			break;
 		case "settleHandedOver": {
-			const [handedOver, settlement] = [a as HandedOver, b as Settlement];
+			const { handedOver, settlement } = p as { handedOver: HandedOver; settlement: Settlement };
 			const { projectId, attempts } = settlement;
 			if (answer === "settled") tell({ kind: "settled", node, settlement: { ...settlement }, handedOver });
 			else tell({ kind: "settle refused", node, projectId, attempts });
@@ -86,16 +102,17 @@ export function observe(node: string, [method, args, result]: Call, tell: (news:
 			for (const lease of answer.renewed) tell({ kind: "renewed", node, lease });
 			break;
 		case "releaseLease":
-			tell({ kind: "released", node, lease: a, seen: c, inFlight: d ?? [] });
+			tell({ kind: "released", node, lease: p.lease, seen: p.seen, inFlight: p.inFlight ?? [] });
 			break;
 		case "forgetHandedOver":
-			tell({ kind: "handed over forgotten", node, projectId: a });
+			tell({ kind: "handed over forgotten", node, projectId: p.projectId });
 			break;
 		case "sweepAttempts":
-			if (answer.deleted > 0) tell({ kind: "swept", node, cutoff: a, what: "attempts", deleted: answer.deleted });
+			if (answer.deleted > 0)
+				tell({ kind: "swept", node, cutoff: p.cutoff, what: "attempts", deleted: answer.deleted });
 			break;
 		case "sweepEvents":
-			if (answer.deleted > 0) tell({ kind: "swept", node, cutoff: a, what: "events", deleted: answer.deleted });
+			if (answer.deleted > 0) tell({ kind: "swept", node, cutoff: p.cutoff, what: "events", deleted: answer.deleted });
 			break;
 	}
 }

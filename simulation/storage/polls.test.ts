@@ -24,7 +24,7 @@ test("a poll that would find what it found before is not made", async () => {
 	const node = new Polls(() => clock.now(), TERM_MS).opened(counted);
 	const poll = async () => {
 		calls.length = 0;
-		const taken = await node.acquireLeases("a", 10);
+		const taken = await node.acquireLeases({ holder: "a", limit: 10 });
 		const alarm = await node.nextAlarm();
 		return { taken: taken.length, alarm, calls: [...calls] };
 	};
@@ -40,9 +40,9 @@ test("a poll that would find what it found before is not made", async () => {
 	clock.advance(10 * TERM_MS);
 	expect((await poll()).calls).toEqual([]);
 
-	const [lease] = await node.acquireLeases("a", 10, [PROJECT]);
+	const [lease] = await node.acquireLeases({ holder: "a", limit: 10, projectIds: [PROJECT] });
 	const wakeAt = clock.now() + 1_000;
-	await node.releaseLease(lease!, wakeAt, { lastSeq: 0, revision: 0 });
+	await node.releaseLease({ lease: lease!, wakeAt, seen: { lastSeq: 0, revision: 0 } });
 	expect(await poll()).toEqual({ taken: 0, alarm: wakeAt, calls: bothCalls });
 	clock.advance(999);
 	expect(await poll()).toEqual({ taken: 0, alarm: wakeAt, calls: [] });

@@ -2,7 +2,7 @@
  * Nodes ask their database again and again whether there is work, and each call takes real time. A poll that would find
  * what it found before isn't made: no other call has been made since, and no alarm or lease can have run out.
  */
-import type { Storage } from "../../packages/server/src/storage/port.ts";
+import type { Params, Storage } from "../../packages/server/src/storage/port.ts";
 
 /** Calls that change nothing, unless they take a lease. */
 const POLLS: ReadonlySet<string | symbol> = new Set(["nextAlarm", "acquireLeases", "readMarks", "share"]);
@@ -58,7 +58,8 @@ export class Polls {
 				if (typeof value !== "function") return value;
 				return (...args: unknown[]) => {
 					const call = () => value.apply(object, args);
-					const isPoll = POLLS.has(key) && (key !== "acquireLeases" || args[2] === undefined);
+					const isNamed = key === "acquireLeases" && (args[0] as Params<"acquireLeases">).projectIds !== undefined;
+					const isPoll = POLLS.has(key) && !isNamed;
 					return isPoll ? this.#poll(key as string, args, call) : this.#change(call);
 				};
 			},

@@ -62,9 +62,9 @@ export function describeAlarms(start: StartRig): void {
 			const alarms: (number | null)[] = [];
 			await using rig = await start((storage) => {
 				const release = storage.releaseLease.bind(storage);
-				storage.releaseLease = (lease, wakeAt, seen) => {
-					alarms.push(wakeAt);
-					return release(lease, wakeAt, seen);
+				storage.releaseLease = (p) => {
+					alarms.push(p.wakeAt);
+					return release(p);
 				};
 				return storage;
 			});

@@ -9,11 +9,17 @@ export function describeChanges(start: StartRig): void {
 			const { id, url } = await rig.webhook("paused");
 			const before = await rig.publish(2);
 			await rig.settledCount(2);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			const waiting = await rig.publish(5);
-			expect((await rig.storage.readBacklogs(rig.projectId, [id])).get(id)).toMatchObject({ events: 5 });
+			expect((await rig.storage.readBacklogs({ projectId: rig.projectId, webhookIds: [id] })).get(id)).toMatchObject({
+				events: 5,
+			});
 			expect(rig.sender.to(url)).toEqual(before);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			await rig.settledCount(7);
 			expect(rig.sender.to(url)).toEqual([...before, ...waiting]);
 		});
@@ -24,9 +30,17 @@ export function describeChanges(start: StartRig): void {
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
 			const [failed] = await rig.publish(1);
 			await rig.settledCount(1);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			await rig.publish(5);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active", from: "now" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({
+					projectId: rig.projectId,
+					webhookId: id,
+					patch: { status: "active", from: "now" },
+				}),
+			);
 			const [next] = await rig.publish(1);
 			await rig.settledCount(2);
 			expect(rig.sender.to(url)).toEqual([failed, next]);
@@ -40,7 +54,9 @@ export function describeChanges(start: StartRig): void {
 				sent: null,
 			});
 			expect(rig.sender.to(url)).toEqual([failed, next]);
-			expect(await rig.storage.getDelivery(rig.projectId, id, failed!)).toMatchObject({ state: "dead_lettered" });
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: failed! }),
+			).toMatchObject({ state: "dead_lettered" });
 		});
 
 		test("a type that is added begins with the next event, and one that is taken off ends at once", async () => {
@@ -49,7 +65,9 @@ export function describeChanges(start: StartRig): void {
 			await rig.publish(1, "delivery.failed");
 			const [first] = await rig.publish(1, "delivery.success");
 			await rig.settledCount(1);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { events: ["delivery.failed"] }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { events: ["delivery.failed"] } }),
+			);
 			await rig.publish(1, "delivery.success");
 			const [second] = await rig.publish(1, "delivery.failed");
 			await rig.settledCount(2);
@@ -62,7 +80,11 @@ export function describeChanges(start: StartRig): void {
 			const [warm] = await rig.publish(1, "delivery.success");
 			await rig.settledCount(1);
 			const published = await rig.change(async () => {
-				await rig.storage.updateWebhook(rig.projectId, id, { events: ["delivery.success", "delivery.failed"] });
+				await rig.storage.updateWebhook({
+					projectId: rig.projectId,
+					webhookId: id,
+					patch: { events: ["delivery.success", "delivery.failed"] },
+				});
 				// Committed after the change, and heard of before the lanes have read it.
 				return rig.publish(20, "delivery.failed");
 			});
@@ -78,9 +100,11 @@ export function describeChanges(start: StartRig): void {
 			// More than a window of the queue holds.
 			const ids = await rig.publishAll(300);
 			await rig.settledCount(300);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			await rig.publish(3);
-			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, id));
+			await rig.change(() => rig.storage.deleteWebhook({ projectId: rig.projectId, webhookId: id }));
 			await rig.settledCount(600);
 			const closed = rig.settled.slice(300);
 			expect(closed.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted());
@@ -97,9 +121,9 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(witness.url)).toHaveLength(1);
 			expect(rig.sender.to(url)).toHaveLength(300);
 			await rig.engine.stop();
-			expect((await rig.storage.loadLanes(rig.projectId)).lanes.map(({ webhookId }) => webhookId)).toEqual([
-				witness.id,
-			]);
+			expect(
+				(await rig.storage.loadLanes({ projectId: rig.projectId })).lanes.map(({ webhookId }) => webhookId),
+			).toEqual([witness.id]);
 		});
 
 		test("closing what is pending for a deleted webhook goes on after a restart", async () => {
@@ -109,7 +133,7 @@ export function describeChanges(start: StartRig): void {
 			const ids = await rig.publishAll(3);
 			await rig.settledCount(3);
 			await rig.engine.stop();
-			await rig.storage.deleteWebhook(rig.projectId, id);
+			await rig.storage.deleteWebhook({ projectId: rig.projectId, webhookId: id });
 			await rig.storage.close();
 			await rig.open();
 			await rig.settledCount(6);
@@ -123,7 +147,7 @@ export function describeChanges(start: StartRig): void {
 			rig.sender.script = () => new Promise<number>((resolve) => (answer = resolve));
 			await rig.publish(3);
 			await rig.sentCount(1);
-			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, id));
+			await rig.change(() => rig.storage.deleteWebhook({ projectId: rig.projectId, webhookId: id }));
 			answer(500);
 			await rig.settledCount(1);
 			expect(rig.settled[0]).toMatchObject({ status: "failed", nextRetryAt: null });

@@ -82,12 +82,29 @@ export function describeFairness(start: StartRig): void {
 			await fail(rig, 40, 8);
 			const hanging = new Hanging();
 			rig.sender.script = hanging.script;
-			expect((await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 39)).count).toBe(39);
+			expect(
+				(
+					await rig.storage.replayFailed({
+						projectId: rig.projectId,
+						webhookId: id,
+						filter: {},
+						at: rig.clock.now(),
+						limit: 39,
+					})
+				).count,
+			).toBe(39);
 			rig.engine.wake(rig.projectId);
 			const before = 40 * 8;
 			await rig.sentCount(before + 1);
 			const one = rig.settled.at(-1)!.eventId;
-			expect(await rig.storage.replayDelivery(rig.projectId, id, one, rig.clock.now())).toMatchObject({
+			expect(
+				await rig.storage.replayDelivery({
+					projectId: rig.projectId,
+					webhookId: id,
+					eventId: one,
+					at: rig.clock.now(),
+				}),
+			).toMatchObject({
 				kind: "queued",
 			});
 			rig.engine.wake(rig.projectId);
@@ -221,19 +238,23 @@ export function describeFairness(start: StartRig): void {
 			let most = 0;
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
-				storage.settle = (settlements, options) => {
-					const closed = settlements.flatMap(({ attempts }) => attempts.filter((a) => a.errorCode === "expired"));
+				storage.settle = (p) => {
+					const closed = p.settlements.flatMap(({ attempts }) => attempts.filter((a) => a.errorCode === "expired"));
 					most = Math.max(most, closed.length);
-					return settle(settlements, options);
+					return settle(p);
 				};
 				return storage;
 			});
 			const { id, url } = await rig.webhook("away", { maxInFlight: 300 });
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			for (let n = 0; n < 5; n++) await rig.publishAll(1_000);
 			rig.clock.advance(30 * DAY_MS);
 			const [fresh] = await rig.publishAll(1);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			await rig.settledCount(5_001);
 			expect(rig.settled.filter(({ errorCode }) => errorCode === "expired")).toHaveLength(5_000);
 			expect(rig.sender.to(url)).toEqual([fresh]);

@@ -27,10 +27,10 @@ export function describeFaults(start: StartRig): void {
 			let recovered = false;
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
-				storage.settle = (settlements) => {
+				storage.settle = (p) => {
 					recovered ||= failures === 0;
 					if (failures-- > 0) return Promise.reject(new StorageError("full", "The disk is full."));
-					return settle(settlements);
+					return settle(p);
 				};
 				return storage;
 			});
@@ -51,8 +51,8 @@ export function describeFaults(start: StartRig): void {
 			const results: string[] = [];
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
-				storage.settle = async (settlements) => {
-					const answers = await settle(settlements);
+				storage.settle = async (p) => {
+					const answers = await settle(p);
 					results.push(...answers);
 					return answers;
 				};
@@ -68,13 +68,15 @@ export function describeFaults(start: StartRig): void {
 			const now = rig.clock.now.bind(rig.clock);
 			rig.clock.now = () => late;
 			// This node may hold the row for a moment, to acknowledge what it has loaded.
-			const take = () => rig.storage.acquireLeases("another node", 1, [rig.projectId]);
+			const take = () => rig.storage.acquireLeases({ holder: "another node", limit: 1, projectIds: [rig.projectId] });
 			await until("another node to hold the project", async () => (await take()).length > 0);
 			answer(200);
 			await until("an answer to the settle", () => results.length > 0);
 			expect(results).toEqual(["stale"]);
 			rig.clock.now = now;
-			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! }),
+			).toMatchObject({
 				state: "attempting",
 				attempts: [],
 			});

@@ -27,7 +27,9 @@ export function describeHandover(start: StartRig): void {
 			expect(stopped).toBe(false);
 			release.release();
 			await stopping;
-			expect(await rig.storage.acquireLeases("another node", 1, [rig.projectId])).toHaveLength(1);
+			expect(
+				await rig.storage.acquireLeases({ holder: "another node", limit: 1, projectIds: [rig.projectId] }),
+			).toHaveLength(1);
 		});
 
 		test("attempts of a project that is lost while it is handed over are refused, and nothing waits for them", async () => {
@@ -43,8 +45,7 @@ export function describeHandover(start: StartRig): void {
 						return verdict;
 					};
 					const { settle } = real;
-					real.settle = async (settlements, options) =>
-						isStale ? settlements.map(() => "stale") : settle.call(real, settlements, options);
+					real.settle = async (p) => (isStale ? p.settlements.map(() => "stale") : settle.call(real, p));
 					return storage.wrap(real);
 				},
 				undefined,

@@ -90,7 +90,7 @@ export function describeLanes(start: StartRig): void {
 			await rig.settledCount(1_999);
 			expect(rig.settled.map((attempt) => attempt.eventId).sort()).toEqual(ids.slice(1).sort());
 			expect(rig.sender.to(url)).toEqual(ids);
-			expect((await rig.storage.readBacklogs(rig.projectId, [id])).get(id)?.events).toBe(1);
+			expect((await rig.storage.readBacklogs({ projectId: rig.projectId, webhookIds: [id] })).get(id)?.events).toBe(1);
 			hang.resolve(200);
 			await rig.settledCount(2_000);
 			expect(rig.sender.to(url)).toEqual(ids);
@@ -104,7 +104,9 @@ export function describeLanes(start: StartRig): void {
 			rig.sender.script = (_shipment, nth) => ([2, 4, 19, 20].includes(nth) ? hang.promise : 200);
 			const ids = await rig.publishAll(20);
 			await rig.settledCount(16);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { maxInFlight: 1 }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { maxInFlight: 1 } }),
+			);
 			await rig.crash();
 			rig.sender.script = () => 200;
 			rig.sender.forget();
@@ -133,7 +135,11 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.settled[1]).toMatchObject({ webhookId: stuck.id, attempt: 1, replay: 0, status: "delivered" });
 			expect(result).toEqual({ kind: "queued", eventId: rig.settled[1]!.eventId });
 			expect(rig.sender.to(other.url)).toHaveLength(1);
-			const log = await rig.storage.readLog(rig.projectId, 0, { maxEvents: 10, maxBytes: 1e6 });
+			const log = await rig.storage.readLog({
+				projectId: rig.projectId,
+				after: 0,
+				window: { maxEvents: 10, maxBytes: 1e6 },
+			});
 			expect(log.map((event) => event.seq)).toEqual([1]);
 			letGo();
 		});
@@ -161,7 +167,7 @@ export function describeLanes(start: StartRig): void {
 			await rig.webhook("rare", { events: ["delivery.failed"] });
 			for (let published = 0; published < 2_000; published += 100) await rig.publishAll(100);
 			await storage.quiet();
-			const { lanes } = await rig.storage.loadLanes(rig.projectId);
+			const { lanes } = await rig.storage.loadLanes({ projectId: rig.projectId });
 			expect(lanes[0]?.position).toBe(2_000);
 			await rig.publish(5);
 			await storage.quiet();
@@ -171,14 +177,18 @@ export function describeLanes(start: StartRig): void {
 		test("test events are due even if the clock was set back since, more of them than are read at a time", async () => {
 			await using rig = await start();
 			const { id } = await rig.webhook("a");
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			const createdAt = rig.clock.now();
 			for (let n = 0; n < WINDOWS.retriesPerQueue; n++) {
 				const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt, body: Buffer.from("{}") };
-				await rig.storage.appendTestEvent(rig.projectId, id, event);
+				await rig.storage.appendTestEvent({ projectId: rig.projectId, webhookId: id, event });
 			}
 			rig.clock.set(-DAY_MS);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			await rig.settledCount(WINDOWS.retriesPerQueue);
 		});
 
@@ -186,9 +196,11 @@ export function describeLanes(start: StartRig): void {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("forgotten");
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			const event = { id: rig.ids.next("event"), type: "delivery.success", createdAt: 0, body: Buffer.from("{}") };
-			await rig.storage.appendTestEvent(rig.projectId, id, event);
+			await rig.storage.appendTestEvent({ projectId: rig.projectId, webhookId: id, event });
 			rig.engine.wake(rig.projectId);
 			await leap(rig, storage, 30 * DAY_MS + 1);
 			await rig.sweep();
@@ -201,7 +213,9 @@ export function describeLanes(start: StartRig): void {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("forgotten");
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			const old = await rig.publish(3);
 			await leap(rig, storage, 20 * DAY_MS);
 			const young = await rig.publish(2);
@@ -212,7 +226,9 @@ export function describeLanes(start: StartRig): void {
 				old.map((eventId) => [eventId, "failed", "expired", 1]),
 			);
 			expect(rig.sender.to(url)).toEqual([]);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			await rig.settledCount(5);
 			expect(rig.sender.to(url)).toEqual(young);
 		});
@@ -224,8 +240,10 @@ export function describeLanes(start: StartRig): void {
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? new Promise(() => {}) : 200);
 			const [open, settled] = await rig.publishAll(2);
 			await rig.settledCount(1);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
-			const [lane] = (await rig.storage.loadLanes(rig.projectId)).lanes;
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
+			const [lane] = (await rig.storage.loadLanes({ projectId: rig.projectId })).lanes;
 			expect(lane).toMatchObject({ position: 2, open: [1] });
 			await rig.crash();
 			await rig.open();
@@ -236,11 +254,16 @@ export function describeLanes(start: StartRig): void {
 				[settled, "delivered", null, 1, 0],
 				[open, "failed", "expired", 1, 0],
 			]);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			const [next] = await rig.publish(1);
 			await rig.settledCount(3);
 			expect(rig.sender.to(url)).toEqual([open, settled, next]);
-			expect((await rig.storage.loadLanes(rig.projectId)).lanes[0]).toMatchObject({ position: 3, open: [] });
+			expect((await rig.storage.loadLanes({ projectId: rig.projectId })).lanes[0]).toMatchObject({
+				position: 3,
+				open: [],
+			});
 		});
 
 		// They waited for ever: not in the log any more, and sent months later when the webhook was resumed.
@@ -251,7 +274,9 @@ export function describeLanes(start: StartRig): void {
 			rig.sender.script = () => 500;
 			const [early, late] = await rig.publish(2);
 			await rig.settledCount(2);
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
+			);
 			await leap(rig, storage, 30 * DAY_MS);
 			await rig.sweep();
 			await leap(rig, storage, 60_000);
@@ -261,14 +286,21 @@ export function describeLanes(start: StartRig): void {
 				[early, late].map((eventId) => [eventId, "failed", "expired", 2, null]),
 			);
 			expect(rig.sender.to(url)).toEqual([early, late]);
-			const replayed = await rig.storage.replayDelivery(rig.projectId, id, early!, rig.clock.now());
+			const replayed = await rig.storage.replayDelivery({
+				projectId: rig.projectId,
+				webhookId: id,
+				eventId: early!,
+				at: rig.clock.now(),
+			});
 			expect(replayed).toMatchObject({ kind: "queued", replay: 1 });
 			rig.engine.wake(rig.projectId);
 			await leap(rig, storage, 30 * DAY_MS + 1);
 			await rig.sweep();
 			await rig.settledCount(5);
 			expect(rig.settled[4]).toMatchObject({ eventId: early, replay: 1, attempt: 1, errorCode: "expired" });
-			await rig.change(() => rig.storage.updateWebhook(rig.projectId, id, { status: "active" }));
+			await rig.change(() =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "active" } }),
+			);
 			const [next] = await rig.publish(1);
 			await rig.settledCount(6);
 			expect(rig.sender.to(url)).toEqual([early, late, next]);

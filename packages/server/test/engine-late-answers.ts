@@ -11,7 +11,9 @@ const series = (rig: EngineRig): string[] => rig.settled.map(({ replay, attempt 
 
 /** Another node stores a replay of the event, which succeeds in this. */
 async function replay(rig: EngineRig, webhookId: string, eventId: string): Promise<void> {
-	expect(await rig.storage.replayDelivery(rig.projectId, webhookId, eventId, rig.clock.now())).toMatchObject({
+	expect(
+		await rig.storage.replayDelivery({ projectId: rig.projectId, webhookId, eventId, at: rig.clock.now() }),
+	).toMatchObject({
 		kind: "queued",
 	});
 	rig.engine.wake(rig.projectId);
@@ -75,7 +77,9 @@ export function describeLateAnswers(start: StartRig): void {
 			await rig.settledCount(2);
 			await storage.pass(rig.clock, SECOND_MS);
 			expect(series(rig)).toEqual(["0.1", "0.2", "1.1"]);
-			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! }),
+			).toMatchObject({
 				state: "delivered",
 				replay: 1,
 			});
@@ -102,7 +106,9 @@ export function describeLateAnswers(start: StartRig): void {
 			replays.release();
 			await storage.pass(rig.clock, SECOND_MS);
 			expect(series(rig)).toEqual(["0.1", "1.1", "2.1"]);
-			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! }),
+			).toMatchObject({
 				state: "delivered",
 				replay: 2,
 			});

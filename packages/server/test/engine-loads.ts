@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Storage } from "../src/storage/port.ts";
+import type { Params, Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
@@ -9,9 +9,9 @@ class Loads {
 	lanes = 0;
 
 	readonly wrap = (storage: Storage): Storage => {
-		const count = async (projectId: string, webhookId?: string) => {
-			if (webhookId === undefined) this.all += 1;
-			const loaded = await storage.loadLanes(projectId, webhookId);
+		const count = async (p: Params<"loadLanes">) => {
+			if (p.webhookId === undefined) this.all += 1;
+			const loaded = await storage.loadLanes(p);
 			this.lanes += loaded.lanes.length;
 			return loaded;
 		};
@@ -72,7 +72,7 @@ export function describeLoads(start: StartRig): void {
 			let left = 20;
 			const stored = Promise.withResolvers<void>();
 			const change = async (): Promise<void> => {
-				await rig.storage.updateWebhook(rig.projectId, id, { description: "changed" });
+				await rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { description: "changed" } });
 				if (--left === 0) stored.resolve();
 				await stored.promise;
 			};
@@ -86,7 +86,8 @@ export function describeLoads(start: StartRig): void {
 			const [one, other] = [await rig.webhook("one"), await rig.webhook("other")];
 			await rig.publish(1);
 			await rig.settledCount(2);
-			const move = (id: string, name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
+			const move = (id: string, name: string) =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: urlOf(name) } });
 			await rig.change(
 				async () => {
 					await move(one.id, "one-moved");
@@ -122,7 +123,8 @@ export function describeLoads(start: StartRig): void {
 			const { id } = await rig.webhook("one");
 			await rig.publish(1);
 			await rig.settledCount(1);
-			const move = (name: string) => rig.storage.updateWebhook(rig.projectId, id, { url: urlOf(name) });
+			const move = (name: string) =>
+				rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: urlOf(name) } });
 			using late = storage.holdAnswer("loadLanes");
 			const first = rig.change(() => move("first"), { webhookId: id });
 			await late.reached;
@@ -141,7 +143,11 @@ export function describeLoads(start: StartRig): void {
 			await rig.settledCount(2);
 			const [waiting] = await rig.change(
 				async () => {
-					await rig.storage.updateWebhook(rig.projectId, one.id, { url: urlOf("moved") });
+					await rig.storage.updateWebhook({
+						projectId: rig.projectId,
+						webhookId: one.id,
+						patch: { url: urlOf("moved") },
+					});
 					const published = await rig.publish(1);
 					await new Promise((resolve) => setImmediate(resolve));
 					expect(rig.sender.sent).toHaveLength(2);
@@ -159,7 +165,9 @@ export function describeLoads(start: StartRig): void {
 			const [kept, deleted] = [await rig.webhook("kept"), await rig.webhook("deleted")];
 			await rig.publish(1);
 			await rig.settledCount(2);
-			await rig.change(() => rig.storage.deleteWebhook(rig.projectId, deleted.id), { webhookId: deleted.id });
+			await rig.change(() => rig.storage.deleteWebhook({ projectId: rig.projectId, webhookId: deleted.id }), {
+				webhookId: deleted.id,
+			});
 			const created = await rig.webhook("created");
 			await rig.publish(1);
 			await rig.settledCount(4);

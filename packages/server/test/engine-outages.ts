@@ -130,7 +130,7 @@ export function describeOutages(start: StartRig): void {
 			const changing = rig.engine
 				.change(
 					rig.projectId,
-					() => rig.storage.updateWebhook(rig.projectId, id, { url: moved }),
+					() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: moved } }),
 					() => "project",
 				)
 				.then(() => {

@@ -11,9 +11,9 @@ class RefusingStorage {
 	refused: string | null = null;
 
 	readonly wrap = (storage: Storage): Storage => {
-		const settle: Storage["settle"] = async (settlements) => {
-			if (settlements.some(({ projectId }) => projectId === this.refused)) throw new Error("A row does not fit.");
-			return storage.settle(settlements);
+		const settle: Storage["settle"] = async (p) => {
+			if (p.settlements.some(({ projectId }) => projectId === this.refused)) throw new Error("A row does not fit.");
+			return storage.settle(p);
 		};
 		const refusing = new Proxy(storage, {
 			get(_, key) {

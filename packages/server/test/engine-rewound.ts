@@ -7,8 +7,8 @@ class BackwardStorage {
 	back = 0;
 
 	readonly wrap = (storage: Storage): Storage => {
-		const appendEvents: Storage["appendEvents"] = async (requests, options) => {
-			const results = await storage.appendEvents(requests, options);
+		const appendEvents: Storage["appendEvents"] = async (p) => {
+			const results = await storage.appendEvents(p);
 			return results.map((one) =>
 				one.kind === "appended"
 					? { ...one, events: one.events.map((event) => ({ ...event, seq: event.seq - this.back })) }

@@ -253,7 +253,11 @@ export class EngineRig {
 			createdAt: this.clock.now(),
 			sealedDigest: this.seal.seal(createHash("sha256").update(name).digest(), id),
 		};
-		await this.change(() => this.storage.createWebhook(webhook, 100), { webhookId: id }, projectId);
+		await this.change(
+			() => this.storage.createWebhook({ ...webhook, maxPerProject: 100 }),
+			{ webhookId: id },
+			projectId,
+		);
 		return { id, url };
 	}
 

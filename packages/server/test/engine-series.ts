@@ -40,7 +40,7 @@ export function describeSeries(start: StartRig): void {
 				expect(attempt.status).toBe(i < 7 ? "retrying" : "failed");
 			}
 			expect(rig.clock.now() - begun).toBe((1 * 60 + 48) * 60_000 + 30_000);
-			const delivery = await rig.storage.getDelivery(rig.projectId, id, eventId!);
+			const delivery = await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! });
 			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 0, nextRetryAt: null });
 			expect(delivery!.attempts).toHaveLength(8);
 			rig.clock.advance(2 * DAY_MS);
@@ -75,7 +75,9 @@ export function describeSeries(start: StartRig): void {
 			const [eventId] = await rig.publish(1);
 			await series(rig, 4);
 			expect(rig.settled.map((a) => a.status)).toEqual(["retrying", "retrying", "retrying", "delivered"]);
-			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! }),
+			).toMatchObject({
 				state: "delivered",
 				attempt: 4,
 			});
@@ -88,11 +90,25 @@ export function describeSeries(start: StartRig): void {
 			rig.sender.script = () => 500;
 			const [eventId] = await rig.publish(1);
 			await rig.settledCount(1);
-			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+			expect(
+				await rig.storage.replayDelivery({
+					projectId: rig.projectId,
+					webhookId: id,
+					eventId: eventId!,
+					at: rig.clock.now(),
+				}),
+			).toEqual({
 				kind: "attempting",
 			});
 			await series(rig, 8);
-			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+			expect(
+				await rig.storage.replayDelivery({
+					projectId: rig.projectId,
+					webhookId: id,
+					eventId: eventId!,
+					at: rig.clock.now(),
+				}),
+			).toEqual({
 				kind: "queued",
 				replay: 1,
 			});
@@ -102,12 +118,21 @@ export function describeSeries(start: StartRig): void {
 			rig.sender.script = () => 200;
 			await series(rig, 10);
 			expect(rig.settled[9]).toMatchObject({ attempt: 2, replay: 1, status: "delivered" });
-			expect(await rig.storage.getDelivery(rig.projectId, id, eventId!)).toMatchObject({
+			expect(
+				await rig.storage.getDelivery({ projectId: rig.projectId, webhookId: id, eventId: eventId! }),
+			).toMatchObject({
 				state: "delivered",
 				attempt: 2,
 				replay: 1,
 			});
-			expect(await rig.storage.replayDelivery(rig.projectId, id, eventId!, rig.clock.now())).toEqual({
+			expect(
+				await rig.storage.replayDelivery({
+					projectId: rig.projectId,
+					webhookId: id,
+					eventId: eventId!,
+					at: rig.clock.now(),
+				}),
+			).toEqual({
 				kind: "queued",
 				replay: 2,
 			});
@@ -127,12 +152,28 @@ export function describeSeries(start: StartRig): void {
 				await rig.settledCount(30 * attempt);
 			}
 			rig.sender.script = () => 200;
-			const { count } = await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 1000);
+			const { count } = await rig.storage.replayFailed({
+				projectId: rig.projectId,
+				webhookId: id,
+				filter: {},
+				at: rig.clock.now(),
+				limit: 1000,
+			});
 			expect(count).toBe(30);
 			rig.engine.wake(rig.projectId);
 			await rig.settledCount(270);
 			expect(rig.sender.to(url).slice(240)).toEqual(ids);
-			expect((await rig.storage.replayFailed(rig.projectId, id, {}, rig.clock.now(), 1000)).count).toBe(0);
+			expect(
+				(
+					await rig.storage.replayFailed({
+						projectId: rig.projectId,
+						webhookId: id,
+						filter: {},
+						at: rig.clock.now(),
+						limit: 1000,
+					})
+				).count,
+			).toBe(0);
 		});
 	});
 }

@@ -33,7 +33,7 @@ describeFailover("storage in memory", async () => {
 				const body = encodeEnvelope({ id, type, createdAt, projectId, data: "{}" });
 				return { id, type, createdAt, createdAtGiven: false, body };
 			});
-			await storage.appendEvents([{ projectId, publishedAt: clock.now(), events }]);
+			await storage.appendEvents({ requests: [{ projectId, publishedAt: clock.now(), events }] });
 			await storage.close();
 			return events.map(({ id }) => id);
 		},

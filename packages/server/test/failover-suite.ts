@@ -59,7 +59,7 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 		},
 		/** The attempts of an event in a webhook's log, as the database has them. */
 		async attempts(eventId: string, webhookId: string): Promise<unknown[]> {
-			const delivery = await rig.storage.getDelivery(rig.projectId, webhookId, eventId);
+			const delivery = await rig.storage.getDelivery({ projectId: rig.projectId, webhookId, eventId });
 			return delivery!.attempts.map(({ attempt, status }) => [attempt, status]);
 		},
 		[Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -109,7 +109,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const changing = rig.engine
 				.change(
 					rig.projectId,
-					() => rig.storage.updateWebhook(rig.projectId, id, { url: moved }),
+					() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { url: moved } }),
 					() => ({ webhookId: id }),
 				)
 				.then(() => {
@@ -141,7 +141,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			const changing = rig.engine
 				.change(
 					rig.projectId,
-					() => rig.storage.updateWebhook(rig.projectId, id, { status: "paused" }),
+					() => rig.storage.updateWebhook({ projectId: rig.projectId, webhookId: id, patch: { status: "paused" } }),
 					() => ({ webhookId: id }),
 				)
 				.then(() => {

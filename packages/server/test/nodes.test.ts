@@ -47,7 +47,7 @@ test("a log that went back under a node is found when the node next looks, and w
 		const body = Buffer.from(`{"id":"${id}"}`);
 		return { id, type: "delivery.success", createdAt: rig.clock.now(), createdAtGiven: false, body };
 	});
-	await other.appendEvents([{ projectId: rig.projectId, publishedAt: rig.clock.now(), events }]);
+	await other.appendEvents({ requests: [{ projectId: rig.projectId, publishedAt: rig.clock.now(), events }] });
 	await other.close();
 	await storage.pass(rig.clock, 2_000);
 	await rig.settledCount(7);

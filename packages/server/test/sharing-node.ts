@@ -5,7 +5,7 @@ import { IdSource } from "../src/base/ids.ts";
 import { silentLogger } from "../src/base/logger.ts";
 import { Seal } from "../src/base/seal.ts";
 import { type RunningEngine, startEngine } from "../src/engine/index.ts";
-import type { Lease, Storage } from "../src/storage/port.ts";
+import type { Storage } from "../src/storage/port.ts";
 import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { ALL_TYPES, DAY_MS, ScriptedSender } from "./engine-rig.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
@@ -81,7 +81,7 @@ export class SharingNode {
 		const sealedDigest = seal.seal(createHash("sha256").update(id).digest(), id);
 		await this.#engine.change(
 			projectId,
-			() => this.#storage.createWebhook({ id, projectId, sealedDigest, ...webhook }, 100),
+			() => this.#storage.createWebhook({ id, projectId, sealedDigest, ...webhook, maxPerProject: 100 }),
 			() => ({ webhookId: id }),
 		);
 		const published = await this.#engine.publish(projectId, [{ type: "delivery.success", data: "{}" }]);
@@ -129,19 +129,19 @@ class Gate {
 /** The storage of a node, behind the gate, with the ledger told of leases. */
 function watched(name: string, storage: Storage, gate: Gate, ledger: LeaseLedger): Storage {
 	const told: Partial<Storage> = {
-		async acquireLeases(...asked) {
-			const leases = await storage.acquireLeases(...asked);
+		async acquireLeases(p) {
+			const leases = await storage.acquireLeases(p);
 			for (const lease of leases) ledger.granted(name, lease);
 			return leases;
 		},
-		async renewLeases(holder, leases, options) {
-			const renewal = await storage.renewLeases(holder, leases, options);
+		async renewLeases(p) {
+			const renewal = await storage.renewLeases(p);
 			for (const lease of renewal.renewed) ledger.renewed(name, lease);
 			return renewal;
 		},
-		releaseLease(lease: Lease, wakeAt, seen) {
-			ledger.released(name, lease);
-			return storage.releaseLease(lease, wakeAt, seen);
+		releaseLease(p) {
+			ledger.released(name, p.lease);
+			return storage.releaseLease(p);
 		},
 	};
 	return behind(gate, storage, told);

@@ -115,12 +115,12 @@ export class SlowRig {
 
 	async change(changes: { url?: string; status?: "active" | "paused"; events?: readonly string[] }): Promise<void> {
 		const { storage, projectId } = this.rig;
-		await this.rig.change(() => storage.updateWebhook(projectId, this.#webhookId, changes));
+		await this.rig.change(() => storage.updateWebhook({ projectId, webhookId: this.#webhookId, patch: changes }));
 	}
 
 	async delete(): Promise<void> {
 		const { storage, projectId } = this.rig;
-		await this.rig.change(() => storage.deleteWebhook(projectId, this.#webhookId));
+		await this.rig.change(() => storage.deleteWebhook({ projectId, webhookId: this.#webhookId }));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -24,15 +24,15 @@ const used = async (api: TestApi, budget: string): Promise<number> =>
 	);
 
 /** The storage, of which calls of one verb wait for this before they begin. */
-function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: unknown) => Promise<void>): Storage {
+function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: string) => Promise<void>): Storage {
 	return new Proxy(storage, {
 		get(target, name) {
 			const member: unknown = Reflect.get(target, name);
 			if (typeof member !== "function") return member;
 			if (name !== verb) return member.bind(target);
-			return async (...args: unknown[]) => {
-				await delay(args[0]);
-				return member.apply(target, args);
+			return async (p: { readonly projectId: string }) => {
+				await delay(p.projectId);
+				return member.call(target, p);
 			};
 		},
 	});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { REQUESTS } from "../base/budgets.ts";
 import type { PublishResult } from "../engine/engine.ts";
+import type { Params } from "../storage/port.ts";
 import { TestApi } from "./api.fixture.ts";
 
 const MAX_EVENT_BYTES = 10_000;
@@ -277,8 +278,8 @@ test("a reader from an epoch that the log has lost events of is told where to co
 				get(target, key) {
 					if (key === "epoch") return "2.00000002";
 					if (key === "readLogEnd")
-						return async (projectId: string, since?: string) => {
-							const end = await target.readLogEnd(projectId);
+						return async ({ projectId, since }: Params<"readLogEnd">) => {
+							const end = await target.readLogEnd({ projectId });
 							return end && { ...end, kept: since === "1.00000001" ? 3 : null };
 						};
 					const value: unknown = Reflect.get(target, key, target);

@@ -152,7 +152,11 @@ test("closing finishes what is under way, says that the connection ends, and tak
 	await closing;
 	await stopListening;
 	agent.destroy();
-	const log = await api.storage.readLog(project.split("/").at(-1)!, 0, { maxEvents: 10, maxBytes: 1_000 });
+	const log = await api.storage.readLog({
+		projectId: project.split("/").at(-1)!,
+		after: 0,
+		window: { maxEvents: 10, maxBytes: 1_000 },
+	});
 	expect(log).toHaveLength(1);
 });
 

@@ -150,7 +150,7 @@ export function startEngine(options: EngineOptions): RunningEngine {
 			const id = ids.next("event");
 			const createdAt = clock.now();
 			const body = encodeEnvelope({ id, type, createdAt, projectId, data: JSON.stringify(sample) });
-			const stored = await storage.appendTestEvent(projectId, webhookId, { id, type, createdAt, body });
+			const stored = await storage.appendTestEvent({ projectId, webhookId, event: { id, type, createdAt, body } });
 			if (stored !== "queued") return { kind: stored };
 			directory.queuesChanged(projectId, webhookId);
 			return { kind: "queued", eventId: id };

@@ -63,8 +63,8 @@ export class RetentionSweeper {
 	async #sweep(): Promise<void> {
 		const cutoff = this.#clock.now() - this.#retentionMs;
 		try {
-			const attempts = await this.#steps((from) => this.#storage.sweepAttempts(cutoff, STEP_ROWS, from));
-			const events = await this.#steps((from) => this.#storage.sweepEvents(cutoff, STEP_ROWS, from));
+			const attempts = await this.#steps((from) => this.#storage.sweepAttempts({ cutoff, limit: STEP_ROWS, from }));
+			const events = await this.#steps((from) => this.#storage.sweepEvents({ cutoff, limit: STEP_ROWS, from }));
 			if (attempts + events > 0)
 				this.#logger.info({ attempts, events }, "deleted expired events and delivery log entries");
 		} catch (error) {

@@ -48,7 +48,7 @@ export class Projects {
 	}
 
 	get(projectId: string): Promise<Project | null> {
-		return this.#options.storage.getProject(projectId);
+		return this.#options.storage.getProject({ projectId });
 	}
 
 	list(page: Page): Promise<Project[]> {
@@ -57,7 +57,7 @@ export class Projects {
 
 	/** Null when there is no such project. */
 	rename(projectId: string, name: string): Promise<Project | null> {
-		return this.#options.storage.renameProject(projectId, name);
+		return this.#options.storage.renameProject({ projectId, name });
 	}
 
 	/** Installs the Developer app, or takes it off, which pauses every webhook. Null when there is no such project. */
@@ -65,7 +65,7 @@ export class Projects {
 		const { engine, storage } = this.#options;
 		return engine.change(
 			projectId,
-			() => storage.setDeveloperApp(projectId, installed),
+			() => storage.setDeveloperApp({ projectId, installed }),
 			(project) => (project ? "project" : "nothing"),
 		);
 	}

@@ -166,7 +166,7 @@ export class Webhooks {
 		const sealedDigest = seal.seal(secretDigest(secret), id);
 		const result = await engine.change(
 			projectId,
-			() => storage.createWebhook({ ...webhook, sealedDigest }, limits.maxWebhooksPerProject),
+			() => storage.createWebhook({ ...webhook, sealedDigest, maxPerProject: limits.maxWebhooksPerProject }),
 			(created) => (created === "created" ? { webhookId: id } : "nothing"),
 		);
 		if (result === "limit") return { kind: "limit", max: limits.maxWebhooksPerProject };
@@ -183,18 +183,15 @@ export class Webhooks {
 	}
 
 	async get(projectId: string, webhookId: string): Promise<WebhookView | null> {
-		const webhook = await this.#options.storage.getWebhook(projectId, webhookId);
+		const webhook = await this.#options.storage.getWebhook({ projectId, webhookId });
 		return webhook && this.#view(webhook);
 	}
 
 	async list(projectId: string, page: Page): Promise<WebhookView[]> {
 		const { storage } = this.#options;
-		const webhooks = await storage.listWebhooks(projectId, page);
+		const webhooks = await storage.listWebhooks({ projectId, ...page });
 		if (webhooks.length === 0) return [];
-		const backlogs = await storage.readBacklogs(
-			projectId,
-			webhooks.map(({ id }) => id),
-		);
+		const backlogs = await storage.readBacklogs({ projectId, webhookIds: webhooks.map(({ id }) => id) });
 		return webhooks.map((webhook) => ({ webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG }));
 	}
 
@@ -210,7 +207,7 @@ export class Webhooks {
 		const { engine, storage } = this.#options;
 		const webhook = await engine.change(
 			projectId,
-			() => storage.updateWebhook(projectId, webhookId, patch),
+			() => storage.updateWebhook({ projectId, webhookId, patch }),
 			(updated) => (updated ? { webhookId } : "nothing"),
 		);
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
@@ -223,7 +220,7 @@ export class Webhooks {
 		const sealedDigest = seal.seal(secretDigest(secret), webhookId);
 		const rotated = await engine.change(
 			projectId,
-			() => storage.rotateSecret(projectId, webhookId, sealedDigest),
+			() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),
 			(found) => (found ? { webhookId } : "nothing"),
 		);
 		return rotated ? secret : null;
@@ -234,13 +231,16 @@ export class Webhooks {
 		const { engine, storage } = this.#options;
 		return engine.change(
 			projectId,
-			() => storage.deleteWebhook(projectId, webhookId),
+			() => storage.deleteWebhook({ projectId, webhookId }),
 			(found) => (found ? { webhookId } : "nothing"),
 		);
 	}
 
 	async #view(webhook: Webhook): Promise<WebhookView> {
-		const backlogs = await this.#options.storage.readBacklogs(webhook.projectId, [webhook.id]);
+		const backlogs = await this.#options.storage.readBacklogs({
+			projectId: webhook.projectId,
+			webhookIds: [webhook.id],
+		});
 		return { webhook, backlog: backlogs.get(webhook.id) ?? NO_BACKLOG };
 	}
 }

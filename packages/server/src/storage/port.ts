@@ -1,14 +1,14 @@
 /**
- * The storage port: verbs of the domain, and nothing of SQL, tables or transactions. Each engine (a folder beside this
- * file) implements {@link Storage} and passes the suite in `test/storage/conformance/`; differences are declared in
- * {@link Capabilities}, never guessed from an engine's name.
+ * The storage port: the domain's verbs, without SQL, tables or transactions. Each engine (a folder next to this file)
+ * implements {@link Storage} and passes the suite in `test/storage/conformance/`. Engines differ only in their
+ * {@link Capabilities}.
  *
- * Who writes what: *publish* calls `appendEvents`; *settle* calls `settle`; *actor* alone moves leases. People's
- * changes (webhooks, keys, replays) come through the registry and the API. Every change that gives a project work rings
- * its alarm in the same transaction.
+ * *Publish* calls `appendEvents`, *settle* calls `settle`, and only *actor* changes leases. Users' changes (webhooks, keys,
+ * replays) come through the registry and the API. A change that gives a project work sets its alarm in the same
+ * transaction.
  *
- * All methods answer after the change is durable. They reject only when the storage itself is lost or full
- * ({@link StorageError}); everything that can be expected is a value.
+ * Writes resolve once they are durable. Verbs reject only if storage fails ({@link StorageError}); every outcome that can
+ * be expected is a value.
  */
 import type { DeliveryStorage } from "./port/delivery.ts";
 import type { FactStorage } from "./port/facts.ts";
@@ -19,16 +19,27 @@ import type { NeighbourStorage } from "./port/neighbours.ts";
 import type { RegistryStorage } from "./port/registry.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
-/** What each engine writes in its own way. */
-export interface NativeStorage
+/** The verbs that each engine implements itself. Each takes one parameter object, or nothing. */
+export interface NativeVerbs
 	extends LogStorage,
 		RegistryStorage,
 		DeliveryStorage,
 		HistoryStorage,
 		InsightStorage,
 		FactStorage,
-		RetentionStorage {
+		RetentionStorage {}
+
+/** The parameter object of a verb, and what it resolves to. */
+export type Params<K extends keyof NativeVerbs> = Parameters<NativeVerbs[K]>[0];
+export type Result<K extends keyof NativeVerbs> = Awaited<ReturnType<NativeVerbs[K]>>;
+
+export interface NativeStorage extends NativeVerbs {
 	readonly capabilities: Capabilities;
+	/**
+	 * Names the current epoch: a stretch of the database's history in which nothing was lost. A failover begins another.
+	 * A log may have lost its last events by then, and gives their numbers to other events.
+	 */
+	readonly epoch: string;
 	/** Null where one process has the database for itself. */
 	readonly neighbours: NeighbourStorage | null;
 	/** Resolves when a read and a write both get through; rejects otherwise. */

@@ -54,9 +54,9 @@ test("baskets of a project whose rows are locked keep no others waiting, and are
 		...{ projectId, basketId: `b${i}`, touchedAt: 0, data: "{}" },
 	}));
 	const storage = {
-		takeDueBaskets: async (_now: number, _until: number, limit: number) => due.splice(0, limit),
+		takeDueBaskets: async ({ limit }: { readonly limit: number }) => due.splice(0, limit),
 		nextBasketDue: async () => null,
-		async abandonBaskets(projectId: string) {
+		async abandonBaskets({ projectId }: { readonly projectId: string }) {
 			abandoned.push(projectId);
 			if (projectId === "free") freed.resolve();
 			if (projectId === "held") throw new StorageError("locked", "A row is locked.");
@@ -100,7 +100,7 @@ test("baskets of a project are abandoned in the order in which they were touched
 	const storage = {
 		takeDueBaskets: async () => due.splice(0),
 		nextBasketDue: async () => null,
-		async abandonBaskets(_projectId: string, baskets: readonly { readonly basketId: string }[]) {
+		async abandonBaskets({ baskets }: { readonly baskets: readonly { readonly basketId: string }[] }) {
 			abandoned.resolve(baskets.map(({ basketId }) => basketId));
 			return [];
 		},

@@ -72,7 +72,7 @@ onEachEngine((openStore) => {
 		await world.stop();
 		const due = begin + IDLE_MS;
 		world.clock.advanceTo(due);
-		expect(await world.storage.takeDueBaskets(due, due + 5_000, 10)).toHaveLength(1);
+		expect(await world.storage.takeDueBaskets({ now: due, until: due + 5_000, limit: 10 })).toHaveLength(1);
 		await world.restart();
 		expect(await world.types(project)).toEqual([]);
 		await world.advanceTo(due + 5_000);

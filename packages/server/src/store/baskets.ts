@@ -64,14 +64,14 @@ export class Baskets {
 			const dueAt = at + this.#options.idleMs;
 			// Before it is stored: should storage fail, it may be stored all the same.
 			this.#options.onTouched(dueAt);
-			const kind = await this.#recorder.storage.touchBasket(projectId, { basketId, at, dueAt, data });
+			const kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });
 			return kind === "touched" ? { kind, at, dueAt } : { kind };
 		});
 	}
 
 	remove(projectId: string, basketId: string): Promise<RemoveResult> {
 		return this.#recorder.admit(projectId, 0, async () => ({
-			kind: await this.#recorder.storage.removeBasket(projectId, basketId),
+			kind: await this.#recorder.storage.removeBasket({ projectId, basketId }),
 		}));
 	}
 }
@@ -166,7 +166,7 @@ export class BasketTimer {
 		const locked = new Set<string>();
 		for (;;) {
 			const now = recorder.now();
-			const baskets = await recorder.storage.takeDueBaskets(now, now + TRY_AGAIN_MS, BATCH);
+			const baskets = await recorder.storage.takeDueBaskets({ now, until: now + TRY_AGAIN_MS, limit: BATCH });
 			const byProject = Map.groupBy(baskets, ({ projectId }) => projectId);
 			const ends = await Promise.allSettled(
 				[...byProject].map(async ([id, some]) => {
@@ -189,7 +189,7 @@ export class BasketTimer {
 				return { basketId, touchedAt, event: recorder.candidate(projectId, "basket.abandoned", at, data) };
 			});
 		try {
-			const appended = await recorder.storage.abandonBaskets(projectId, abandoned, at);
+			const appended = await recorder.storage.abandonBaskets({ projectId, baskets: abandoned, at });
 			if (appended.length > 0) engine.appended(projectId, appended);
 			return "done";
 		} catch (error) {

@@ -27,7 +27,7 @@ export class Refunds {
 
 	async #store(projectId: string, orderId: string, { refund_id, amount_cents }: RefundInput): Promise<RefundResult> {
 		// An order's currency never changes, so it may be read before the transaction.
-		const order = await this.#recorder.storage.getOrder(projectId, orderId);
+		const order = await this.#recorder.storage.getOrder({ projectId, orderId });
 		if (order === null) return { kind: "no_order" };
 		const { currency } = order;
 		const at = this.#recorder.now();
@@ -36,14 +36,17 @@ export class Refunds {
 			assertFits(payloadFaults("purchase.refunded", data));
 			return this.#recorder.candidate(projectId, "purchase.refunded", at, JSON.stringify(data));
 		};
-		const result = await this.#recorder.storage.recordRefund(projectId, {
-			orderId,
-			refundId: refund_id,
-			digest: digestOf({ orderId, refund_id, amount_cents }),
-			at,
-			amountCents: amount_cents,
-			partial: candidate(true),
-			whole: candidate(false),
+		const result = await this.#recorder.storage.recordRefund({
+			projectId,
+			refund: {
+				orderId,
+				refundId: refund_id,
+				digest: digestOf({ orderId, refund_id, amount_cents }),
+				at,
+				amountCents: amount_cents,
+				partial: candidate(true),
+				whole: candidate(false),
+			},
 		});
 		if (result.kind === "too_much") return { ...result, currency };
 		return result.kind === "no_order" ? result : this.#recorder.done(projectId, result);
@@ -86,7 +89,7 @@ export class Chargebacks {
 
 	async #store(projectId: string, orderId: string, input: ChargebackInput): Promise<OrderFactResult> {
 		const { chargeback_id, amount_cents, reason } = input;
-		const order = await this.#recorder.storage.getOrder(projectId, orderId);
+		const order = await this.#recorder.storage.getOrder({ projectId, orderId });
 		if (order === null) return { kind: "no_order" };
 		const payload = { chargeback_id, order_id: orderId, amount_cents, currency: order.currency, reason };
 		const misfits = payloadFaults("chargeback.created", payload);
@@ -95,12 +98,15 @@ export class Chargebacks {
 		const tooLarge = this.#recorder.sizeFault(data);
 		if (tooLarge !== null) return tooLarge;
 		const at = this.#recorder.now();
-		const result = await this.#recorder.storage.recordChargeback(projectId, {
-			orderId,
-			chargebackId: chargeback_id,
-			digest: digestOf({ orderId, ...input }),
-			at,
-			event: this.#recorder.candidate(projectId, "chargeback.created", at, data),
+		const result = await this.#recorder.storage.recordChargeback({
+			projectId,
+			chargeback: {
+				orderId,
+				chargebackId: chargeback_id,
+				digest: digestOf({ orderId, ...input }),
+				at,
+				event: this.#recorder.candidate(projectId, "chargeback.created", at, data),
+			},
 		});
 		return result.kind === "no_order" ? result : this.#recorder.done(projectId, result);
 	}
@@ -146,12 +152,15 @@ export class Deliverables {
 		if (tooLarge !== null) return tooLarge;
 		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
-			const result = await this.#recorder.storage.recordDeliverable(projectId, {
-				orderId,
-				deliverableId,
-				digest: digestOf({ orderId, deliverableId, ...input }),
-				at,
-				event: this.#recorder.candidate(projectId, type, at, data),
+			const result = await this.#recorder.storage.recordDeliverable({
+				projectId,
+				deliverable: {
+					orderId,
+					deliverableId,
+					digest: digestOf({ orderId, deliverableId, ...input }),
+					at,
+					event: this.#recorder.candidate(projectId, type, at, data),
+				},
 			});
 			return result.kind === "no_order" ? result : this.#recorder.done(projectId, result);
 		});

@@ -55,7 +55,7 @@ export class Orders {
 	async #store(projectId: string, orders: readonly NewOrder[]): Promise<FactResult[]> {
 		if (orders.length === 0) return [];
 		const bytes = orders.reduce((sum, { purchaseCompleted }) => sum + purchaseCompleted.body.length, 0);
-		const storing = () => this.#recorder.storage.recordOrders(projectId, orders);
+		const storing = () => this.#recorder.storage.recordOrders({ projectId, orders });
 		const recorded = await this.#recorder.admit(projectId, bytes, storing, orders.length);
 		if ("kind" in recorded) return orders.map(() => recorded);
 		return recorded.map((result) => this.#recorder.done(projectId, result));

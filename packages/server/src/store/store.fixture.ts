@@ -130,7 +130,7 @@ export class TestStore {
 	}
 
 	async log(projectId: string): Promise<{ type: string; createdAt: number; data: Record<string, unknown> }[]> {
-		const events = await this.storage.readLog(projectId, 0, { maxEvents: 10_000, maxBytes: 1e9 });
+		const events = await this.storage.readLog({ projectId, after: 0, window: { maxEvents: 10_000, maxBytes: 1e9 } });
 		return events.map(({ type, createdAt, body }) => ({
 			type,
 			createdAt,

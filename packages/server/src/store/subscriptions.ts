@@ -34,12 +34,15 @@ export class Subscriptions {
 		if (tooLarge !== null) return tooLarge;
 		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
-			const result = await this.#recorder.storage.recordSubscription(projectId, {
-				subscriptionId: subscription_id,
-				digest: digestOf(payload),
-				at,
-				data,
-				event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+			const result = await this.#recorder.storage.recordSubscription({
+				projectId,
+				subscription: {
+					subscriptionId: subscription_id,
+					digest: digestOf(payload),
+					at,
+					data,
+					event: this.#recorder.candidate(projectId, "subscription.created", at, data),
+				},
 			});
 			return this.#recorder.done(projectId, result);
 		});
@@ -51,11 +54,11 @@ export class Subscriptions {
 
 	async #cancel(projectId: string, subscriptionId: string): Promise<CancelResult> {
 		const { storage } = this.#recorder;
-		const data = await storage.getSubscription(projectId, subscriptionId);
+		const data = await storage.getSubscription({ projectId, subscriptionId });
 		if (data === null) return { kind: "no_subscription" };
 		const at = this.#recorder.now();
 		const event = this.#recorder.candidate(projectId, "subscription.canceled", at, data);
-		const result = await storage.cancelSubscription(projectId, subscriptionId, at, event);
+		const result = await storage.cancelSubscription({ projectId, subscriptionId, at, event });
 		return result.kind === "no_subscription" ? result : this.#recorder.done(projectId, result);
 	}
 }

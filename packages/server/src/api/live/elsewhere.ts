@@ -107,7 +107,11 @@ export class Elsewhere {
 	}
 
 	async #newestAttempt(projectId: string): Promise<string | undefined> {
-		const { rows } = await this.#options.storage.listAttempts(projectId, {}, { limit: 1, maxBytes: 1 });
+		const { rows } = await this.#options.storage.listAttempts({
+			projectId,
+			filter: {},
+			page: { limit: 1, maxBytes: 1 },
+		});
 		return rows[0]?.id;
 	}
 }

@@ -37,7 +37,11 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			success: { status: 200, description: "A page of attempts.", schema: AttemptList },
 			async handler({ params: { project_id }, query }) {
 				const page = { ...pageOf(query), maxBytes: RESPONSES.pageBytes };
-				const { rows, next } = await storage.listAttempts(project_id, attemptFilter(query), page);
+				const { rows, next } = await storage.listAttempts({
+					projectId: project_id,
+					filter: attemptFilter(query),
+					page,
+				});
 				return { data: rows.map(presentAttempt), next_cursor: nextCursor(next) };
 			},
 		}),
@@ -54,7 +58,11 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "A page of attempts.", schema: AttemptSummaryList },
 			async handler({ params: { project_id }, query }) {
-				const { rows, next } = await storage.listAttemptSummaries(project_id, attemptFilter(query), pageOf(query));
+				const { rows, next } = await storage.listAttemptSummaries({
+					projectId: project_id,
+					filter: attemptFilter(query),
+					page: pageOf(query),
+				});
 				return { data: rows.map(presentAttemptSummary), next_cursor: nextCursor(next) };
 			},
 		}),
@@ -71,7 +79,7 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			rate: "reads",
 			success: { status: 200, description: "How many.", schema: AttemptCount },
 			handler: ({ params: { project_id }, query }) =>
-				storage.countAttempts(project_id, attemptFilter(query), MAX_COUNT),
+				storage.countAttempts({ projectId: project_id, filter: attemptFilter(query), max: MAX_COUNT }),
 		}),
 		defineRoute({
 			method: "GET",
@@ -82,7 +90,9 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			access: "developer",
 			success: { status: 200, description: "The attempt.", schema: Attempt },
 			async handler({ params: { project_id, attempt_id } }) {
-				const attempt = isId("attempt", attempt_id) ? await storage.getAttempt(project_id, attempt_id) : null;
+				const attempt = isId("attempt", attempt_id)
+					? await storage.getAttempt({ projectId: project_id, attemptId: attempt_id })
+					: null;
 				if (!attempt) throw notFound("attempt");
 				return presentAttempt(attempt);
 			},

@@ -30,7 +30,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params: { project_id, webhook_id, event_id } }) {
-				const delivery = await storage.getDelivery(project_id, webhook_id, event_id);
+				const delivery = await storage.getDelivery({ projectId: project_id, webhookId: webhook_id, eventId: event_id });
 				if (!delivery) throw notFound("delivery");
 				const { state, attempt, replay, nextRetryAt, attempts } = delivery;
 				return {
@@ -55,7 +55,12 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
 			problems: { conflict: "The delivery is still attempting." },
 			async handler({ params: { project_id, webhook_id, event_id }, audit }) {
-				const result = await storage.replayDelivery(project_id, webhook_id, event_id, clock.now());
+				const result = await storage.replayDelivery({
+					projectId: project_id,
+					webhookId: webhook_id,
+					eventId: event_id,
+					at: clock.now(),
+				});
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
 					throw new Problem("conflict", "This delivery is still attempting. It can be replayed once it is over.");
@@ -78,7 +83,9 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			rate: "bulkReplays",
 			success: { status: 202, description: "How many deliveries were begun again.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
-				const webhook = isId("webhook", webhook_id) ? await storage.getWebhook(project_id, webhook_id) : null;
+				const webhook = isId("webhook", webhook_id)
+					? await storage.getWebhook({ projectId: project_id, webhookId: webhook_id })
+					: null;
 				if (!webhook) throw notFound("webhook");
 				const at = clock.now();
 				const range = timeRange(body.since, body.until);
@@ -87,14 +94,14 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				let count = 0;
 				let after: string | null = null;
 				do {
-					const step: { count: number; next: string | null } = await storage.replayFailed(
-						project_id,
-						webhook_id,
+					const step: { count: number; next: string | null } = await storage.replayFailed({
+						projectId: project_id,
+						webhookId: webhook_id,
 						filter,
 						at,
-						REPLAY_STEP,
-						...(after === null ? [] : [after]),
-					);
+						limit: REPLAY_STEP,
+						after: after ?? undefined,
+					});
 					count += step.count;
 					after = step.next;
 					if (step.count > 0) engine.wake(project_id);
@@ -130,7 +137,9 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 	async function replayThese(projectId: string, deliveries: readonly DeliveryKey[]) {
 		const at = clock.now();
 		const results = await Promise.all(
-			deliveries.map(({ webhook_id, event_id }) => storage.replayDelivery(projectId, webhook_id, event_id, at)),
+			deliveries.map(({ webhook_id, event_id }) =>
+				storage.replayDelivery({ projectId, webhookId: webhook_id, eventId: event_id, at }),
+			),
 		);
 		const count = results.filter(({ kind }) => kind === "queued").length;
 		return { count, skipped: deliveries.length - count };
@@ -139,9 +148,10 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 	async function replayMatching(projectId: string, { filter = {}, dry_run = false, cursor, before }: Request) {
 		const now = clock.now();
 		const at = Math.min((before === undefined ? null : parseTime(before)) ?? now, now);
-		const after = cursor === undefined ? {} : { after: decodeCursor(cursor, (text) => isId("attempt", text)) };
-		const options = { dryRun: dry_run, ...after };
-		const { count, next } = await storage.replayMatching(projectId, attemptFilter(filter), at, STEP, options);
+		const after = cursor === undefined ? undefined : decodeCursor(cursor, (text) => isId("attempt", text));
+		const matching = { projectId, selection: attemptFilter(filter), at, limit: STEP, after };
+		const step = dry_run ? storage.countMatching(matching) : storage.replayMatching(matching);
+		const { count, next } = await step;
 		return { count, next_cursor: next === null ? null : encodeCursor(next), before: formatTime(at) };
 	}
 

@@ -140,7 +140,9 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				headers: { "X-Posthorn-Seq": "Its place in the project's log; negative for test events." },
 			},
 			async handler({ params: { project_id, event_id } }) {
-				const event = EVENT_ID.test(event_id) ? await storage.findEvent(project_id, event_id) : null;
+				const event = EVENT_ID.test(event_id)
+					? await storage.findEvent({ projectId: project_id, eventId: event_id })
+					: null;
 				if (!event) throw notFound("event");
 				return new RawAnswer(event.body, "application/json", { "X-Posthorn-Seq": String(event.seq) });
 			},
@@ -149,7 +151,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 
 	/** Throws 409 when the log does not hold what was read of it up to this place, and 404 when there is no project. */
 	async function checkPlace(projectId: string, { after, epoch }: Place): Promise<void> {
-		const end = await storage.readLogEnd(projectId, epoch);
+		const end = await storage.readLogEnd({ projectId, since: epoch });
 		if (end === null) throw notFound("project");
 		const { lastSeq, kept } = end;
 		const continueAfter = Math.min(lastSeq, kept ?? lastSeq);
@@ -191,7 +193,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			raw.socket.once("close", wait.cancel);
 			try {
 				const window = { maxEvents: 1, maxBytes: 1 };
-				const rows = await storage.readLog(projectId, place.after, window, ...(types ? [types] : []));
+				const rows = await storage.readLog({ projectId, after: place.after, window, types });
 				if (rows.length > 0) return;
 				await checkPlace(projectId, place);
 				end = await wait.end;
@@ -208,19 +210,19 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		for (;;) {
 			const { epoch } = storage;
 			const window = { maxEvents: limit + 1, maxBytes: RESPONSES.pageBytes };
-			const rows = await storage.readLog(projectId, after, window, ...(types ? [types] : []));
+			const rows = await storage.readLog({ projectId, after, window, types });
 			if (rows.length === 0 || (place.epoch !== undefined && place.epoch !== epoch)) await checkPlace(projectId, place);
 			const shown = rows.slice(0, limit);
 			const lastSeq = shown.at(-1)?.seq ?? after;
 			let more = rows.length > limit;
 			if (!more && shown.length > 0) {
 				// Whether the log or the page ended is not said, so look.
-				const next = await storage.readLog(
+				const next = await storage.readLog({
 					projectId,
-					lastSeq,
-					{ maxEvents: 1, maxBytes: 1 },
-					...(types ? [types] : []),
-				);
+					after: lastSeq,
+					window: { maxEvents: 1, maxBytes: 1 },
+					types,
+				});
 				more = next.length > 0;
 			}
 			// What was read while the epoch changed may be of either.

@@ -54,7 +54,10 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 				const span = statsSpan(range, clock.now());
 				const { since, until, stepMs } = span;
 				const which = webhook_id === undefined ? {} : { webhookId: webhook_id };
-				return presentStats(span, await storage.readStats(project_id, { since, until, stepMs, ...which }));
+				return presentStats(
+					span,
+					await storage.readStats({ projectId: project_id, query: { since, until, stepMs, ...which } }),
+				);
 			},
 		}),
 		defineRoute({
@@ -69,11 +72,14 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			success: { status: 200, description: "The health of every webhook, oldest first.", schema: WebhookHealthList },
 			async handler({ params: { project_id } }) {
 				const { since, until, stepMs } = statsSpan("day", clock.now());
-				const [views, healths] = await Promise.all([everyWebhook(project_id), storage.readHealth(project_id)]);
+				const [views, healths] = await Promise.all([
+					everyWebhook(project_id),
+					storage.readHealth({ projectId: project_id }),
+				]);
 				const byId = new Map(healths.map((health) => [health.webhookId, health]));
 				const data = views.map(async (view) => {
 					const webhookId = view.webhook.id;
-					const day = await storage.readStats(project_id, { since, until, stepMs, webhookId });
+					const day = await storage.readStats({ projectId: project_id, query: { since, until, stepMs, webhookId } });
 					return presentHealth(view, byId.get(webhookId), day);
 				});
 				return { data: await Promise.all(data) };
@@ -93,7 +99,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			success: { status: 200, description: "What waits.", schema: WaitingList },
 			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
-				const waiting = await storage.listWaitingRetries(project_id, webhook_id, limit);
+				const waiting = await storage.listWaitingRetries({ projectId: project_id, webhookId: webhook_id, limit });
 				return { data: waiting.map(presentWaiting) };
 			},
 		}),

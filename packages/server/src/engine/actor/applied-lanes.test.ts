@@ -10,7 +10,7 @@ class Reads {
 	readonly loader: LaneLoader;
 
 	constructor() {
-		const loadLanes = (_: string, webhookId: string | null = null): Promise<LoadedLanes> =>
+		const loadLanes = ({ webhookId = null }: { readonly webhookId: string | null }): Promise<LoadedLanes> =>
 			new Promise((resolve) => {
 				const answer = (revision: number): void =>
 					resolve({ lanes: [], seen: { lastSeq: 0, revision }, handedOver: [] });

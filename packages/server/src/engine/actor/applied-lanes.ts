@@ -125,7 +125,7 @@ export class LaneLoader {
 	async #loadOne({ webhookId, since }: LaneChange): Promise<boolean> {
 		if (this.#full > 0 || this.#revision() !== since) return false;
 		const { context, projectId } = this.#work;
-		const loaded = await context.storage.loadLanes(projectId, webhookId);
+		const loaded = await context.storage.loadLanes({ projectId, webhookId });
 		if (loaded.seen.revision !== since + 1) return false;
 		await this.#apply(loaded, webhookId);
 		return true;
@@ -141,7 +141,7 @@ export class LaneLoader {
 		await this.#reading?.catch(() => undefined);
 		this.#next = null;
 		const { context, projectId } = this.#work;
-		const reading = context.storage.loadLanes(projectId);
+		const reading = context.storage.loadLanes({ projectId });
 		this.#reading = reading;
 		await this.#apply(await reading, null);
 	}
@@ -187,7 +187,7 @@ export class RemoteAttempts {
 		this.#timer = clock.setTimeout(
 			async () => {
 				try {
-					await storage.forgetHandedOver(projectId);
+					await storage.forgetHandedOver({ projectId });
 					await this.#load();
 					post({ kind: "watch_remote" });
 				} catch (error) {

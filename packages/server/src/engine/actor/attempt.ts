@@ -204,7 +204,7 @@ export class Attempts {
 		const { context, open, post, projectId } = this.#work;
 		open.begin();
 		context.storage
-			.endDeletion(projectId, webhookId)
+			.endDeletion({ projectId, webhookId })
 			.catch((error) => context.logger.warn({ err: error, webhookId }, "failed to finish a webhook's deletion"))
 			.then(() => post({ kind: "deletion_ended" }));
 	}

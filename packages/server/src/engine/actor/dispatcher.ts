@@ -215,7 +215,7 @@ export class Dispatcher {
 		const { context, projectId, post, readFailed } = this.#work;
 		const seqs = lane.unread;
 		lane.awaits = OPEN_READ;
-		context.storage.readEvents(projectId, seqs).then(
+		context.storage.readEvents({ projectId, seqs }).then(
 			(events) => post({ kind: "open", lane, seqs, events }),
 			(error) => readFailed(error, () => post({ kind: "open", lane, seqs, events: null })),
 		);

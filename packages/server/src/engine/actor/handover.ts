@@ -158,7 +158,7 @@ export class Handover {
 		const { storage, clock, logger } = this.#context;
 		for (;;) {
 			try {
-				return await storage.settleHandedOver(attempt, settlement);
+				return await storage.settleHandedOver({ handedOver: attempt, settlement });
 			} catch (error) {
 				const { projectId } = settlement;
 				const isAway = error instanceof StorageError && error.code !== "closed";

@@ -29,7 +29,7 @@ export class LogCheck {
 			this.#readingEnd = false;
 			post({ kind: "recheck" });
 		};
-		context.storage.readLogEnd(projectId).then(
+		context.storage.readLogEnd({ projectId }).then(
 			(end) => {
 				if (end !== null) post({ kind: "reaches", lastSeq: end.lastSeq });
 				if (this.#endMoved) again();
@@ -45,7 +45,7 @@ export class LogCheck {
 		this.#running = true;
 		const { context, projectId, post } = this.#work;
 		context.storage
-			.readEvents(projectId, [event.seq])
+			.readEvents({ projectId, seqs: [event.seq] })
 			.then(([stored]) => {
 				if (stored?.id !== event.id) post({ kind: "rewound" });
 			})

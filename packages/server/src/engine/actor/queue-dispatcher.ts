@@ -81,7 +81,7 @@ export class QueueDispatcher {
 		const wanted = this.#wanted;
 		this.#wanted = [];
 		const seqs = [...new Set(wanted.map(({ retry }) => retry.seq))];
-		context.storage.readEvents(projectId, seqs).then(
+		context.storage.readEvents({ projectId, seqs }).then(
 			(events) => post({ kind: "bodies", wanted, events }),
 			(error) => readFailed(error, () => post({ kind: "bodies", wanted, events: null })),
 		);
@@ -129,7 +129,7 @@ export class QueueDispatcher {
 	#loadQueue(lane: Lane, name: QueueName): void {
 		const { context, projectId, post, readFailed } = this.#work;
 		const limit = lane.queue(name).beginLoad(lane.queuedInFlight);
-		context.storage.readRetries(projectId, lane.webhookId, name, limit).then(
+		context.storage.readRetries({ projectId, webhookId: lane.webhookId, queue: name, limit }).then(
 			(rows) => post({ kind: "queue", lane, name, rows, limit }),
 			(error) => readFailed(error, () => post({ kind: "queue", lane, name, rows: null, limit })),
 		);

@@ -291,7 +291,7 @@ export class Directory {
 		const { projectId, lease } = actor;
 		await this.#owned.leave(actor, async () => {
 			try {
-				await storage.releaseLease(lease, clock.now(), { lastSeq: -1, revision: -1 });
+				await storage.releaseLease({ lease, wakeAt: clock.now(), seen: { lastSeq: -1, revision: -1 } });
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 			}

@@ -21,7 +21,7 @@ function setUp() {
 	const lapsed: string[] = [];
 	const renewals: { readonly at: number; readonly answer: () => void; readonly refuse: () => void }[] = [];
 	const storage: Partial<Storage> = {
-		renewLeases: (_, leases) =>
+		renewLeases: ({ leases }) =>
 			new Promise((resolve) => {
 				renewals.push({
 					at: clock.elapsed() - begun,

@@ -148,7 +148,7 @@ export class LeaseKeeper {
 			this.#renewedAt = since;
 			return since;
 		}
-		const renewal = await this.#context.storage.renewLeases(holder, leases);
+		const renewal = await this.#context.storage.renewLeases({ holder, leases });
 		this.#renewedAt = since;
 		this.#apply(leases, renewal, since);
 		if (renewal.locked.length > 0) this.#renewLocked(renewal.locked);
@@ -191,14 +191,14 @@ export class LeaseKeeper {
 		const { storage, clock, logger } = this.#context;
 		const { holder } = this.#options;
 		const again = momentOf(clock);
-		const together = await storage.renewLeases(holder, leases);
+		const together = await storage.renewLeases({ holder, leases });
 		this.#apply(leases, together, again);
 		const isStuck = ({ projectId }: Lease) => Number(this.#stuck.has(projectId));
 		let waits = WAITS_PER_RENEWAL;
 		for (const lease of together.locked.toSorted((a, b) => isStuck(a) - isStuck(b))) {
 			if (waits === 0) break;
 			const since = momentOf(clock);
-			const renewal = await storage.renewLeases(holder, [lease], { waits: true });
+			const renewal = await storage.renewLeases({ holder, leases: [lease], waits: true });
 			this.#apply([lease], renewal, since);
 			if (renewal.locked.length === 0) continue;
 			waits -= 1;
@@ -253,7 +253,7 @@ export class LeaseKeeper {
 		const wakeAt = actor.wakeAt;
 		await this.#owned.leave(actor, async () => {
 			try {
-				await storage.releaseLease(actor.lease, wakeAt, seen, handover?.attempts);
+				await storage.releaseLease({ lease: actor.lease, wakeAt, seen, inFlight: handover?.attempts });
 			} catch (error) {
 				logger.error({ err: error, projectId }, "failed to release a lease; it will expire");
 			}

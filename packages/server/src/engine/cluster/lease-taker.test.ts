@@ -14,7 +14,7 @@ test("a node at its share recalculates it before it leaves due projects to other
 	owned.share = 2;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: true },
-		acquireLeases: async (_, limit) =>
+		acquireLeases: async ({ limit }) =>
 			rung.splice(0, limit).map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 })),
 		nextAlarm: async () => null,
 	};
@@ -40,7 +40,7 @@ test("a lease counts from its request, however long the response takes", async (
 	const clock = new VirtualClock();
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: false },
-		acquireLeases: async (_, __, projectIds = []) => {
+		acquireLeases: async ({ projectIds = [] }) => {
 			clock.advance(5_000);
 			return projectIds.map((projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }));
 		},
@@ -87,7 +87,7 @@ test("retries a lease whose row is locked, without assuming that another node ow
 	let isLocked = true;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: true },
-		acquireLeases: async (_, __, projectIds = [], ___, onLocked) => {
+		acquireLeases: async ({ projectIds = [], onLocked }) => {
 			asked.push(projectIds);
 			const free = projectIds.filter((projectId) => projectId !== "held" || !isLocked);
 			const locked = projectIds.filter((projectId) => !free.includes(projectId));
@@ -187,7 +187,7 @@ async function crowded() {
 	let rung = 0;
 	const storage: Partial<Storage> = {
 		capabilities: { manyNodes: false },
-		acquireLeases: async (_, limit, projectIds) =>
+		acquireLeases: async ({ limit, projectIds }) =>
 			(projectIds ?? Array.from({ length: limit }, () => `rung ${++rung}`)).map(
 				(projectId): Lease => ({ projectId, generation: 1, expiresAt: 10_000 }),
 			),

@@ -284,8 +284,14 @@ export class LeaseTaker {
 		if (room <= 0) return new Set();
 		const since = momentOf(clock);
 		let locked: readonly string[] = [];
-		const leases = await storage.acquireLeases(holder, room, projectIds, heldBefore, (ids) => {
-			locked = ids;
+		const leases = await storage.acquireLeases({
+			holder,
+			limit: room,
+			projectIds,
+			heldBefore,
+			onLocked: (ids) => {
+				locked = ids;
+			},
 		});
 		for (const lease of leases) onTaken(lease, since);
 		for (const projectId of projectIds ?? []) if (!locked.includes(projectId)) this.#locked.delete(projectId);

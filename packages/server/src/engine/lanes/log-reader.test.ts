@@ -139,7 +139,7 @@ test("a read that ends after the project was released leaves nothing in memory",
 test("a project reads few windows at a time, and lanes share the same one", () => {
 	const asked: number[] = [];
 	const slow = {
-		readLog: (_projectId: string, after: number) => {
+		readLog: ({ after }: { readonly after: number }) => {
 			asked.push(after);
 			return new Promise<LogEvent[]>(() => {});
 		},

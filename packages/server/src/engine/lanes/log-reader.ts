@@ -125,7 +125,7 @@ export class LogReader {
 		const window = { maxEvents: WINDOWS.events, maxBytes: this.#budget.windowBytes };
 		let chunk: Chunk;
 		try {
-			const events = await this.#storage.readLog(this.#projectId, position, window, types);
+			const events = await this.#storage.readLog({ projectId: this.#projectId, after: position, window, types });
 			const through = events.at(-1)?.seq ?? Math.max(known, position);
 			chunk = new Chunk(position, through, events, typesKey);
 		} catch (error) {

@@ -4,7 +4,7 @@ import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS, REQUESTS } from "../../base/budgets.ts";
 import { IdSource } from "../../base/ids.ts";
 import { type Pause, Turns } from "../../base/turns.ts";
-import type { AppendRequest, AppendResult } from "../../storage/port.ts";
+import type { AppendResult, Params } from "../../storage/port.ts";
 import type { EventDraft } from "../engine.ts";
 import { Publisher } from "./publisher.ts";
 
@@ -43,7 +43,7 @@ function setUp() {
 		onAppended: () => undefined,
 		onUnanswered: () => undefined,
 		storage: {
-			async appendEvents(requests: readonly AppendRequest[]): Promise<AppendResult[]> {
+			async appendEvents({ requests }: Params<"appendEvents">): Promise<AppendResult[]> {
 				batches.push(requests.map(({ projectId }) => projectId));
 				await new Promise<void>((resolve) => ends.push(resolve));
 				return requests.map(({ projectId, events }) =>
@@ -191,8 +191,8 @@ test("an event that may have been written is marked as such when appended again"
 		onAppended: () => undefined,
 		onUnanswered: () => undefined,
 		storage: {
-			appendEvents: async ([request]: readonly AppendRequest[]): Promise<AppendResult[]> => {
-				asked.push(request!.maybeWritten);
+			appendEvents: async ({ requests }: Params<"appendEvents">): Promise<AppendResult[]> => {
+				asked.push(requests[0]!.maybeWritten);
 				if (asked.length === 1) return [{ kind: "locked", maybeWritten: true }];
 				return [{ kind: "appended", events: [{ seq: 1, createdAt: 0, repeated: false }] }];
 			},

@@ -179,10 +179,10 @@ export class Publisher {
 	async #commit(batch: readonly Waiting[], apart: boolean): Promise<Waiting[]> {
 		const locked: Waiting[] = [];
 		try {
-			const results = await this.#options.storage.appendEvents(
-				batch.map(({ request }) => request),
-				{ waits: apart },
-			);
+			const results = await this.#options.storage.appendEvents({
+				requests: batch.map(({ request }) => request),
+				waits: apart,
+			});
 			this.#handOn(batch, results);
 			for (const [i, waiting] of batch.entries()) {
 				const result = results[i]!;

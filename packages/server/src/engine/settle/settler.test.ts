@@ -4,7 +4,7 @@ import { until } from "../../../../testkit/src/until.ts";
 import { COMMITS } from "../../base/budgets.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { type Settlement, StorageError, type Verdict } from "../../storage/port.ts";
+import { type Params, type Settlement, StorageError, type Verdict } from "../../storage/port.ts";
 import { type SettleResult, Settler } from "./settler.ts";
 
 const isRefused = ({ projectId }: Settlement): boolean => projectId === "refused";
@@ -28,7 +28,7 @@ class Storage {
 	outageAfterRefusal = 0;
 	closed = false;
 
-	async settle(settlements: readonly Settlement[]): Promise<("settled" | "stale")[]> {
+	async settle({ settlements }: Params<"settle">): Promise<("settled" | "stale")[]> {
 		this.calls.push(settlements.map(({ projectId }) => projectId).join(" "));
 		if (this.closed) throw new StorageError("closed", "The storage is closed.");
 		if (this.outage > 0) {
@@ -106,7 +106,7 @@ class HeldStorage {
 	isAway = false;
 	readonly locked = new Set<string>();
 
-	async settle(settlements: readonly Settlement[]): Promise<Verdict[]> {
+	async settle({ settlements }: Params<"settle">): Promise<Verdict[]> {
 		if (this.isAway) throw new StorageError("lost", "The connection was reset.");
 		return settlements.map(({ projectId }) => (this.locked.has(projectId) ? "locked" : "settled"));
 	}
@@ -201,9 +201,9 @@ test("a stopping node gives up outcomes whose rows stay locked, and reports each
 test("the last change counts if a delivery or lane changes several times in one commit", async () => {
 	const settlements: Settlement[] = [];
 	const storage = {
-		settle: async (batch: readonly Settlement[]) => {
-			settlements.push(...batch);
-			return batch.map(() => "settled" as const);
+		settle: async (p: Params<"settle">) => {
+			settlements.push(...p.settlements);
+			return p.settlements.map(() => "settled" as const);
 		},
 	};
 	const settler = new Settler(storage, new VirtualClock(), systemClock, silentLogger);
@@ -228,8 +228,8 @@ test("outcomes that waited for storage are settled under their lease's current g
 	const generations: number[] = [];
 	const lease = { projectId: "a", generation: 1 };
 	const storage = {
-		settle: async ([settlement]: readonly Settlement[]) => {
-			generations.push(settlement!.generation);
+		settle: async ({ settlements }: Params<"settle">) => {
+			generations.push(settlements[0]!.generation);
 			if (generations.length > 1) return ["settled" as const];
 			lease.generation = 2;
 			throw new StorageError("lost", "The connection was reset.");
@@ -252,7 +252,7 @@ test("outcomes that waited for storage are settled under their lease's current g
 test("a locked row that no statement checks for delays only its own project", async () => {
 	const calls: string[] = [];
 	const storage = {
-		settle: async (settlements: readonly Settlement[]) => {
+		settle: async ({ settlements }: Params<"settle">) => {
 			calls.push(settlements.map(({ projectId }) => projectId).join(" "));
 			if (settlements.some(({ projectId }) => projectId === "held") && calls.length < 10)
 				throw new StorageError("locked", "Another session locked a row.");
@@ -273,7 +273,7 @@ test("once outcomes of a lease are refused, later ones under the same lease are 
 	const verdicts: Verdict[] = ["stale", "settled"];
 	const written: number[] = [];
 	const storage = {
-		async settle(settlements: readonly Settlement[]): Promise<Verdict[]> {
+		async settle({ settlements }: Params<"settle">): Promise<Verdict[]> {
 			written.push(settlements.length);
 			return settlements.map(() => verdicts.shift()!);
 		},

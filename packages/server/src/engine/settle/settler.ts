@@ -182,7 +182,7 @@ export class Settler {
 	async #settle(settlements: Settlement[], apart: boolean): Promise<(Verdict | SettleResult)[]> {
 		for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
 			try {
-				return await this.#storage.settle(settlements, { waits: apart });
+				return await this.#storage.settle({ settlements, waits: apart });
 			} catch (error) {
 				if (error instanceof StorageError && error.code === "closed") return settlements.map(() => "stale");
 				if (!(error instanceof StorageError)) return this.#refused(settlements, apart, error);

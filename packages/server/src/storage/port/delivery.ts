@@ -1,5 +1,5 @@
 import type { LockOptions } from "./log.ts";
-import type { WebhookStatus } from "./registry.ts";
+import type { ProjectRef, WebhookRef, WebhookStatus } from "./registry.ts";
 
 /**
  * The right to work a project, for a term. The generation rises each time the lease changes hands; every settle
@@ -158,24 +158,29 @@ export interface DeliveryStorage {
 	 * @param onLocked told those of `projectIds` that could not be taken since somebody else holds the lease's row, mostly
 	 *   for a moment. Nothing is said of who works them.
 	 */
-	acquireLeases(
-		holder: string,
-		limit: number,
-		projectIds?: readonly string[],
-		heldBefore?: boolean,
-		onLocked?: (projectIds: readonly string[]) => void,
-	): Promise<Lease[]>;
+	acquireLeases(p: {
+		readonly holder: string;
+		readonly limit: number;
+		readonly projectIds?: readonly string[] | undefined;
+		readonly heldBefore?: boolean | undefined;
+		readonly onLocked?: ((projectIds: readonly string[]) => void) | undefined;
+	}): Promise<Lease[]>;
 	/**
 	 * Prolongs leases by a term; answers with those that still hold: not taken by others since, even when their term was
 	 * over meanwhile (the machine slept). Leases whose rows somebody else holds are `locked`: neither renewed nor lost.
 	 */
-	renewLeases(holder: string, leases: readonly Lease[], options?: LockOptions): Promise<Renewal>;
+	renewLeases(p: LockOptions & { readonly holder: string; readonly leases: readonly Lease[] }): Promise<Renewal>;
 	/**
 	 * Gives a lease back and sets the project's alarm to `wakeAt` (null: nothing waits); if events were appended beyond
 	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung. `inFlight` stays with the
 	 * node that releases the lease: each is settled by {@link settleHandedOver}.
 	 */
-	releaseLease(lease: Lease, wakeAt: number | null, seen: AlarmMark, inFlight?: readonly HandedOver[]): Promise<void>;
+	releaseLease(p: {
+		readonly lease: Lease;
+		readonly wakeAt: number | null;
+		readonly seen: AlarmMark;
+		readonly inFlight?: readonly HandedOver[] | undefined;
+	}): Promise<void>;
 	/** When the earliest alarm of a project without a live lease rings, or null. */
 	nextAlarm(): Promise<number | null>;
 
@@ -185,16 +190,12 @@ export interface DeliveryStorage {
 	 *
 	 * @param webhookId reads only this webhook's lane; none if it has none
 	 */
-	loadLanes(projectId: string, webhookId?: string): Promise<LoadedLanes>;
+	loadLanes(p: ProjectRef & { readonly webhookId?: string | undefined }): Promise<LoadedLanes>;
 	/** Leaves a deleted webhook out of the lanes from now on, unless something is still pending. */
-	endDeletion(projectId: string, webhookId: string): Promise<void>;
+	endDeletion(p: WebhookRef): Promise<void>;
 	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
 	readRetries(
-		projectId: string,
-		webhookId: string,
-		queue: RetryQueue,
-		limit: number,
-		after?: RetryPlace,
+		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPlace | undefined },
 	): Promise<Retry[]>;
 
 	/**
@@ -204,35 +205,36 @@ export interface DeliveryStorage {
 	 * that lanes tell what was attempted. Attempts of deleted webhooks are logged, but nothing new is scheduled for them. Of a
 	 * project whose rows somebody else holds nothing is written, and all of its settlements are `locked`.
 	 */
-	settle(settlements: readonly Settlement[], options?: LockOptions): Promise<Verdict[]>;
+	settle(p: LockOptions & { readonly settlements: readonly Settlement[] }): Promise<Verdict[]>;
 
 	/**
 	 * Settles an attempt that was handed over with the lease of `settlement`: logs it (without attempts, it is given back
 	 * unmade), and rings the alarm. Refused (`stale`) if that lease handed no such attempt over, or it was forgotten since.
 	 */
-	settleHandedOver(handedOver: HandedOver, settlement: Settlement): Promise<"settled" | "stale">;
+	settleHandedOver(p: {
+		readonly handedOver: HandedOver;
+		readonly settlement: Settlement;
+	}): Promise<"settled" | "stale">;
 	/** Forgets the project's handed-over attempts whose time has passed: their nodes died. They can be made again. */
-	forgetHandedOver(projectId: string): Promise<void>;
+	forgetHandedOver(p: ProjectRef): Promise<void>;
 
 	/** Stores a test event beside the log and puts it in the queue of its webhook, if that is subscribed to its type. */
 	appendTestEvent(
-		projectId: string,
-		webhookId: string,
-		event: { id: string; type: string; createdAt: number; body: Uint8Array },
+		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
 	/** Begins a new series for a delivery that is over. */
-	replayDelivery(projectId: string, webhookId: string, eventId: string, at: number): Promise<ReplayResult>;
+	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 	/**
 	 * Begins a new series for dead-lettered deliveries, oldest first, at most `limit` a call (a short transaction).
 	 * `next` is the place to go on from, or null at the end.
 	 */
 	replayFailed(
-		projectId: string,
-		webhookId: string,
-		filter: ReplayFilter,
-		at: number,
-		limit: number,
-		after?: string,
+		p: WebhookRef & {
+			readonly filter: ReplayFilter;
+			readonly at: number;
+			readonly limit: number;
+			readonly after?: string | undefined;
+		},
 	): Promise<{ count: number; next: string | null }>;
 }
 

@@ -1,4 +1,5 @@
 import type { LogEvent, NewEvent } from "./log.ts";
+import type { ProjectRef } from "./registry.ts";
 
 /** An event that a fact made, as the answer to the fact tells of it: also after the event's retention has ended. */
 export interface FactEvent {
@@ -110,42 +111,42 @@ export interface AbandonedBasket extends TouchedBasket {
  */
 export interface FactStorage {
 	/** Records orders in their order; each is atomic by itself. One answer for each. */
-	recordOrders(projectId: string, orders: readonly NewOrder[]): Promise<Recorded[]>;
-	getOrder(projectId: string, orderId: string): Promise<Order | null>;
+	recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Promise<Recorded[]>;
+	getOrder(p: ProjectRef & { readonly orderId: string }): Promise<Order | null>;
 
 	/** Refund ids are the project's. `too_much`: more than the `leftCents` that were not refunded yet. */
 	recordRefund(
-		projectId: string,
-		refund: NewRefund,
+		p: ProjectRef & { readonly refund: NewRefund },
 	): Promise<Recorded | { readonly kind: "no_order" } | { readonly kind: "too_much"; readonly leftCents: number }>;
 
 	/** Chargeback ids are the project's. */
-	recordChargeback(projectId: string, chargeback: NewChargeback): Promise<Recorded | { readonly kind: "no_order" }>;
+	recordChargeback(
+		p: ProjectRef & { readonly chargeback: NewChargeback },
+	): Promise<Recorded | { readonly kind: "no_order" }>;
 
 	/** Deliverable ids are the order's; each is recorded once, with its final outcome. */
-	recordDeliverable(projectId: string, deliverable: NewDeliverable): Promise<Recorded | { readonly kind: "no_order" }>;
+	recordDeliverable(
+		p: ProjectRef & { readonly deliverable: NewDeliverable },
+	): Promise<Recorded | { readonly kind: "no_order" }>;
 
-	recordSubscription(projectId: string, subscription: NewSubscription): Promise<Recorded>;
+	recordSubscription(p: ProjectRef & { readonly subscription: NewSubscription }): Promise<Recorded>;
 	/** The data of its events, or null when it is not there. */
-	getSubscription(projectId: string, subscriptionId: string): Promise<string | null>;
+	getSubscription(p: ProjectRef & { readonly subscriptionId: string }): Promise<string | null>;
 	/** Never a conflict: canceled is canceled. */
 	cancelSubscription(
-		projectId: string,
-		subscriptionId: string,
-		at: number,
-		event: NewEvent,
+		p: ProjectRef & { readonly subscriptionId: string; readonly at: number; readonly event: NewEvent },
 	): Promise<Recorded | { readonly kind: "no_subscription" }>;
 
 	/** Starts the basket's clock anew. `bought`: an order has ended this basket for good. */
-	touchBasket(projectId: string, touch: BasketTouch): Promise<"touched" | "bought" | "no_project">;
+	touchBasket(p: ProjectRef & { readonly touch: BasketTouch }): Promise<"touched" | "bought" | "no_project">;
 	/** The basket is empty or gone; it may be touched again. */
-	removeBasket(projectId: string, basketId: string): Promise<"removed" | "absent" | "no_project">;
+	removeBasket(p: ProjectRef & { readonly basketId: string }): Promise<"removed" | "absent" | "no_project">;
 	/**
 	 * Takes baskets of all projects whose time has come at `now`, those that are longest due, in any order. They are put
 	 * off to `until` in the same step: others who look meanwhile take other ones, and those that could not be abandoned
 	 * come back without being in the way of others, also when whoever took them died.
 	 */
-	takeDueBaskets(now: number, until: number, limit: number): Promise<DueBasket[]>;
+	takeDueBaskets(p: { readonly now: number; readonly until: number; readonly limit: number }): Promise<DueBasket[]>;
 	/** When the next basket is due, or null when there is none. */
 	nextBasketDue(): Promise<number | null>;
 	/**
@@ -155,5 +156,7 @@ export interface FactStorage {
 	 * @param baskets each of them once
 	 * @returns the events that were appended
 	 */
-	abandonBaskets(projectId: string, baskets: readonly AbandonedBasket[], at: number): Promise<LogEvent[]>;
+	abandonBaskets(
+		p: ProjectRef & { readonly baskets: readonly AbandonedBasket[]; readonly at: number },
+	): Promise<LogEvent[]>;
 }

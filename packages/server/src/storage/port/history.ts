@@ -1,5 +1,6 @@
 import type { AttemptStatus, NewAttempt } from "./delivery.ts";
 import type { LogEvent } from "./log.ts";
+import type { ProjectRef, WebhookRef } from "./registry.ts";
 
 /** An entry of the delivery log with the event that it delivered. */
 export interface Attempt extends NewAttempt {
@@ -70,10 +71,12 @@ export interface Delivery {
  */
 export interface HistoryStorage {
 	/** Newest first, by attempt id. */
-	listAttempts(projectId: string, filter: AttemptFilter, page: AttemptPage): Promise<AttemptRows<Attempt>>;
-	getAttempt(projectId: string, attemptId: string): Promise<Attempt | null>;
+	listAttempts(
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
+	): Promise<AttemptRows<Attempt>>;
+	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
 	/** A delivery with its event, or null when the event was never on its way to this webhook. */
-	getDelivery(projectId: string, webhookId: string, eventId: string): Promise<Delivery | null>;
+	getDelivery(p: WebhookRef & { readonly eventId: string }): Promise<Delivery | null>;
 }
 
 /** What a step of the retention sweep did. */
@@ -90,9 +93,9 @@ export interface SweepStep {
 
 export interface RetentionStorage {
 	/** Deletes log entries that began before `cutoff`, at most `limit` looked at. */
-	sweepAttempts(cutoff: number, limit: number, from: number): Promise<SweepStep>;
+	sweepAttempts(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
 	/** Deletes events appended before `cutoff` that no lane still has to attempt and no log entry or retry refers to. */
-	sweepEvents(cutoff: number, limit: number, from: number): Promise<SweepStep>;
+	sweepEvents(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
 }
 
 export interface Gauges {

@@ -1,5 +1,6 @@
 import type { ReplayFilter, RetryQueue } from "./delivery.ts";
 import type { Attempt, AttemptFilter, AttemptPage, AttemptRows } from "./history.ts";
+import type { ProjectRef } from "./registry.ts";
 
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
 export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
@@ -65,35 +66,39 @@ export interface WaitingRetry {
 /** What replays are chosen by: deliveries that are over and whose newest attempt is one that this filter finds. */
 export type ReplaySelection = Omit<AttemptFilter, "since" | "until"> & ReplayFilter;
 
+/** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
+export interface MatchingReplays extends ProjectRef {
+	readonly selection: ReplaySelection;
+	readonly at: number;
+	readonly limit: number;
+	readonly after?: string | undefined;
+}
+
+/** `next`: the attempt id to continue after, or null at the end. */
+export interface ReplayedPage {
+	readonly count: number;
+	readonly next: string | null;
+}
+
 /** What people look at: counts, health and what waits. Tests of nothing, changes of nothing but replays. */
 export interface InsightStorage {
 	/** As `listAttempts`, rows without bodies; `maxBytes` does not matter. */
 	listAttemptSummaries(
-		projectId: string,
-		filter: AttemptFilter,
-		page: Omit<AttemptPage, "maxBytes">,
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
 	): Promise<AttemptRows<AttemptSummary>>;
 	/** How many attempts match, counted up to `max`. `capped` is true if others may match that weren't counted. */
 	countAttempts(
-		projectId: string,
-		filter: AttemptFilter,
-		max: number,
+		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },
 	): Promise<{ readonly count: number; readonly capped: boolean }>;
-	readStats(projectId: string, query: StatsQuery): Promise<Stats>;
+	readStats(p: ProjectRef & { readonly query: StatsQuery }): Promise<Stats>;
 	/** Of the project's webhooks that are not deleted, by webhook id. */
-	readHealth(projectId: string): Promise<WebhookHealth[]>;
+	readHealth(p: ProjectRef): Promise<WebhookHealth[]>;
 	/** What a webhook (or, without one, the whole project) tries next, soonest first. */
-	listWaitingRetries(projectId: string, webhookId: string | null, limit: number): Promise<WaitingRetry[]>;
-	/**
-	 * Looks at no more than `limit` attempts that match, oldest first, behind the attempt id `after`, and begins a new series
-	 * for each delivery that is chosen (see {@link ReplaySelection}); with `dryRun` it only counts. A short transaction.
-	 * `next` is the attempt id to go on behind, or null at the end. Attempts that began at or after `at` are not looked at.
-	 */
-	replayMatching(
-		projectId: string,
-		selection: ReplaySelection,
-		at: number,
-		limit: number,
-		options: { readonly dryRun: boolean; readonly after?: string },
-	): Promise<{ count: number; next: string | null }>;
+	listWaitingRetries(
+		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },
+	): Promise<WaitingRetry[]>;
+	/** Begins a new series for each delivery that matches, see {@link ReplaySelection}. A short transaction. */
+	replayMatching(p: MatchingReplays): Promise<ReplayedPage>;
+	/** Counts the deliveries that {@link replayMatching} would replay. */
+	countMatching(p: MatchingReplays): Promise<ReplayedPage>;
 }

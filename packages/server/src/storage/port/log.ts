@@ -1,3 +1,4 @@
+import type { ProjectRef } from "./registry.ts";
 /**
  * An event as its project's log holds it. `seq` is its place: 1, 2, 3 … without gaps, in the order of generation.
  *
@@ -77,28 +78,28 @@ export interface LogEnd {
 }
 
 export interface LogStorage {
-	/**
-	 * Names the epoch that all logs are in: a stretch of the database's history that nothing was lost from. After a
-	 * failover it is another one; events that a log lost there had numbers that come again.
-	 */
-	readonly epoch: string;
-
 	/** Where the project's log ends, and where it parted from that of the epoch `since`; null when there is no project. */
-	readLogEnd(projectId: string, since?: string): Promise<LogEnd | null>;
+	readLogEnd(p: ProjectRef & { readonly since?: string | undefined }): Promise<LogEnd | null>;
 
 	/**
 	 * Appends the requests in their order, in one durable transaction; each is atomic by itself. Numbers events from
 	 * the project's last `seq`, and rings the alarm of every project that got one. Either all requests of a project are
 	 * `locked`, or none.
 	 */
-	appendEvents(requests: readonly AppendRequest[], options?: LockOptions): Promise<AppendResult[]>;
+	appendEvents(p: LockOptions & { readonly requests: readonly AppendRequest[] }): Promise<AppendResult[]>;
 
 	/** The log behind `after`, in order. `types` leaves out the others. Test events are never in it. */
-	readLog(projectId: string, after: number, window: LogWindow, types?: readonly string[]): Promise<LogEvent[]>;
+	readLog(
+		p: ProjectRef & {
+			readonly after: number;
+			readonly window: LogWindow;
+			readonly types?: readonly string[] | undefined;
+		},
+	): Promise<LogEvent[]>;
 
 	/** Events by their numbers, in no particular order; numbers that are not there are left out. */
-	readEvents(projectId: string, seqs: readonly number[]): Promise<LogEvent[]>;
+	readEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<LogEvent[]>;
 
 	/** An event by its id (a test event, too), or null. */
-	findEvent(projectId: string, eventId: string): Promise<LogEvent | null>;
+	findEvent(p: ProjectRef & { readonly eventId: string }): Promise<LogEvent | null>;
 }

@@ -1,3 +1,11 @@
+export interface ProjectRef {
+	readonly projectId: string;
+}
+
+export interface WebhookRef extends ProjectRef {
+	readonly webhookId: string;
+}
+
 export interface Project {
 	readonly id: string;
 	readonly name: string;
@@ -69,26 +77,26 @@ export interface Page {
 /** Projects and webhooks: what people set up. Rows come in the order of their ids, oldest first. */
 export interface RegistryStorage {
 	createProject(project: Project): Promise<void>;
-	getProject(projectId: string): Promise<Project | null>;
+	getProject(p: ProjectRef): Promise<Project | null>;
 	listProjects(page: Page): Promise<Project[]>;
 	/** Null when there is no such project. */
-	renameProject(projectId: string, name: string): Promise<Project | null>;
+	renameProject(p: ProjectRef & { readonly name: string }): Promise<Project | null>;
 	/** Installs the Developer app, or takes it off and pauses every webhook. Null when there is no such project. */
-	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null>;
+	setDeveloperApp(p: ProjectRef & { readonly installed: boolean }): Promise<Project | null>;
 
 	/**
 	 * Registers a webhook whose cursor stands at the end of the log. `limit` when the project already has `maxPerProject`
 	 * of them (counted in the same transaction).
 	 */
-	createWebhook(webhook: NewWebhook, maxPerProject: number): Promise<"created" | "limit" | "no_project">;
-	getWebhook(projectId: string, webhookId: string): Promise<Webhook | null>;
-	listWebhooks(projectId: string, page: Page): Promise<Webhook[]>;
+	createWebhook(p: NewWebhook & { readonly maxPerProject: number }): Promise<"created" | "limit" | "no_project">;
+	getWebhook(p: WebhookRef): Promise<Webhook | null>;
+	listWebhooks(p: Page & ProjectRef): Promise<Webhook[]>;
 	/** The webhook as changed, or null when it is not there. */
-	updateWebhook(projectId: string, webhookId: string, patch: WebhookPatch): Promise<Webhook | null>;
+	updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Promise<Webhook | null>;
 	/** Replaces the sealed digest. False when the webhook is not there. */
-	rotateSecret(projectId: string, webhookId: string, sealedDigest: Uint8Array): Promise<boolean>;
+	rotateSecret(p: WebhookRef & { readonly sealedDigest: Uint8Array }): Promise<boolean>;
 	/** Ends a webhook. Its pending deliveries are left for the engine to close, its log entries until their retention ends. */
-	deleteWebhook(projectId: string, webhookId: string): Promise<boolean>;
+	deleteWebhook(p: WebhookRef): Promise<boolean>;
 	/** The backlogs of these webhooks of one project. */
-	readBacklogs(projectId: string, webhookIds: readonly string[]): Promise<Map<string, Backlog>>;
+	readBacklogs(p: ProjectRef & { readonly webhookIds: readonly string[] }): Promise<Map<string, Backlog>>;
 }

@@ -43,7 +43,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 			world.storage.ping(),
 			world.storage.nextAlarm(),
 			world.storage.getSetting({ name: "x" }),
-			world.storage.settle([]).then(() => world.storage.gauges()),
+			world.storage.settle({ settlements: [] }).then(() => world.storage.gauges()),
 			world.publish(project, "a"),
 		])
 			expect(await codeOf(call)).toBe("lost");
@@ -103,13 +103,13 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 			lanes: [{ webhookId: webhook, position: 2, open: [] }],
 		};
 		for (let times = 0; times < 3; times++) {
-			expect(await world.storage.settle([settlement])).toEqual(["settled"]);
+			expect(await world.storage.settle({ settlements: [settlement] })).toEqual(["settled"]);
 			expect(await world.storage.gauges()).toMatchObject({ backlog: 0, retriesWaiting: 1, deadLetters: 1 });
 		}
 		const other = { ...settlement, attempts: [settlement.attempts[0]!] };
-		expect(await world.storage.settle([other])).toEqual(["settled"]);
+		expect(await world.storage.settle({ settlements: [other] })).toEqual(["settled"]);
 		const mixed = { ...settlement, attempts: [settlement.attempts[0]!, world.attempt(webhook, events[1]!)] };
-		expect(await world.storage.settle([mixed])).toEqual(["stale"]);
+		expect(await world.storage.settle({ settlements: [mixed] })).toEqual(["stale"]);
 	});
 
 	test("settling goes on through cut connections, each attempt logged and counted once", async () => {
@@ -155,7 +155,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const project = await world.project();
 		for (let round = 0; round < 20; round++) {
 			const storage = await openPostgresStorage({ url, clock: world.clock, leaseTermMs: LEASE_TERM_MS });
-			await Promise.all(Array.from({ length: 4 }, () => storage.getProject(project)));
+			await Promise.all(Array.from({ length: 4 }, () => storage.getProject({ projectId: project })));
 			await Promise.all([cutConnections(), storage.close()]);
 		}
 	});
@@ -179,11 +179,13 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const name = new URL(url).pathname.slice(1);
 		await server.execute(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
 		await cutConnections();
-		expect(await codeOf(insistOn("read-only", () => world.storage.setDeveloperApp(project, true)))).toBe("lost");
+		expect(
+			await codeOf(insistOn("read-only", () => world.storage.setDeveloperApp({ projectId: project, installed: true }))),
+		).toBe("lost");
 		expect(await world.log(project)).toEqual([]);
 		await server.execute(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
 		// Sessions that began before go on as they were, and are left by themselves.
-		expect((await world.storage.setDeveloperApp(project, true))?.id).toBe(project);
+		expect((await world.storage.setDeveloperApp({ projectId: project, installed: true }))?.id).toBe(project);
 	});
 });
 

@@ -1,16 +1,24 @@
 import type { Clock } from "../../base/clock.ts";
 import type { DatabaseObserver } from "../port/observer.ts";
-import type { Storage } from "../port.ts";
+import type { NeighbourStorage, Storage } from "../port.ts";
 import { prepareDatabase } from "./connection/connection.ts";
 import { Database } from "./connection/database.ts";
 import { Hosts } from "./connection/hosts.ts";
 import { checkSessions } from "./connection/sessions-check.ts";
-import { setSetting } from "./connection/settings.ts";
+import { ping, setSetting } from "./connection/settings.ts";
+import { readGauges } from "./lanes/gauges.ts";
+import { neighboursOf } from "./leases/neighbours.ts";
+import { Wakes } from "./leases/wake.ts";
+import { epochName } from "./log/log.ts";
+import { PostgresNode } from "./node.ts";
 import { daysAhead, makeDays } from "./retention/partitions.ts";
-import { NativeStorage } from "./storage.ts";
-import { coldVerbs } from "./verbs.ts";
+import { callsOf } from "./verbs.ts";
 
-export type PostgresStorage = Storage & NativeStorage;
+export interface PostgresStorage extends Storage {
+	readonly neighbours: NeighbourStorage;
+	/** How its connections are currently used. */
+	readonly pools: Database["state"];
+}
 
 /** What `posthorn.publish` goes by. */
 const MAX_EVENT_BYTES = "max_event_bytes";
@@ -53,14 +61,39 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 				if (maxEventBytes !== undefined) await setSetting(c, MAX_EVENT_BYTES, String(maxEventBytes));
 			}),
 		);
-		const storage = new NativeStorage(database, { connection, clock, leaseTermMs, leasesByClock, observer });
+		const node = new PostgresNode(database, { clock, leaseTermMs, leasesByClock, observer });
+		const storage = storageOf(node, new Wakes(database, connection));
 		// Compares the clocks, before anything is stored for a time to come.
 		await storage.nextAlarm();
-		return Object.assign(storage, coldVerbs(storage));
+		return storage;
 	} catch (error) {
 		await database.close();
 		throw error;
 	}
+}
+
+function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
+	const { database } = node;
+	return {
+		...callsOf(node),
+		capabilities: { manyNodes: true },
+		neighbours: neighboursOf(node, wakes),
+		get epoch() {
+			return epochName(database.epoch);
+		},
+		get pools() {
+			return database.state;
+		},
+		async ping() {
+			database.mustHaveRoom();
+			await node.write(ping);
+		},
+		gauges: () => node.read(readGauges),
+		async close() {
+			await wakes.close();
+			await database.close();
+		},
+	};
 }
 
 /** Brings a database up to date without opening it. Rejects as {@link openPostgresStorage} does. */

@@ -74,39 +74,43 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 	for (const [table, statement] of Object.entries(ROWS))
 		test(`hold up no other project: ${table}`, async () => {
 			const [held, free] = [await project(), await project()];
-			const mark = (await storage.loadLanes(free.id)).seen;
+			const mark = (await storage.loadLanes({ projectId: free.id })).seen;
 			await hold(statement, held.id);
 			let heldEnd = { appended: "", settled: "" };
 			const first = (await world.log(held.id))[0]!;
 			const late = outcome(held, first);
 			for (let round = 1; round <= ROUNDS; round++) {
 				// As a node does it: both projects in one call.
-				const [mine, theirs] = await storage.appendEvents([request(held), request(free)]);
+				const [mine, theirs] = await storage.appendEvents({ requests: [request(held), request(free)] });
 				expect(theirs).toMatchObject({ kind: "appended", events: [{ seq: round + 1 }] });
-				const [verdict, other] = await storage.settle([late, outcome(free, { seq: round, type: "a" })]);
+				const [verdict, other] = await storage.settle({
+					settlements: [late, outcome(free, { seq: round, type: "a" })],
+				});
 				expect(other).toBe("settled");
 				heldEnd = { appended: mine!.kind, settled: verdict! };
-				const renewal = await storage.renewLeases(NODE, [held.lease, free.lease]);
+				const renewal = await storage.renewLeases({ holder: NODE, leases: [held.lease, free.lease] });
 				expect(renewal.renewed.map(({ projectId }) => projectId)).toContain(free.id);
 				expect(renewal.renewed.length + renewal.locked.length).toBe(2);
 				const told = [held, free].map(({ lease }) => ({ lease, revision: mark.revision }));
 				expect((await storage.neighbours.acknowledge(told)).map(({ lease }) => lease.projectId)).not.toContain(free.id);
 			}
 			// Nor does the sweep wait, or whoever takes up projects.
-			await storage.sweepAttempts(world.clock.now() + 1, 100, 0);
-			await storage.sweepEvents(world.clock.now() + 1, 100, 0);
+			await storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
+			await storage.sweepEvents({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
 			const idle = await world.project();
 			await world.publish(idle, "a");
-			expect((await storage.acquireLeases(NODE, 10)).map(({ projectId }) => projectId)).toEqual([idle]);
+			expect((await storage.acquireLeases({ holder: NODE, limit: 10 })).map(({ projectId }) => projectId)).toEqual([
+				idle,
+			]);
 			await other.query("COMMIT");
 			// What could not be done is done now, and nothing is done twice.
 			expect(heldEnd).toEqual({
 				appended: table === "logs" ? "locked" : "appended",
 				settled: table === "leases" || table === "lanes" ? "locked" : expect.stringMatching(/^settled$/),
 			});
-			expect(await storage.settle([late])).toEqual(["settled"]);
-			expect((await storage.renewLeases(NODE, [held.lease])).renewed).toHaveLength(1);
-			expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended" }]);
+			expect(await storage.settle({ settlements: [late] })).toEqual(["settled"]);
+			expect((await storage.renewLeases({ holder: NODE, leases: [held.lease] })).renewed).toHaveLength(1);
+			expect(await storage.appendEvents({ requests: [request(held)] })).toMatchObject([{ kind: "appended" }]);
 			const log = await world.log(held.id);
 			expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => log[0]!.seq + i));
 			expect(log.at(-1)!.seq).toBe(heldEnd.appended === "locked" ? 2 : ROUNDS + 2);
@@ -118,10 +122,10 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		const next = await openNode(url, world.clock);
 		await next.close();
 		const mine = await project();
-		expect(await storage.settle([outcome(mine, (await world.log(mine.id))[0]!)])).toEqual(["settled"]);
+		expect(await storage.settle({ settlements: [outcome(mine, (await world.log(mine.id))[0]!)] })).toEqual(["settled"]);
 		const waiting = async () => (await other.query("SELECT FROM posthorn.attempt_counts")).rowCount;
 		expect(await waiting()).toBe(1);
-		await storage.sweepAttempts(0, 100, 0);
+		await storage.sweepAttempts({ cutoff: 0, limit: 100, from: 0 });
 		expect(await waiting()).toBe(0);
 	});
 
@@ -139,7 +143,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		let left = locked.length + 1;
 		const results = Promise.allSettled(
 			[...locked, free].map(({ lease }) =>
-				storage.releaseLease(lease, null, seen).finally(() => {
+				storage.releaseLease({ lease, wakeAt: null, seen }).finally(() => {
 					left -= 1;
 				}),
 			),
@@ -159,35 +163,37 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 
 	test("an alarm that cannot be rung keeps its project's events out, and no other's", async () => {
 		const [held, free] = [await project(), await project()];
-		const { seen } = await storage.loadLanes(held.id);
-		await storage.releaseLease(held.lease, null, seen);
+		const { seen } = await storage.loadLanes({ projectId: held.id });
+		await storage.releaseLease({ lease: held.lease, wakeAt: null, seen });
 		await hold(ROWS.leases!, held.id);
-		expect(await storage.appendEvents([request(held), request(free)])).toMatchObject([
+		expect(await storage.appendEvents({ requests: [request(held), request(free)] })).toMatchObject([
 			{ kind: "locked" },
 			{ kind: "appended" },
 		]);
 		// A lease that is free is not waited for either, when its project is named.
-		expect(await storage.acquireLeases(NODE, 10, [held.id])).toEqual([]);
+		expect(await storage.acquireLeases({ holder: NODE, limit: 10, projectIds: [held.id] })).toEqual([]);
 		await other.query("COMMIT");
-		expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended" }]);
-		const taken: Lease[] = await storage.acquireLeases(NODE, 10);
+		expect(await storage.appendEvents({ requests: [request(held)] })).toMatchObject([{ kind: "appended" }]);
+		const taken: Lease[] = await storage.acquireLeases({ holder: NODE, limit: 10 });
 		expect(taken.map(({ projectId }) => projectId)).toEqual([held.id]);
 	});
 
 	test("a call for one project may wait for its lock, and goes through when it is released", async () => {
 		const one = await project();
 		await hold(ROWS.logs!, one.id);
-		const waiting = storage.appendEvents([request(one)], { waits: true });
+		const waiting = storage.appendEvents({ requests: [request(one)], waits: true });
 		await blocked();
 		await other.query("COMMIT");
 		expect(await waiting).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
 		await hold(ROWS.leases!, one.id);
-		const settling = storage.settle([outcome(one, { seq: 1, type: "a" })], { waits: true });
+		const settling = storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })], waits: true });
 		await blocked();
 		await other.query("COMMIT");
 		expect(await settling).toEqual(["settled"]);
 		await hold(ROWS.leases!, one.id);
-		expect(await storage.settle([outcome(one, { seq: 2, type: "a" })], { waits: true })).toEqual(["locked"]);
+		expect(await storage.settle({ settlements: [outcome(one, { seq: 2, type: "a" })], waits: true })).toEqual([
+			"locked",
+		]);
 		await other.query("COMMIT");
 	});
 

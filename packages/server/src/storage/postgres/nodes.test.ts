@@ -99,23 +99,23 @@ describe("many nodes on one database", () => {
 		const world = await worldOn(ahead);
 		const project = await world.project();
 		await world.publish(project, "a");
-		const [lease] = await ahead.acquireLeases("ahead", 10);
+		const [lease] = await ahead.acquireLeases({ holder: "ahead", limit: 10 });
 		expect(lease!.expiresAt).toBeGreaterThan(Date.now() + HOUR);
 		expect(await behind.nextAlarm()).toBeNull();
-		expect(await behind.acquireLeases("behind", 10)).toEqual([]);
-		expect(await behind.acquireLeases("behind", 10, [project])).toEqual([]);
-		const { seen } = await ahead.loadLanes(project);
-		await ahead.releaseLease(lease!, Date.now() + HOUR + 5 * HOUR, seen);
+		expect(await behind.acquireLeases({ holder: "behind", limit: 10 })).toEqual([]);
+		expect(await behind.acquireLeases({ holder: "behind", limit: 10, projectIds: [project] })).toEqual([]);
+		const { seen } = await ahead.loadLanes({ projectId: project });
+		await ahead.releaseLease({ lease: lease!, wakeAt: Date.now() + HOUR + 5 * HOUR, seen });
 		// In five hours, by whatever clock.
 		const minutes = async (storage: Storage, offset: number) =>
 			Math.round(((await storage.nextAlarm())! - Date.now() - offset) / (HOUR / 60));
 		expect(await minutes(ahead, HOUR)).toBe(300);
 		expect(await minutes(behind, -HOUR)).toBe(300);
-		expect(await ahead.acquireLeases("ahead", 10)).toEqual([]);
+		expect(await ahead.acquireLeases({ holder: "ahead", limit: 10 })).toEqual([]);
 		await server.execute(`UPDATE posthorn.leases SET wake_at = wake_at - ${5 * HOUR}`, url);
-		expect(await behind.acquireLeases("behind", 10)).toHaveLength(1);
+		expect(await behind.acquireLeases({ holder: "behind", limit: 10 })).toHaveLength(1);
 		await server.execute(`UPDATE posthorn.leases SET until = until - ${LEASE_TERM_MS}`, url);
-		expect(await ahead.acquireLeases("ahead", 10)).toHaveLength(1);
+		expect(await ahead.acquireLeases({ holder: "ahead", limit: 10 })).toHaveLength(1);
 	});
 
 	test("each lease goes to one node, however many ask at once", async () => {
@@ -129,8 +129,10 @@ describe("many nodes on one database", () => {
 		}
 		const taken: string[] = [];
 		await until("all projects to be taken", async () => {
-			const some = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 3)));
-			const named = await Promise.all(all.map((storage, i) => storage.acquireLeases(`node_${i}`, 1, projects)));
+			const some = await Promise.all(all.map((storage, i) => storage.acquireLeases({ holder: `node_${i}`, limit: 3 })));
+			const named = await Promise.all(
+				all.map((storage, i) => storage.acquireLeases({ holder: `node_${i}`, limit: 1, projectIds: projects })),
+			);
 			taken.push(...[...some, ...named].flat().map(({ projectId }) => projectId));
 			return taken.length >= projects.length;
 		});
@@ -142,13 +144,13 @@ describe("many nodes on one database", () => {
 		const project = await (await worldOn(former)).project();
 		const revision = 9;
 		const isInForce = () => former.neighbours!.isInForce(project, revision);
-		const [lease] = await former.acquireLeases("former", 1, [project]);
+		const [lease] = await former.acquireLeases({ holder: "former", limit: 1, projectIds: [project] });
 		expect(await isInForce()).toBe(false);
 		await former.neighbours!.acknowledge([{ lease: lease!, revision }]);
 		expect(await isInForce()).toBe(true);
-		const { seen } = await former.loadLanes(project);
-		await former.releaseLease(lease!, null, seen);
-		const [next] = await current.acquireLeases("current", 1, [project]);
+		const { seen } = await former.loadLanes({ projectId: project });
+		await former.releaseLease({ lease: lease!, wakeAt: null, seen });
+		const [next] = await current.acquireLeases({ holder: "current", limit: 1, projectIds: [project] });
 		expect(await isInForce()).toBe(false);
 		await current.neighbours!.acknowledge([{ lease: next!, revision }]);
 		expect(await isInForce()).toBe(true);
@@ -172,7 +174,7 @@ describe("many nodes on one database", () => {
 		await Promise.all(publishes);
 		for (const id of [project, other])
 			expect((await worlds[0]!.log(id)).map(({ seq }) => seq)).toEqual(Array.from({ length: 180 }, (_, i) => i + 1));
-		expect((await all[1]!.readBacklogs(project, [webhook])).get(webhook)?.events).toBe(120);
+		expect((await all[1]!.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)?.events).toBe(120);
 	});
 
 	test("an event that is published while the lease is given back rings the alarm", async () => {
@@ -180,9 +182,9 @@ describe("many nodes on one database", () => {
 		const world = await worldOn(publisher);
 		const project = await world.project();
 		for (let round = 0; round < 40; round++) {
-			const [lease] = await holder.acquireLeases("holder", 1, [project]);
-			const { seen } = await holder.loadLanes(project);
-			const release = () => holder.releaseLease(lease!, null, seen);
+			const [lease] = await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
+			const { seen } = await holder.loadLanes({ projectId: project });
+			const release = () => holder.releaseLease({ lease: lease!, wakeAt: null, seen });
 			const calls = [() => world.publish(project, "a"), release];
 			if (round % 2 === 0) calls.reverse();
 			await Promise.all(calls.map((call) => call()));
@@ -198,13 +200,13 @@ describe("many nodes on one database", () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const events = await world.publish(project, "a", "a", "a");
-		const [lease] = await storage.acquireLeases("node", 1, [project]);
+		const [lease] = await storage.acquireLeases({ holder: "node", limit: 1, projectIds: [project] });
 		const settle = (event: (typeof events)[number]) =>
 			world.settle(lease!, { attempts: [world.attempt(webhook, event, { startedAt: START, status: "failed" })] });
 		expect(await settle(events[0]!)).toBe("settled");
 		time.now = START + 5 * DAY;
 		for (let from: number | null = 0; from !== null; )
-			from = (await sweeper.sweepAttempts(START + 2 * DAY, 100, from)).next;
+			from = (await sweeper.sweepAttempts({ cutoff: START + 2 * DAY, limit: 100, from })).next;
 		const days = async () =>
 			(
 				await server.execute(
@@ -229,7 +231,7 @@ describe("many nodes on one database", () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const [first, second] = await world.publish(project, "a", "a");
-		const [lease] = await storage.acquireLeases("node", 1, [project]);
+		const [lease] = await storage.acquireLeases({ holder: "node", limit: 1, projectIds: [project] });
 		const attemptOf = (event: typeof first) => world.attempt(webhook, event!, { startedAt: START });
 		const attempts = [attemptOf(first)];
 		expect(await world.settle(lease!, { attempts, lanes: [{ webhookId: webhook, position: 2, open: [2] }] })).toBe(
@@ -237,16 +239,16 @@ describe("many nodes on one database", () => {
 		);
 		const until = START + 10 * DAY;
 		const handedOver = { webhookId: webhook, seq: 2, replay: 0, queue: null, until };
-		const { seen } = await storage.loadLanes(project);
-		await storage.releaseLease(lease!, null, seen, [handedOver]);
+		const { seen } = await storage.loadLanes({ projectId: project });
+		await storage.releaseLease({ lease: lease!, wakeAt: null, seen, inFlight: [handedOver] });
 		time.now = START + 5 * DAY;
 		for (let from: number | null = 0; from !== null; )
-			from = (await sweeper.sweepAttempts(START + 2 * DAY, 100, from)).next;
+			from = (await sweeper.sweepAttempts({ cutoff: START + 2 * DAY, limit: 100, from })).next;
 		const settlement = {
 			...{ projectId: project, generation: lease!.generation, schedule: [], unschedule: [] },
 			...{ attempts: [attemptOf(second)], lanes: [] },
 		};
-		expect(await storage.settleHandedOver(handedOver, settlement)).toBe("settled");
+		expect(await storage.settleHandedOver({ handedOver, settlement })).toBe("settled");
 	});
 
 	test("the database and the program agree on which ids are of which time", async () => {

@@ -1,52 +1,153 @@
-/** The cold verbs on PostgreSQL. */
+/** The verbs on PostgreSQL. For each: the connections that it runs on, and its function. */
+import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
-import type { Template } from "../verbs/sql.ts";
-import { bind, type NativeCall, runAsync, type Step } from "../verbs/verb.ts";
-import type { DatabaseCalls } from "./calls.ts";
-import { findProject } from "./connection/find.ts";
+import type { Mode, Verb as SharedVerb, Steps } from "../verbs/verb.ts";
+import type { Connections, PoolName } from "./connection/connections.ts";
+import { runVerb } from "./connection/run-verb.ts";
 import type { Session } from "./connection/session.ts";
-import { type Statement, sql } from "./connection/sql.ts";
-import { LOCK_ACCOUNTS } from "./connection/whole.ts";
+import * as baskets from "./facts/baskets.ts";
+import * as orderFacts from "./facts/order-facts.ts";
+import * as orders from "./facts/orders.ts";
+import * as subscriptions from "./facts/subscriptions.ts";
+import { countAttempts, listAttemptSummaries, listAttempts } from "./history/attempt-list.ts";
+import { readHealth } from "./history/health.ts";
+import { getAttempt, getDelivery } from "./history/history.ts";
+import { readStats } from "./history/stats.ts";
+import { readBacklogs } from "./lanes/backlog.ts";
+import * as lanes from "./lanes/lanes.ts";
+import { settle } from "./lanes/settle.ts";
+import { listWaitingRetries } from "./lanes/waiting.ts";
+import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
+import * as leases from "./leases/leases.ts";
+import { appendEvents } from "./log/append.ts";
+import * as log from "./log/log.ts";
+import type { PostgresNode } from "./node.ts";
+import { listProjects, renameProject } from "./registry/project-list.ts";
+import { createProject, getProject, setDeveloperApp } from "./registry/projects.ts";
+import { listWebhooks } from "./registry/webhook-list.ts";
+import { getWebhook } from "./registry/webhook-rows.ts";
+import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./registry/webhooks.ts";
+import * as replay from "./replay/replay.ts";
+import * as matching from "./replay/replay-matching.ts";
+import { sweepEvents } from "./retention/events.ts";
 
-const statements = new WeakMap<Template, Statement>();
+/** Runs on a connection, within the transaction if there is one. */
+type Work<P, R> = (c: Session, p: P, node: PostgresNode) => Promise<R>;
+type Verb<P, R> = (node: PostgresNode, p: P) => Promise<R>;
 
-function statementOf(template: Template): Statement {
-	let statement = statements.get(template);
-	if (statement === undefined) {
-		statement = sql(template.text("postgres"));
-		statements.set(template, statement);
-	}
-	return statement;
-}
+/** How each runs: see {@link PostgresNode}. */
+const read =
+	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
+	(node, p) =>
+		node.read((c) => work(c, p, node), pool);
+const snapshot =
+	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
+	(node, p) =>
+		node.snapshot((c) => work(c, p, node), pool);
+const write =
+	<P, R>(work: Work<P, R>, pool?: PoolName): Verb<P, R> =>
+	(node, p) =>
+		node.write((c) => work(c, p, node), pool);
+/** @param typesOf the event types that it uses, which may be new */
+const writeInProject =
+	<P extends { readonly projectId: string }, R>(
+		work: Work<P, R>,
+		typesOf: (p: P) => readonly string[] = () => [],
+	): Verb<P, R> =>
+	(node, p) =>
+		node.writeInProject(p.projectId, (c) => work(c, p, node), typesOf(p));
+/** Chooses its connections itself. */
+const choosing =
+	<P, R>(work: (connections: Connections, p: P, node: PostgresNode) => Promise<R>): Verb<P, R> =>
+	(node, p) =>
+		node.run((connections) => work(connections, p, node));
 
-async function callNative(c: Session, call: NativeCall): Promise<unknown> {
-	switch (call[0]) {
-		case "findProject":
-			return findProject(c, call[1]);
-		case "lockAccounts":
-			return c.run(LOCK_ACCOUNTS);
-		case "tellPeers":
-			return c.changed.add(call[1]);
-	}
-}
+type Native = { readonly [K in keyof NativeVerbs]: Verb<Params<K>, Result<K>> };
 
-function perform(c: Session, step: Step): Promise<unknown> {
-	if ("call" in step) return callNative(c, step.call);
-	return Promise.all(step.queries.map(({ template, values }) => c.rows(statementOf(template), ...values)));
-}
+const NATIVE = {
+	readLogEnd: read(log.readLogEnd),
+	appendEvents: choosing(appendEvents),
+	readLog: read(log.readLog, "engine"),
+	readEvents: read(log.readEvents, "engine"),
+	findEvent: read(log.findEvent),
 
-export function coldVerbs(calls: DatabaseCalls): ColdStorage {
-	return bind(VERBS, (_, { mode, steps }, p) => {
-		const work = (c: Session) => runAsync(steps(p), (step) => perform(c, step));
-		switch (mode) {
-			case "read":
-				return calls.read(work);
-			case "snapshot":
-				return calls.readTogether(work);
-			case "write":
-				return calls.write(work);
-			case "writeInProject":
-				return calls.writeTo(p.projectId as string, work);
-		}
-	});
+	createProject: write(createProject),
+	getProject: read(getProject),
+	listProjects: read(listProjects),
+	renameProject: writeInProject(renameProject),
+	setDeveloperApp: writeInProject(setDeveloperApp),
+	createWebhook: writeInProject(createWebhook, ({ events }) => events),
+	getWebhook: read(getWebhook),
+	listWebhooks: read(listWebhooks),
+	updateWebhook: writeInProject(updateWebhook, ({ patch }) => patch.events ?? []),
+	rotateSecret: writeInProject(rotateSecret),
+	deleteWebhook: writeInProject(deleteWebhook),
+	readBacklogs: read(readBacklogs),
+
+	acquireLeases: leases.acquireLeases,
+	renewLeases: leases.renewLeases,
+	releaseLease: choosing(leases.releaseLease),
+	nextAlarm: read(leases.nextAlarm, "engine"),
+	loadLanes: snapshot(lanes.loadLanes, "engine"),
+	endDeletion: writeInProject(lanes.endDeletion),
+	readRetries: read(lanes.readRetries, "engine"),
+	settle,
+	settleHandedOver: choosing(settleHandedOver),
+	forgetHandedOver: write(forgetHandedOver, "engine"),
+	appendTestEvent: writeInProject(replay.appendTestEvent, ({ event }) => [event.type]),
+	replayDelivery: writeInProject(replay.replayDelivery),
+	replayFailed: writeInProject(replay.replayFailed),
+
+	listAttempts: read(listAttempts),
+	getAttempt: read(getAttempt),
+	getDelivery: snapshot(getDelivery),
+	listAttemptSummaries: read(listAttemptSummaries),
+	countAttempts: read(countAttempts),
+	readStats: snapshot(readStats),
+	readHealth: snapshot(readHealth),
+	listWaitingRetries: read(listWaitingRetries),
+	replayMatching: writeInProject(matching.replayMatching),
+	countMatching: read(matching.countMatching),
+	sweepAttempts: choosing((connections, p, node) => node.attemptSweep.step(connections, p, node.clock.now())),
+	sweepEvents: write(sweepEvents),
+
+	recordOrders: writeInProject(orders.recordOrders, (p) =>
+		p.orders.flatMap(({ customerCreated, purchaseCompleted }) => [customerCreated.type, purchaseCompleted.type]),
+	),
+	getOrder: read(orders.getOrder),
+	recordRefund: writeInProject(orderFacts.recordRefund, ({ refund }) => [refund.partial.type, refund.whole.type]),
+	recordChargeback: writeInProject(orderFacts.recordChargeback, ({ chargeback }) => [chargeback.event.type]),
+	recordDeliverable: writeInProject(orderFacts.recordDeliverable, ({ deliverable }) => [deliverable.event.type]),
+	recordSubscription: writeInProject(subscriptions.recordSubscription, ({ subscription }) => [subscription.event.type]),
+	getSubscription: read(subscriptions.getSubscription),
+	cancelSubscription: writeInProject(subscriptions.cancelSubscription, ({ event }) => [event.type]),
+	touchBasket: writeInProject(baskets.touchBasket),
+	removeBasket: writeInProject(baskets.removeBasket),
+	takeDueBaskets: write(baskets.takeDueBaskets),
+	nextBasketDue: read(baskets.nextBasketDue),
+	abandonBaskets: writeInProject(baskets.abandonBaskets, (p) => p.baskets.map(({ event }) => event.type)),
+} satisfies Native;
+
+type InProject = { readonly projectId: string };
+const MODES: Readonly<Record<Mode, (work: Work<InProject, unknown>) => Verb<InProject, unknown>>> = {
+	read,
+	snapshot,
+	write,
+	writeInProject,
+};
+
+const SHARED = Object.fromEntries(
+	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
+		name,
+		MODES[mode]((c, p) => runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p))),
+	]),
+);
+
+/** The verbs as calls of one node. */
+export function callsOf(node: PostgresNode): NativeVerbs & ColdStorage {
+	const calls = Object.entries<Verb<never, unknown>>({ ...NATIVE, ...SHARED }).map(([name, verb]) => [
+		name,
+		(p: never) => verb(node, p),
+	]);
+	return Object.fromEntries(calls) as NativeVerbs & ColdStorage;
 }

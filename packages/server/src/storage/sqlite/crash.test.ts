@@ -33,7 +33,7 @@ test("when the reading thread dies, reads fail as lost and the owner is told", a
 	const deaths: StorageError[] = [];
 	const storage = await open((error) => deaths.push(error));
 	await threads.end("sqlite-reader");
-	await expect(storage.getProject("proj_x")).rejects.toMatchObject({ code: "lost" });
+	await expect(storage.getProject({ projectId: "proj_x" })).rejects.toMatchObject({ code: "lost" });
 	expect(deaths).toMatchObject([{ code: "lost" }]);
 	await storage.close();
 	threads.close();
@@ -54,7 +54,7 @@ test("when the writing thread dies, the owner is told, all calls fail as lost, a
 	expect(deaths).toHaveLength(1);
 
 	const again = await open();
-	expect(await again.getProject("proj_x")).toEqual(project);
+	expect(await again.getProject({ projectId: "proj_x" })).toEqual(project);
 	await again.close();
 });
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Storage, StorageError } from "../port.ts";
 import { Channel } from "./connection/channel.ts";
-import { NativeStorage } from "./storage.ts";
-import { coldVerbs } from "./verbs.ts";
+import { addGauges } from "./lanes/gauges.ts";
+import { callsOf } from "./verbs.ts";
 
 export { backupSqlite } from "./connection/backup.ts";
 export { readSqliteSetting } from "./connection/examine.ts";
@@ -30,16 +30,41 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 		if (!dead) onDeath?.(error);
 		dead = true;
 	};
-	const writer = await Channel.open({ path, role: "writer" }, died);
+	const writer = await Channel.open({ path, role: "writer", leaseTermMs }, died);
 	const opened = [writer];
 	try {
-		const reader = await Channel.open({ path, role: "reader" }, died);
+		const reader = await Channel.open({ path, role: "reader", leaseTermMs }, died);
 		opened.push(reader);
-		const checkpointer = await Channel.open({ path, role: "checkpointer" }, died);
-		const storage = new NativeStorage({ writer, reader, checkpointer }, clock, leaseTermMs);
-		return Object.assign(storage, coldVerbs(writer, reader));
+		const checkpointer = await Channel.open({ path, role: "checkpointer", leaseTermMs }, died);
+		opened.push(checkpointer);
+		const { pingWriter, pingReader, readGauges, ...verbs } = callsOf({ writer, reader }, () => clock.now());
+		return {
+			...verbs,
+			capabilities: { manyNodes: false },
+			neighbours: null,
+			// The only one.
+			epoch: "1.00000000",
+			async ping() {
+				await Promise.all([pingWriter(undefined), pingReader(undefined)]);
+			},
+			async gauges() {
+				let slice = await readGauges(0);
+				let sum = slice.gauges;
+				while (slice.next !== null) {
+					slice = await readGauges(slice.next);
+					sum = addGauges(sum, slice.gauges);
+				}
+				return sum;
+			},
+			close: () => closeAll(opened),
+		};
 	} catch (error) {
-		for (const channel of opened.toReversed()) await channel.close();
+		await closeAll(opened);
 		throw error;
 	}
+}
+
+/** The writer comes last: the last connection to close moves the rest of the write-ahead log into the database. */
+async function closeAll(opened: readonly Channel[]): Promise<void> {
+	for (const channel of opened.toReversed()) await channel.close();
 }

@@ -54,11 +54,16 @@ test("a database of the first version is brought up to date, and its attempts ar
 	for (let opened = 0; opened < 2; opened++) {
 		const storage = await open();
 		const month = { since: NOW - 30 * DAY, until: NOW + DAY, stepMs: DAY };
-		const { total } = await storage.readStats("proj_x", month);
+		const { total } = await storage.readStats({ projectId: "proj_x", query: month });
 		expect(total).toMatchObject({ delivered: 80, retrying: 80, failed: 80 });
 		expect(Math.abs(total.p50Ms! - 100)).toBeLessThanOrEqual(10);
-		expect((await storage.readStats("proj_x", { ...month, webhookId: "wh_gone" })).total.delivered).toBe(40);
-		const recent = await storage.readStats("proj_x", { since: NOW - 6 * HOUR, until: NOW + HOUR, stepMs: 30 * MINUTE });
+		expect(
+			(await storage.readStats({ projectId: "proj_x", query: { ...month, webhookId: "wh_gone" } })).total.delivered,
+		).toBe(40);
+		const recent = await storage.readStats({
+			projectId: "proj_x",
+			query: { since: NOW - 6 * HOUR, until: NOW + HOUR, stepMs: 30 * MINUTE },
+		});
 		expect(recent.buckets.map((bucket) => bucket.delivered + bucket.retrying + bucket.failed)).toEqual(
 			Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? 1 : 0)),
 		);
@@ -86,7 +91,7 @@ test("lanes that had settled events beyond their cursor keep the ones between as
 	for (const [i, type] of [1, 1, 3, 2, 1, 3, 2, 3, 1, 1].entries()) insert.run(i + 2, `evt_${i + 2}`, type);
 	db.close();
 	const storage = await open();
-	const { lanes } = await storage.loadLanes("proj_x");
+	const { lanes } = await storage.loadLanes({ projectId: "proj_x" });
 	expect(lanes).toMatchObject([
 		{ webhookId: "wh_live", position: 10, open: [3, 7] },
 		{ webhookId: "wh_plain", position: 4, open: [] },
@@ -97,7 +102,7 @@ test("lanes that had settled events beyond their cursor keep the ones between as
 test("an empty database of the first version is brought up to date, too", async () => {
 	makeFirstVersion(0);
 	const storage = await open();
-	const { total } = await storage.readStats("proj_x", { since: 0, until: DAY, stepMs: DAY });
+	const { total } = await storage.readStats({ projectId: "proj_x", query: { since: 0, until: DAY, stepMs: DAY } });
 	expect(total).toMatchObject({ delivered: 0, p50Ms: null });
 	await storage.close();
 });
@@ -112,8 +117,10 @@ test("a backup carries accounts and counts", async () => {
 	const restored = await open(copy);
 	expect(await restored.getAccount({ accountId: "acc_x" })).toEqual(account);
 	const day = { since: NOW - DAY, until: NOW + DAY, stepMs: DAY };
-	expect(await restored.readStats("proj_x", day)).toEqual(await storage.readStats("proj_x", day));
-	expect((await restored.readStats("proj_x", day)).total.failed).toBe(3);
+	expect(await restored.readStats({ projectId: "proj_x", query: day })).toEqual(
+		await storage.readStats({ projectId: "proj_x", query: day }),
+	);
+	expect((await restored.readStats({ projectId: "proj_x", query: day })).total.failed).toBe(3);
 	await restored.close();
 	await storage.close();
 });

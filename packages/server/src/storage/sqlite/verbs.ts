@@ -1,90 +1,198 @@
-/** The cold verbs on SQLite: in a worker, and as calls to one. */
-import type { SQLInputValue, StatementSync } from "node:sqlite";
+/**
+ * The verbs on SQLite. For each: the thread that runs it, its function, and how its parameters and its result are packed
+ * where copying them between threads as they are would cost too much.
+ *
+ * The reader sees everything that has been committed and never waits for a commit. No read takes long, so the engine's
+ * reads need no thread of their own.
+ */
+import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
-import type { Query, Row } from "../verbs/sql.ts";
-import { bind, type Natives, runSync, type Step, type Steps } from "../verbs/verb.ts";
+import type { Verb as SharedVerb, Steps } from "../verbs/verb.ts";
 import type { Channel } from "./connection/channel.ts";
 import type { Connection } from "./connection/connection.ts";
+import { runVerb } from "./connection/run-verb.ts";
+import * as baskets from "./facts/baskets.ts";
+import * as orderFacts from "./facts/order-facts.ts";
+import * as orders from "./facts/orders.ts";
+import * as subscriptions from "./facts/subscriptions.ts";
+import { countAttempts, listAttemptSummaries } from "./history/attempt-list.ts";
+import { readHealth } from "./history/health.ts";
+import { getAttempt, getDelivery, listAttempts } from "./history/history.ts";
+import { readStats } from "./history/stats.ts";
+import { readBacklogs } from "./lanes/backlog.ts";
+import { readGauges } from "./lanes/gauges.ts";
+import * as lanes from "./lanes/lanes.ts";
+import { settle } from "./lanes/settle.ts";
+import { packSettlements, unpackSettlements } from "./lanes/settle-wire.ts";
+import { listWaitingRetries } from "./lanes/waiting.ts";
+import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
+import * as leases from "./leases/leases.ts";
+import { appendEvents } from "./log/append.ts";
+import * as log from "./log/log.ts";
+import { packAppends, packResults, unpackAppends, unpackEvents, unpackResults } from "./log/wire.ts";
+import * as registry from "./registry/registry.ts";
+import * as replay from "./replay/replay.ts";
+import * as matching from "./replay/replay-matching.ts";
+import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
 
-/** Columns that hold what SQLite has no type for, by table. */
-const CONVERTED: Readonly<Record<string, (value: string | number) => unknown>> = {
-	"projects.developer": Boolean,
-	"accounts.operator": Boolean,
-	"sessions.by_link": Boolean,
-	"audit.detail": (text) => JSON.parse(text as string),
+type Thread = "writer" | "reader";
+
+/** Synchronous; in the writer it's part of a transaction, in the reader it sees one state of the database. */
+type Run<P, R> = (c: Connection, p: P, time: leases.LeaseTime) => R;
+
+interface Verb<P, R> {
+	readonly thread: Thread;
+	readonly pack: (p: P) => unknown;
+	readonly run: Run<never, unknown>;
+	readonly unpack?: ((result: never) => R) | undefined;
+	/** Never set; carries the type. */
+	readonly result?: R;
+}
+
+const on =
+	(thread: Thread) =>
+	<P, R>(run: Run<P, R>): Verb<P, R> => ({ thread, pack: withOwnBytes, run });
+const read = on("reader");
+const write = on("writer");
+
+const packed = <P, PP, PR, R>(
+	thread: Thread,
+	pack: (p: P) => PP,
+	run: Run<PP, PR>,
+	unpack?: (result: PR) => R,
+): Verb<P, R> => ({ thread, pack, run, unpack });
+
+type Native = { readonly [K in keyof NativeVerbs]: Verb<Params<K>, Result<K>> };
+
+const NATIVE = {
+	readLogEnd: read(log.readLogEnd),
+	appendEvents: packed(
+		"writer",
+		({ requests }: Params<"appendEvents">) => packAppends(requests),
+		(c, batch) => packResults(appendEvents(c, unpackAppends(batch))),
+		unpackResults,
+	),
+	readLog: packed("reader", withOwnBytes<Params<"readLog">>, log.readLog, unpackEvents),
+	readEvents: packed("reader", withOwnBytes<Params<"readEvents">>, log.readEvents, unpackEvents),
+	findEvent: packed(
+		"reader",
+		withOwnBytes<Params<"findEvent">>,
+		log.findEvent,
+		(found) => unpackEvents(found)[0] ?? null,
+	),
+
+	createProject: write(registry.createProject),
+	getProject: read(registry.getProject),
+	listProjects: read(registry.listProjects),
+	renameProject: write(registry.renameProject),
+	setDeveloperApp: write(registry.setDeveloperApp),
+	createWebhook: write(registry.createWebhook),
+	getWebhook: read(registry.getWebhook),
+	listWebhooks: read(registry.listWebhooks),
+	updateWebhook: write(registry.updateWebhook),
+	rotateSecret: write(registry.rotateSecret),
+	deleteWebhook: write(registry.deleteWebhook),
+	readBacklogs: read(readBacklogs),
+
+	acquireLeases: packed(
+		"writer",
+		({ holder, limit, projectIds }: Params<"acquireLeases">) => ({ holder, limit, projectIds }),
+		leases.acquireLeases,
+	),
+	renewLeases: write(leases.renewLeases),
+	releaseLease: write(leases.releaseLease),
+	nextAlarm: read(leases.nextAlarm),
+	loadLanes: read(lanes.loadLanes),
+	endDeletion: write(lanes.endDeletion),
+	readRetries: read(lanes.readRetries),
+	settle: packed(
+		"writer",
+		({ settlements }: Params<"settle">) => packSettlements(settlements),
+		(c, batch) => settle(c, unpackSettlements(batch)),
+	),
+	settleHandedOver: packed(
+		"writer",
+		({ handedOver, settlement }: Params<"settleHandedOver">) => [handedOver, packSettlements([settlement])] as const,
+		(c, [handedOver, batch]) => settleHandedOver(c, handedOver, unpackSettlements(batch)[0]!),
+	),
+	forgetHandedOver: write(forgetHandedOver),
+	appendTestEvent: write(replay.appendTestEvent),
+	replayDelivery: write(replay.replayDelivery),
+	replayFailed: write(replay.replayFailed),
+
+	listAttempts: read(listAttempts),
+	getAttempt: read(getAttempt),
+	getDelivery: read(getDelivery),
+	listAttemptSummaries: read(listAttemptSummaries),
+	countAttempts: read(countAttempts),
+	readStats: read(readStats),
+	readHealth: read(readHealth),
+	listWaitingRetries: read(listWaitingRetries),
+	replayMatching: write(matching.replayMatching),
+	countMatching: read(matching.countMatching),
+	sweepAttempts: write(sweepAttempts),
+	sweepEvents: write(sweepEvents),
+
+	recordOrders: write(orders.recordOrders),
+	getOrder: read(orders.getOrder),
+	recordRefund: write(orderFacts.recordRefund),
+	recordChargeback: write(orderFacts.recordChargeback),
+	recordDeliverable: write(orderFacts.recordDeliverable),
+	recordSubscription: write(subscriptions.recordSubscription),
+	getSubscription: read(subscriptions.getSubscription),
+	cancelSubscription: write(subscriptions.cancelSubscription),
+	touchBasket: write(baskets.touchBasket),
+	removeBasket: write(baskets.removeBasket),
+	takeDueBaskets: write(baskets.takeDueBaskets),
+	nextBasketDue: read(baskets.nextBasketDue),
+	abandonBaskets: write(baskets.abandonBaskets),
+} satisfies Native;
+
+/** What the storage itself needs of its threads. */
+const OWN = {
+	/** Writes a row, so that the disk is checked. */
+	pingWriter: write((c) => {
+		c.sql(
+			"INSERT INTO settings (name, value) VALUES ('ping', '1') ON CONFLICT (name) DO UPDATE SET value = 1 - value",
+		).run();
+	}),
+	pingReader: read((c) => {
+		c.sql("SELECT value FROM settings WHERE name = 'ping'").get();
+	}),
+	readGauges: read((c, after: number) => readGauges(c, after)),
 };
 
-type Convert = (row: Row) => Row;
-
-/** By statement how its rows are converted, if they are. */
-const converters = new WeakMap<StatementSync, Convert | null>();
-
-function converterOf(statement: StatementSync): Convert | null {
-	const known = converters.get(statement);
-	if (known !== undefined) return known;
-	const columns = statement.columns().flatMap(({ table, column, name }) => {
-		const convert = CONVERTED[`${table}.${column}`];
-		return convert === undefined ? [] : [{ name, convert }];
-	});
-	const convert = (row: Row): Row => {
-		for (const { name, convert } of columns) row[name] = convert(row[name] as string | number);
-		return row;
-	};
-	const converter = columns.length === 0 ? null : convert;
-	converters.set(statement, converter);
-	return converter;
-}
-
-function runQuery(c: Connection, { template, values }: Query): Row[] {
-	const statement = c.sql(template.text("sqlite"));
-	const sent = values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value));
-	const rows: Row[] = statement.all(...sent);
-	const convert = rows.length === 0 ? null : converterOf(statement);
-	return convert === null ? rows : rows.map(convert);
-}
-
-/** @param tellPeers by default there are none: one process has the file */
-export function runVerb<R>(c: Connection, steps: Steps<R>, tellPeers: Natives["tellPeers"] = () => undefined): R {
-	return runSync(steps, (step: Step) => {
-		if ("queries" in step) return step.queries.map((query) => runQuery(c, query));
-		switch (step.call[0]) {
-			case "findProject":
-				return c.names.project(step.call[1]);
-			case "lockAccounts":
-				// There is one writer.
-				return undefined;
-			case "tellPeers":
-				return tellPeers(step.call[1]);
-		}
-	});
-}
-
-/** The worker's operations, by name. */
-export type ColdOperations = {
-	readonly [K in keyof ColdStorage]: (
-		c: Connection,
-		...p: Parameters<ColdStorage[K]>
-	) => Awaited<ReturnType<ColdStorage[K]>>;
-};
-
-export const COLD = Object.fromEntries(
-	Object.entries(VERBS).map(([name, { steps }]) => [
+const SHARED = Object.fromEntries(
+	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
 		name,
-		(c: Connection, p: Row) => runVerb(c, (steps as (p: Row) => Steps<unknown>)(p)),
+		on(mode === "read" || mode === "snapshot" ? "reader" : "writer")((c, p) =>
+			runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p)),
+		),
 	]),
-) as unknown as ColdOperations;
+);
 
-export function coldVerbs(writer: Channel, reader: Channel): ColdStorage {
-	return bind(VERBS, (name, { mode }, p) => {
-		const channel = mode === "read" || mode === "snapshot" ? reader : writer;
-		return channel.call(name, [withOwnBytes(p)]);
+/** What a thread runs, by name. */
+export const OPERATIONS: Readonly<Record<string, Verb<never, unknown>>> = { ...NATIVE, ...OWN, ...SHARED };
+
+type Calls<Table> = { [K in keyof Table]: Table[K] extends Verb<infer P, infer R> ? (p: P) => Promise<R> : never };
+
+/** The verbs as calls to the threads. @param now the node's clock */
+export function callsOf(
+	threads: Readonly<Record<Thread, Channel>>,
+	now: () => number,
+): NativeVerbs & ColdStorage & Calls<typeof OWN> {
+	const calls = Object.entries(OPERATIONS).map(([name, { thread, pack, unpack }]) => {
+		const call = (p: unknown) => threads[thread].call<never>(name, pack(p as never), now());
+		return [name, unpack === undefined ? call : (p: unknown) => call(p).then(unpack)];
 	});
+	return Object.fromEntries(calls) as NativeVerbs & ColdStorage & Calls<typeof OWN>;
 }
 
-/** Copies bytes out of the pool that small buffers share: a message carries all of a view's memory. */
-function withOwnBytes(p: Row): Row {
-	const fields = Object.entries(p);
-	return Object.fromEntries(
-		fields.map(([name, value]) => [name, value instanceof Uint8Array ? Uint8Array.from(value) : value]),
-	);
+/** Copies bytes out of memory that they share with others, as a message would carry all of it. */
+function withOwnBytes<T>(value: T): T {
+	if (typeof value !== "object" || value === null) return value;
+	if (value instanceof Uint8Array) return Uint8Array.from(value) as T;
+	if (Array.isArray(value)) return (typeof value[0] === "object" ? value.map(withOwnBytes) : value) as T;
+	if (value instanceof Map) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withOwnBytes(member)])) as T;
 }

@@ -29,7 +29,7 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 			const [first, second] = await world.publish(project, "a", "a");
 			const lease = await world.lease(project, HOLDER);
 			const attempt = await world.finish(lease, webhook, first!, "delivered");
-			const { revision, lastSeq } = (await world.storage.loadLanes(project)).seen;
+			const { revision, lastSeq } = (await world.storage.loadLanes({ projectId: project })).seen;
 			await world.storage.neighbours!.acknowledge([{ lease, revision }]);
 			return { lease, holder: HOLDER, revision, lastSeq, event: { seq: second!.seq, id: second!.id }, attempt };
 		}
@@ -67,7 +67,11 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 		test("a claim does not hold once the lease is released", async () => {
 			const claim = await claimOne();
 			expect(await harness.kept(0, [claim])).toEqual([claim]);
-			await world.storage.releaseLease(claim.lease, null, { lastSeq: claim.lastSeq, revision: claim.revision });
+			await world.storage.releaseLease({
+				lease: claim.lease,
+				wakeAt: null,
+				seen: { lastSeq: claim.lastSeq, revision: claim.revision },
+			});
 			expect(await harness.kept(0, [claim])).toEqual([]);
 		});
 	});

@@ -49,19 +49,43 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			});
 			await world.finish(lease, webhook, failed!, "failed");
 			const replayAt = Date.now() + HOUR + 7 * MINUTE;
-			expect(await all[0]!.replayDelivery(project, webhook, failed!.id, replayAt)).toEqual({
+			expect(
+				await all[0]!.replayDelivery({ projectId: project, webhookId: webhook, eventId: failed!.id, at: replayAt }),
+			).toEqual({
 				kind: "queued",
 				replay: 1,
 			});
 			for (const [i, storage] of all.entries()) {
 				const until = (at: number | null) => minutesUntil(at, offsets[i]!);
-				const [retry] = await storage.readRetries(project, webhook, "retry", 10);
+				const [retry] = await storage.readRetries({
+					projectId: project,
+					webhookId: webhook,
+					queue: "retry",
+					limit: 10,
+				});
 				expect(until(retry!.dueAt)).toBe(5);
-				expect(await storage.readRetries(project, webhook, "retry", 10, retry)).toEqual([]);
-				const [replay] = await storage.readRetries(project, webhook, "requested", 10);
+				expect(
+					await storage.readRetries({
+						projectId: project,
+						webhookId: webhook,
+						queue: "retry",
+						limit: 10,
+						after: retry,
+					}),
+				).toEqual([]);
+				const [replay] = await storage.readRetries({
+					projectId: project,
+					webhookId: webhook,
+					queue: "requested",
+					limit: 10,
+				});
 				expect(until(replay!.dueAt)).toBe(7);
-				expect(until((await storage.getDelivery(project, webhook, event!.id))!.nextRetryAt)).toBe(5);
-				const waiting = await storage.listWaitingRetries(project, webhook, 10);
+				expect(
+					until(
+						(await storage.getDelivery({ projectId: project, webhookId: webhook, eventId: event!.id }))!.nextRetryAt,
+					),
+				).toBe(5);
+				const waiting = await storage.listWaitingRetries({ projectId: project, webhookId: webhook, limit: 10 });
 				expect(waiting.map(({ dueAt }) => until(dueAt))).toEqual([5, 7]);
 			}
 		});
@@ -73,14 +97,19 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			const [behind, ahead] = all as [Storage, Storage];
 			await behind.createProject({ id: "p", name: "Shop", apps: [], createdAt: Date.now() });
 			const at = Date.now() - HOUR;
-			const touched = await behind.touchBasket("p", { basketId: "b", at, dueAt: at + 5 * MINUTE, data: "{}" });
+			const touched = await behind.touchBasket({
+				projectId: "p",
+				touch: { basketId: "b", at, dueAt: at + 5 * MINUTE, data: "{}" },
+			});
 			expect(touched).toBe("touched");
 			for (const [i, storage] of all.entries())
 				expect(minutesUntil(await storage.nextBasketDue(), offsets[i]!)).toBe(5);
 			const now = Date.now() + HOUR;
 			const inMinutes = (minutes: number) => now + minutes * MINUTE;
-			expect(await ahead.takeDueBaskets(inMinutes(4), inMinutes(9), 10)).toEqual([]);
-			expect(await ahead.takeDueBaskets(inMinutes(6), inMinutes(9), 10)).toMatchObject([{ basketId: "b" }]);
+			expect(await ahead.takeDueBaskets({ now: inMinutes(4), until: inMinutes(9), limit: 10 })).toEqual([]);
+			expect(await ahead.takeDueBaskets({ now: inMinutes(6), until: inMinutes(9), limit: 10 })).toMatchObject([
+				{ basketId: "b" },
+			]);
 			// Put off until then, for as long as it is being told of.
 			expect(minutesUntil(await behind.nextBasketDue(), -HOUR)).toBe(9);
 		});

@@ -24,12 +24,12 @@ export function describeDurability(harness: StorageHarness): void {
 			});
 			const look = async () =>
 				plain([
-					await world.storage.getProject(project),
-					await world.storage.listWebhooks(project, { limit: 10 }),
-					await world.storage.loadLanes(project),
+					await world.storage.getProject({ projectId: project }),
+					await world.storage.listWebhooks({ projectId: project, limit: 10 }),
+					await world.storage.loadLanes({ projectId: project }),
 					await world.queues(project, webhook),
 					await world.log(project),
-					await world.storage.listAttempts(project, {}, ALL),
+					await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL }),
 					await world.storage.gauges(),
 				]);
 			const before = await look();
@@ -37,9 +37,9 @@ export function describeDurability(harness: StorageHarness): void {
 			expect(await look()).toEqual(before);
 			const [next] = await world.publish(project, "a");
 			expect(next!.seq).toBe(4);
-			const again = await world.storage.appendEvents([
-				{ projectId: project, publishedAt: START, events: [events[2]!] },
-			]);
+			const again = await world.storage.appendEvents({
+				requests: [{ projectId: project, publishedAt: START, events: [events[2]!] }],
+			});
 			expect(again).toEqual([{ kind: "appended", events: [{ seq: 3, createdAt: START, repeated: true }] }]);
 		});
 
@@ -50,10 +50,10 @@ export function describeDurability(harness: StorageHarness): void {
 			await world.reopen();
 			if (!harness.capabilities.manyNodes) {
 				expect(await world.settle(lease, {})).toBe("stale");
-				const [taken] = await world.storage.acquireLeases("node_b", 10);
+				const [taken] = await world.storage.acquireLeases({ holder: "node_b", limit: 10 });
 				expect(taken!.generation).toBeGreaterThan(lease.generation);
 			} else {
-				expect(await world.storage.acquireLeases("node_b", 10)).toEqual([]);
+				expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
 				expect(await world.settle(lease, {})).toBe("settled");
 			}
 		});
@@ -72,7 +72,7 @@ export function describeDurability(harness: StorageHarness): void {
 			const { storage } = world;
 			await world.reopen();
 			await storage.close();
-			for (const call of [() => storage.ping(), () => storage.nextAlarm(), () => storage.settle([])]) {
+			for (const call of [() => storage.ping(), () => storage.nextAlarm(), () => storage.settle({ settlements: [] })]) {
 				const error = await call().then(
 					() => null,
 					(reason: unknown) => reason,

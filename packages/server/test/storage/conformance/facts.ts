@@ -52,18 +52,18 @@ export function describeFacts(harness: StorageHarness): void {
 		});
 		const PUT_OFF = START + 1_000;
 		const take = async (now: number, limit = 10) => {
-			const taken = await storage.takeDueBaskets(now, PUT_OFF, limit);
+			const taken = await storage.takeDueBaskets({ now, until: PUT_OFF, limit });
 			return new Map(taken.map((basket) => [basket.basketId, basket]));
 		};
 		const abandon = (...baskets: DueBasket[]) => {
 			const ended = baskets.map((basket) => ({ ...basket, event: event(`end of ${basket.basketId}`) }));
-			return storage.abandonBaskets(project, ended, START + 20);
+			return storage.abandonBaskets({ projectId: project, baskets: ended, at: START + 20 });
 		};
 		const touch = (basketId: string, dueAt: number, at = START) => ({ basketId, at, dueAt, data: `{"at":${dueAt}}` });
 
 		test("the first order of a customer makes two events, the next one; both are in the log as they were answered", async () => {
 			const first = order("a");
-			const [result] = await storage.recordOrders(project, [first]);
+			const [result] = await storage.recordOrders({ projectId: project, orders: [first] });
 			const told = [first.customerCreated, first.purchaseCompleted].map(({ id, type, createdAt }, i) => ({
 				...{ id, type, createdAt },
 				seq: i + 1,
@@ -71,18 +71,25 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(result).toMatchObject({ kind: "recorded", at: START, events: told });
 			const { appended } = result as Extract<typeof result, { kind: "recorded" }>;
 			expect(plain(appended)).toEqual(plain(await world.log(project)));
-			await storage.recordOrders(project, [order("b"), order("c", { customerKey: digest("ben") })]);
+			await storage.recordOrders({
+				projectId: project,
+				orders: [order("b"), order("c", { customerKey: digest("ben") })],
+			});
 			expect(await types()).toEqual([
 				...["customer.created", "purchase.completed", "purchase.completed"],
 				...["customer.created", "purchase.completed"],
 			]);
-			expect(await storage.getOrder(project, "a")).toEqual({ amountCents: 100, refundedCents: 0, currency: "EUR" });
-			expect(await storage.getOrder(project, "z")).toBeNull();
+			expect(await storage.getOrder({ projectId: project, orderId: "a" })).toEqual({
+				amountCents: 100,
+				refundedCents: 0,
+				currency: "EUR",
+			});
+			expect(await storage.getOrder({ projectId: project, orderId: "z" })).toBeNull();
 		});
 
 		test("of orders that race, one is the customer's first; an order that races itself is recorded once", async () => {
 			const results = await Promise.all(
-				["a", "b", "a", "c", "a"].map((id) => storage.recordOrders(project, [order(id)])),
+				["a", "b", "a", "c", "a"].map((id) => storage.recordOrders({ projectId: project, orders: [order(id)] })),
 			);
 			const kinds = results.map(([result]) => result!.kind).sort();
 			expect(kinds).toEqual(["recorded", "recorded", "recorded", "repeated", "repeated"]);
@@ -95,45 +102,53 @@ export function describeFacts(harness: StorageHarness): void {
 		test("a batch is answered in its order, each order by itself", async () => {
 			const [a, b] = [order("a"), order("b")];
 			const conflict = order("a", { digest: digest("other") });
-			const results = await storage.recordOrders(project, [a, b, order("a"), conflict]);
+			const results = await storage.recordOrders({ projectId: project, orders: [a, b, order("a"), conflict] });
 			expect(results.map(({ kind }) => kind)).toEqual(["recorded", "recorded", "repeated", "conflict"]);
-			const missing = await storage.recordOrders(world.id("project"), [order("a"), order("b")]);
+			const missing = await storage.recordOrders({ projectId: world.id("project"), orders: [order("a"), order("b")] });
 			expect(missing).toEqual([{ kind: "no_project" }, { kind: "no_project" }]);
-			expect(await storage.recordOrders(project, [])).toEqual([]);
+			expect(await storage.recordOrders({ projectId: project, orders: [] })).toEqual([]);
 		});
 
 		test("projects know nothing of each other's facts", async () => {
-			await storage.recordOrders(project, [order("a")]);
-			await storage.touchBasket(project, touch("b", START + 1));
+			await storage.recordOrders({ projectId: project, orders: [order("a")] });
+			await storage.touchBasket({ projectId: project, touch: touch("b", START + 1) });
 			const other = await world.project();
-			expect(await storage.getOrder(other, "a")).toBeNull();
-			expect(await storage.removeBasket(other, "b")).toBe("absent");
-			await storage.recordOrders(other, [order("a", { digest: digest("other") })]);
+			expect(await storage.getOrder({ projectId: other, orderId: "a" })).toBeNull();
+			expect(await storage.removeBasket({ projectId: other, basketId: "b" })).toBe("absent");
+			await storage.recordOrders({ projectId: other, orders: [order("a", { digest: digest("other") })] });
 			expect(await types(other)).toEqual(["customer.created", "purchase.completed"]);
-			await storage.removeBasket(project, "b");
+			await storage.removeBasket({ projectId: project, basketId: "b" });
 		});
 
 		test("refunds are partial until they reach the amount, and never exceed it, also when they race", async () => {
-			expect(await storage.recordRefund(project, refund("r", 1))).toEqual({ kind: "no_order" });
-			await storage.recordOrders(project, [order("o")]);
-			expect((await storage.recordRefund(project, refund("r1", 40))).kind).toBe("recorded");
-			expect(await storage.recordRefund(project, refund("r2", 61))).toEqual({ kind: "too_much", leftCents: 60 });
-			const racing = ["r3", "r4", "r5"].map((id) => storage.recordRefund(project, refund(id, 30)));
+			expect(await storage.recordRefund({ projectId: project, refund: refund("r", 1) })).toEqual({ kind: "no_order" });
+			await storage.recordOrders({ projectId: project, orders: [order("o")] });
+			expect((await storage.recordRefund({ projectId: project, refund: refund("r1", 40) })).kind).toBe("recorded");
+			expect(await storage.recordRefund({ projectId: project, refund: refund("r2", 61) })).toEqual({
+				kind: "too_much",
+				leftCents: 60,
+			});
+			const racing = ["r3", "r4", "r5"].map((id) =>
+				storage.recordRefund({ projectId: project, refund: refund(id, 30) }),
+			);
 			expect((await Promise.all(racing)).map(({ kind }) => kind).sort()).toEqual(["recorded", "recorded", "too_much"]);
 			expect(await types()).toEqual(["customer.created", "purchase.completed", "partial", "partial", "whole"]);
-			expect((await storage.recordRefund(project, refund("r1", 40))).kind).toBe("repeated");
-			expect((await storage.recordRefund(project, refund("r1", 41))).kind).toBe("conflict");
-			expect(await storage.getOrder(project, "o")).toMatchObject({ refundedCents: 100 });
+			expect((await storage.recordRefund({ projectId: project, refund: refund("r1", 40) })).kind).toBe("repeated");
+			expect((await storage.recordRefund({ projectId: project, refund: refund("r1", 41) })).kind).toBe("conflict");
+			expect(await storage.getOrder({ projectId: project, orderId: "o" })).toMatchObject({ refundedCents: 100 });
 		});
 
 		test("chargebacks and deliverables need their order, and are recorded once each", async () => {
 			const chargeback = (content?: string) =>
-				storage.recordChargeback(project, { chargebackId: "c", ...ofOrder("o", content) });
+				storage.recordChargeback({ projectId: project, chargeback: { chargebackId: "c", ...ofOrder("o", content) } });
 			const deliverable = (orderId: string, content?: string) =>
-				storage.recordDeliverable(project, { deliverableId: "d", ...ofOrder(orderId, content) });
+				storage.recordDeliverable({
+					projectId: project,
+					deliverable: { deliverableId: "d", ...ofOrder(orderId, content) },
+				});
 			expect(await chargeback()).toEqual({ kind: "no_order" });
 			expect(await deliverable("o")).toEqual({ kind: "no_order" });
-			await storage.recordOrders(project, [order("o"), order("p")]);
+			await storage.recordOrders({ projectId: project, orders: [order("o"), order("p")] });
 			const kinds = async (...calls: Promise<{ kind: string }>[]) =>
 				(await Promise.all(calls)).map(({ kind }) => kind).sort();
 			expect(await kinds(chargeback(), chargeback(), chargeback())).toEqual(["recorded", "repeated", "repeated"]);
@@ -147,17 +162,21 @@ export function describeFacts(harness: StorageHarness): void {
 		test("a subscription begins once and ends once", async () => {
 			const data = '{"plan":"vip"}';
 			const begin = (content = "x") =>
-				storage.recordSubscription(project, {
-					...{ subscriptionId: "s", digest: digest(content), at: START, data },
-					event: event("begin"),
+				storage.recordSubscription({
+					projectId: project,
+					subscription: {
+						...{ subscriptionId: "s", digest: digest(content), at: START, data },
+						event: event("begin"),
+					},
 				});
-			const end = (at: number) => storage.cancelSubscription(project, "s", at, event("end"));
+			const end = (at: number) =>
+				storage.cancelSubscription({ projectId: project, subscriptionId: "s", at, event: event("end") });
 			expect(await end(START)).toEqual({ kind: "no_subscription" });
-			expect(await storage.getSubscription(project, "s")).toBeNull();
+			expect(await storage.getSubscription({ projectId: project, subscriptionId: "s" })).toBeNull();
 			expect([(await begin()).kind, (await begin()).kind, (await begin("y")).kind]).toEqual([
 				...["recorded", "repeated", "conflict"],
 			]);
-			expect(await storage.getSubscription(project, "s")).toBe(data);
+			expect(await storage.getSubscription({ projectId: project, subscriptionId: "s" })).toBe(data);
 			const [first, second] = [await end(START + 1), await end(START + 2)];
 			expect(first).toMatchObject({ kind: "recorded", at: START + 1 });
 			expect(second).toMatchObject({
@@ -171,7 +190,7 @@ export function describeFacts(harness: StorageHarness): void {
 		test("baskets that are due are taken once, those first that are longest due, until they come back", async () => {
 			expect(await storage.nextBasketDue()).toBeNull();
 			for (const [id, due] of Object.entries({ late: 30, early: 10, middle: 20 }))
-				expect(await storage.touchBasket(project, touch(id, START + due))).toBe("touched");
+				expect(await storage.touchBasket({ projectId: project, touch: touch(id, START + due) })).toBe("touched");
 			expect(await storage.nextBasketDue()).toBe(START + 10);
 			expect(await take(START + 9)).toEqual(new Map());
 			const [[id, { touchedAt, ...early }] = ["", { touchedAt: 0 }]] = await take(START + 20, 1);
@@ -182,12 +201,13 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await take(START + 20)).toEqual(new Map());
 			expect(await storage.nextBasketDue()).toBe(START + 30);
 			expect([...(await take(PUT_OFF)).keys()].sort()).toEqual(["early", "late", "middle"]);
-			for (const id of ["early", "middle", "late"]) expect(await storage.removeBasket(project, id)).toBe("removed");
+			for (const id of ["early", "middle", "late"])
+				expect(await storage.removeBasket({ projectId: project, basketId: id })).toBe("removed");
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
 		test("taken baskets are abandoned once each, with their events in order, whoever races", async () => {
-			for (const id of ["a", "b", "c"]) await storage.touchBasket(project, touch(id, START + 1));
+			for (const id of ["a", "b", "c"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const taken = await take(START + 1);
 			const [a, b, c] = ["a", "b", "c"].map((id) => taken.get(id)!);
 			const racing = await Promise.all([abandon(c!, a!), abandon(a!, b!), abandon(b!, c!)]);
@@ -195,7 +215,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(log.map(({ type }) => type).sort()).toEqual(["end of a", "end of b", "end of c"]);
 			expect(plain(racing.flat().sort((one, other) => one.seq - other.seq))).toEqual(plain(log));
 			// As they were given, not as they are stored.
-			for (const id of ["a", "b", "c"]) await storage.touchBasket(project, touch(id, START + 1));
+			for (const id of ["a", "b", "c"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const again = await take(START + 1);
 			const ended = await abandon(again.get("c")!, again.get("a")!, again.get("b")!);
 			expect(ended.map(({ type, seq }) => [type, seq])).toEqual([
@@ -205,57 +225,65 @@ export function describeFacts(harness: StorageHarness): void {
 			]);
 			expect(await abandon(a!, b!, c!)).toEqual([]);
 			expect(await abandon()).toEqual([]);
-			expect(await storage.abandonBaskets(world.id("project"), [], START)).toEqual([]);
+			expect(await storage.abandonBaskets({ projectId: world.id("project"), baskets: [], at: START })).toEqual([]);
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
 		test("baskets of which one event is refused stay as they are, all of them", async () => {
-			for (const id of ["a", "b"]) await storage.touchBasket(project, touch(id, START + 1));
+			for (const id of ["a", "b"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const [a, b] = [...(await take(START + 1)).values()].map((basket) => ({ ...basket, event: event("end") }));
-			await storage.appendEvents([
-				{ projectId: project, publishedAt: START, events: [{ ...event("taken"), id: b!.event.id }] },
-			]);
-			await expect(storage.abandonBaskets(project, [a!, b!], START)).rejects.toThrow("could not be appended");
+			await storage.appendEvents({
+				requests: [{ projectId: project, publishedAt: START, events: [{ ...event("taken"), id: b!.event.id }] }],
+			});
+			await expect(storage.abandonBaskets({ projectId: project, baskets: [a!, b!], at: START })).rejects.toThrow(
+				"could not be appended",
+			);
 			expect(await types()).toEqual(["taken"]);
 			expect((await take(PUT_OFF)).size).toBe(2);
-			expect((await storage.abandonBaskets(project, [a!], START)).map(({ id }) => id)).toEqual([a!.event.id]);
-			await storage.removeBasket(project, b!.basketId);
+			expect(
+				(await storage.abandonBaskets({ projectId: project, baskets: [a!], at: START })).map(({ id }) => id),
+			).toEqual([a!.event.id]);
+			await storage.removeBasket({ projectId: project, basketId: b!.basketId });
 		});
 
 		test("a basket that was touched, removed or bought since it was taken is not abandoned", async () => {
-			for (const id of ["touched", "removed", "bought"]) await storage.touchBasket(project, touch(id, START + 1));
+			for (const id of ["touched", "removed", "bought"])
+				await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const due = await take(START + 1);
 			expect(due.size).toBe(3);
 			// In the same millisecond, and with the clock set back.
-			for (const at of [START, START - 5]) await storage.touchBasket(project, touch("touched", START + 1, at));
-			await storage.removeBasket(project, "removed");
-			await storage.recordOrders(project, [order("o", { basketId: "bought" })]);
+			for (const at of [START, START - 5])
+				await storage.touchBasket({ projectId: project, touch: touch("touched", START + 1, at) });
+			await storage.removeBasket({ projectId: project, basketId: "removed" });
+			await storage.recordOrders({ projectId: project, orders: [order("o", { basketId: "bought" })] });
 			expect(await abandon(...due.values())).toEqual([]);
 			const [again] = (await take(START + 1)).values();
 			expect(again!.basketId).toBe("touched");
 			const ended = await abandon(due.get("removed")!, due.get("bought")!, again!);
 			expect(ended).toHaveLength(1);
 			expect(plain(ended)).toEqual(plain((await world.log(project)).slice(-1)));
-			expect(await storage.touchBasket(project, touch("touched", START + 2))).toBe("touched");
-			expect(await storage.touchBasket(project, touch("removed", START + 2))).toBe("touched");
-			expect(await storage.touchBasket(project, touch("bought", START + 2))).toBe("bought");
-			expect(await storage.touchBasket(world.id("project"), touch("b", START))).toBe("no_project");
-			expect(await storage.removeBasket(world.id("project"), "b")).toBe("no_project");
+			expect(await storage.touchBasket({ projectId: project, touch: touch("touched", START + 2) })).toBe("touched");
+			expect(await storage.touchBasket({ projectId: project, touch: touch("removed", START + 2) })).toBe("touched");
+			expect(await storage.touchBasket({ projectId: project, touch: touch("bought", START + 2) })).toBe("bought");
+			expect(await storage.touchBasket({ projectId: world.id("project"), touch: touch("b", START) })).toBe(
+				"no_project",
+			);
+			expect(await storage.removeBasket({ projectId: world.id("project"), basketId: "b" })).toBe("no_project");
 		});
 
 		test("a basket that was touched in the millisecond in which it was taken is not abandoned", async () => {
-			await storage.touchBasket(project, touch("basket", START + 1));
+			await storage.touchBasket({ projectId: project, touch: touch("basket", START + 1) });
 			const due = await take(START + 1);
-			await storage.touchBasket(project, touch("basket", START + 2));
+			await storage.touchBasket({ projectId: project, touch: touch("basket", START + 2) });
 			expect(await abandon(...due.values())).toEqual([]);
 			expect((await take(START + 2)).get("basket")?.data).toBe(touch("basket", START + 2).data);
 		});
 
 		test("what was recorded is known after a restart, with the same answer, and rings the project's alarm", async () => {
-			const [first] = await storage.recordOrders(project, [order("o")]);
+			const [first] = await storage.recordOrders({ projectId: project, orders: [order("o")] });
 			expect(await storage.nextAlarm()).not.toBeNull();
 			await world.reopen();
-			const [again] = await world.storage.recordOrders(project, [order("o")]);
+			const [again] = await world.storage.recordOrders({ projectId: project, orders: [order("o")] });
 			const { kind: _, appended: __, ...told } = first as Extract<typeof first, { kind: "recorded" }>;
 			expect(again).toEqual({ kind: "repeated", ...told });
 		});

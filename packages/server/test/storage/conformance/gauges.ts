@@ -48,7 +48,11 @@ export function describeGauges(harness: StorageHarness): void {
 							else await world.publish(project, ...one.types);
 							log.push(...one.types.map((type) => ({ type, at: world.clock.time })));
 						} else if (one.kind === "subscribe") {
-							await world.storage.updateWebhook(project, webhook, { events: one.types });
+							await world.storage.updateWebhook({
+								projectId: project,
+								webhookId: webhook,
+								patch: { events: one.types },
+							});
 							from = new Map(one.types.map((type) => [type, from.get(type) ?? log.length]));
 						} else if (one.kind === "move") {
 							const passed = log.map((_, i) => i + 1).slice(position, position + one.by);
@@ -57,12 +61,12 @@ export function describeGauges(harness: StorageHarness): void {
 							await world.settle(lease, { lanes: [{ webhookId: webhook, position, open }] });
 						} else if (one.kind === "now") {
 							[position, open] = [log.length, []];
-							await world.storage.updateWebhook(project, webhook, { from: "now" });
+							await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { from: "now" } });
 						}
 						const seqs = log.map((_, i) => i + 1);
 						const waiting = seqs.filter((seq) => wanted(seq) && (seq > position || open.includes(seq)));
 						const oldestAt = waiting.length === 0 ? null : log[waiting[0]! - 1]!.at;
-						const backlogs = await world.storage.readBacklogs(project, [webhook]);
+						const backlogs = await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] });
 						expect(backlogs.get(webhook)).toEqual({ events: waiting.length, oldestAt });
 					}
 				}),
@@ -74,7 +78,10 @@ export function describeGauges(harness: StorageHarness): void {
 			const [project, other] = [await world.project(), await world.project()];
 			const [webhook, foreign] = [await world.webhook(project, ["a"]), await world.webhook(other, ["a"])];
 			await world.publish(project, "a", "a");
-			const backlogs = await world.storage.readBacklogs(project, [webhook, foreign, world.id("webhook")]);
+			const backlogs = await world.storage.readBacklogs({
+				projectId: project,
+				webhookIds: [webhook, foreign, world.id("webhook")],
+			});
 			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestAt: START }]]));
 		});
 
@@ -84,9 +91,11 @@ export function describeGauges(harness: StorageHarness): void {
 			await world.publish(project, "a", "a");
 			const lease = await world.lease(project);
 			expect(await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [1] }] })).toBe("settled");
-			const events = async () => (await world.storage.readBacklogs(project, [webhook])).get(webhook)?.events;
+			const events = async () =>
+				(await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)?.events;
 			expect(await events()).toBe(2);
-			for (const types of [["b"], ["a", "b"]]) await world.storage.updateWebhook(project, webhook, { events: types });
+			for (const types of [["b"], ["a", "b"]])
+				await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { events: types } });
 			expect(await events()).toBe(0);
 		});
 
@@ -111,7 +120,7 @@ export function describeGauges(harness: StorageHarness): void {
 				oldestAt: START + 5,
 			});
 			await world.finish(await world.lease(two), webhooks[2]!, event!, "delivered");
-			await world.storage.deleteWebhook(one, webhooks[1]!);
+			await world.storage.deleteWebhook({ projectId: one, webhookId: webhooks[1]! });
 			expect(await world.storage.gauges()).toEqual({
 				...empty,
 				projects: 2,
@@ -144,18 +153,18 @@ export function describeGauges(harness: StorageHarness): void {
 			expect(await counts()).toEqual([2, 0]);
 			for (const event of events) await world.finish(lease, webhook, event, "failed", { attempt: 3 });
 			expect(await counts()).toEqual([0, 3]);
-			await world.storage.replayDelivery(project, webhook, events[0]!.id, START);
+			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id, at: START });
 			expect(await counts()).toEqual([1, 2]);
 			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1 });
 			expect(await counts()).toEqual([0, 3]);
-			await world.storage.replayFailed(project, webhook, {}, START, 10);
+			await world.storage.replayFailed({ projectId: project, webhookId: webhook, filter: {}, at: START, limit: 10 });
 			expect(await counts()).toEqual([3, 0]);
 			await world.finish(lease, webhook, events[1]!, "delivered", { replay: 1 });
 			await world.finish(lease, webhook, events[2]!, "failed", { replay: 1 });
 			const { createdAtGiven: _, ...sample } = world.event(project, "a");
-			await world.storage.appendTestEvent(project, webhook, sample);
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 			expect(await counts()).toEqual([2, 1]);
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			expect(await counts()).toEqual([0, 0]);
 		});
 	});
@@ -167,6 +176,6 @@ async function publishBehindRefused(world: World, projectId: string, types: read
 	const refused = draft();
 	refused.push(world.event(projectId, types[0]!, { id: refused[0]!.id, data: '{"other":true}' }));
 	const requests = [refused, draft()].map((events) => ({ projectId, publishedAt: world.clock.now(), events }));
-	const results = await world.storage.appendEvents(requests);
+	const results = await world.storage.appendEvents({ requests });
 	expect(results.map(({ kind }) => kind)).toEqual(["conflict", "appended"]);
 }

@@ -25,8 +25,8 @@ export function describeHandover(harness: StorageHarness): void {
 			const lanes = [{ webhookId: webhook, position: 2, open: [1] }];
 			const attempts = [world.attempt(webhook, { seq: 2, type: "a" })];
 			expect(await world.settle(lease, { attempts, lanes })).toBe("settled");
-			const { seen } = await world.storage.loadLanes(project);
-			await world.storage.releaseLease(lease, UNTIL, seen, inFlight);
+			const { seen } = await world.storage.loadLanes({ projectId: project });
+			await world.storage.releaseLease({ lease, wakeAt: UNTIL, seen, inFlight });
 			return lease;
 		}
 
@@ -40,12 +40,14 @@ export function describeHandover(harness: StorageHarness): void {
 		});
 
 		const logged = async (): Promise<number[]> =>
-			(await world.storage.listAttempts(project, {}, ALL)).rows.map(({ seq }) => seq).sort();
+			(await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows
+				.map(({ seq }) => seq)
+				.sort();
 
 		test("the next holder finds them, and the former one settles each once, whoever holds the project", async () => {
 			const lease = await release(first());
 			const next = await world.lease(project, "node_b");
-			const before = await world.storage.loadLanes(project);
+			const before = await world.storage.loadLanes({ projectId: project });
 			expect(before.handedOver).toEqual([first()]);
 			expect(before.lanes).toMatchObject([{ position: 2, open: [1] }]);
 			// What the next holder commits meanwhile still has it as open.
@@ -54,15 +56,15 @@ export function describeHandover(harness: StorageHarness): void {
 				"settled",
 			);
 			const settlement = outcome(lease);
-			expect(await world.storage.settleHandedOver(first(), settlement)).toBe("settled");
-			const after = await world.storage.loadLanes(project);
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement })).toBe("settled");
+			const after = await world.storage.loadLanes({ projectId: project });
 			expect(after.handedOver).toEqual([]);
 			expect(after.lanes).toMatchObject([{ position: 3, open: [] }]);
 			expect(after.seen.revision).toBeGreaterThan(before.seen.revision);
 			expect(await world.settle(next, { lanes })).toBe("settled");
 			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [] });
 			const again = { ...settlement, attempts: [world.attempt(webhook, { seq: 1, type: "a" })] };
-			expect(await world.storage.settleHandedOver(first(), again)).toBe("stale");
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: again })).toBe("stale");
 			expect(await logged()).toEqual([1, 2, 3]);
 		});
 
@@ -81,7 +83,7 @@ export function describeHandover(harness: StorageHarness): void {
 				world.attempt(webhook, { seq: 1, type: "a" }, { status: "retrying", nextRetryAt: START + 30_000 }),
 			];
 			const settlement = outcome(lease, { attempts, schedule: [retry] });
-			expect(await world.storage.settleHandedOver(first(), settlement)).toBe("settled");
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement })).toBe("settled");
 			expect(await world.queues(project, webhook)).toEqual([retry]);
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
 		});
@@ -89,9 +91,12 @@ export function describeHandover(harness: StorageHarness): void {
 		test("one that was not made after all is given back", async () => {
 			const lease = await release(first());
 			const nothing = outcome(lease, { attempts: [], lanes: [] });
-			expect(await world.storage.settleHandedOver(first(), nothing)).toBe("settled");
-			expect(await world.storage.loadLanes(project)).toMatchObject({ handedOver: [], lanes: [{ open: [1] }] });
-			expect(await world.storage.settleHandedOver(first(), nothing)).toBe("stale");
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: nothing })).toBe("settled");
+			expect(await world.storage.loadLanes({ projectId: project })).toMatchObject({
+				handedOver: [],
+				lanes: [{ open: [1] }],
+			});
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: nothing })).toBe("stale");
 		});
 
 		test("nothing else of a former lease is settled", async () => {
@@ -100,22 +105,26 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.settle(lease, outcome(lease))).toBe("stale");
 			const other = { ...first(), seq: 3 };
 			const attempts = [world.attempt(webhook, { seq: 3, type: "a" })];
-			expect(await world.storage.settleHandedOver(other, outcome(lease, { attempts }))).toBe("stale");
-			expect(await world.storage.settleHandedOver(first(), outcome(next))).toBe("stale");
-			expect(await world.storage.settleHandedOver({ ...first(), replay: 1 }, outcome(lease))).toBe("stale");
+			expect(
+				await world.storage.settleHandedOver({ handedOver: other, settlement: outcome(lease, { attempts }) }),
+			).toBe("stale");
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: outcome(next) })).toBe("stale");
+			expect(
+				await world.storage.settleHandedOver({ handedOver: { ...first(), replay: 1 }, settlement: outcome(lease) }),
+			).toBe("stale");
 			expect(await logged()).toEqual([2]);
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first()]);
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([first()]);
 		});
 
 		test("once its time has passed it is forgotten, not before, and then it is refused", async () => {
 			const lease = await release(first());
 			world.clock.time = UNTIL - 1;
-			await world.storage.forgetHandedOver(project);
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first()]);
+			await world.storage.forgetHandedOver({ projectId: project });
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([first()]);
 			world.clock.time = UNTIL;
-			await world.storage.forgetHandedOver(project);
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([]);
-			expect(await world.storage.settleHandedOver(first(), outcome(lease))).toBe("stale");
+			await world.storage.forgetHandedOver({ projectId: project });
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([]);
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: outcome(lease) })).toBe("stale");
 			expect(await world.lane(project, webhook)).toMatchObject({ position: 2, open: [1] });
 			expect(await logged()).toEqual([2]);
 		});
@@ -123,36 +132,56 @@ export function describeHandover(harness: StorageHarness): void {
 		test("one that was forgotten and made again by the next holder is handed over by that one alone", async () => {
 			const late = await release(first());
 			world.clock.time = UNTIL;
-			await world.storage.forgetHandedOver(project);
+			await world.storage.forgetHandedOver({ projectId: project });
 			const next = await world.lease(project, "node_b");
 			const again = { ...first(), until: UNTIL + 20_000 };
-			await world.storage.releaseLease(next, null, (await world.storage.loadLanes(project)).seen, [again]);
-			expect(await world.storage.settleHandedOver(first(), outcome(late))).toBe("stale");
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([again]);
-			expect(await world.storage.settleHandedOver(again, outcome(next))).toBe("settled");
+			await world.storage.releaseLease({
+				lease: next,
+				wakeAt: null,
+				seen: (await world.storage.loadLanes({ projectId: project })).seen,
+				inFlight: [again],
+			});
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: outcome(late) })).toBe("stale");
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([again]);
+			expect(await world.storage.settleHandedOver({ handedOver: again, settlement: outcome(next) })).toBe("settled");
 		});
 
 		test("those of several holders stand side by side; a lease that was lost hands nothing over", async () => {
 			const lease = await release(first());
 			const second = await world.lease(project, "node_b");
 			const retry: HandedOver = { webhookId: webhook, seq: 2, replay: 1, queue: "replay", until: UNTIL };
-			await world.storage.releaseLease(second, null, (await world.storage.loadLanes(project)).seen, [retry]);
+			await world.storage.releaseLease({
+				lease: second,
+				wakeAt: null,
+				seen: (await world.storage.loadLanes({ projectId: project })).seen,
+				inFlight: [retry],
+			});
 			const third = await world.lease(project, "node_c");
-			await world.storage.releaseLease(second, null, { lastSeq: 3, revision: 0 }, [{ ...retry, seq: 3 }]);
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([first(), retry]);
-			expect(await world.storage.settleHandedOver(first(), outcome(lease))).toBe("settled");
+			await world.storage.releaseLease({
+				lease: second,
+				wakeAt: null,
+				seen: { lastSeq: 3, revision: 0 },
+				inFlight: [{ ...retry, seq: 3 }],
+			});
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([first(), retry]);
+			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: outcome(lease) })).toBe("settled");
 			const attempts = [world.attempt(webhook, { seq: 2, type: "a" }, { replay: 1 })];
 			const replayed = outcome(second, { attempts, unschedule: [{ webhookId: webhook, seq: 2 }], lanes: [] });
-			expect(await world.storage.settleHandedOver(retry, replayed)).toBe("settled");
-			expect((await world.storage.loadLanes(project)).handedOver).toEqual([]);
+			expect(await world.storage.settleHandedOver({ handedOver: retry, settlement: replayed })).toBe("settled");
+			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([]);
 			expect(await world.settle(third, {})).toBe("settled");
 		});
 
 		test("one of a webhook that was deleted meanwhile is logged, and nothing is scheduled for it", async () => {
 			const lease = await release(first());
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const retry = { webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START } as const;
-			expect(await world.storage.settleHandedOver(first(), outcome(lease, { schedule: [retry] }))).toBe("settled");
+			expect(
+				await world.storage.settleHandedOver({
+					handedOver: first(),
+					settlement: outcome(lease, { schedule: [retry] }),
+				}),
+			).toBe("settled");
 			expect(await world.queues(project, webhook)).toEqual([]);
 			expect(await logged()).toEqual([1, 2]);
 		});

@@ -40,7 +40,11 @@ export function describeHealth(harness: StorageHarness): void {
 				const events = await world.publish(project, ...statuses.map((_, i) => (i % 2 === 0 ? "a" : "b")));
 				for (const [i, event] of events.entries())
 					await world.finish(lease, webhook, event, statuses[i]!, { startedAt: START + i * MINUTE });
-				const { rows } = await world.storage.listAttemptSummaries(project, { webhookId: webhook }, { limit: 10 });
+				const { rows } = await world.storage.listAttemptSummaries({
+					projectId: project,
+					filter: { webhookId: webhook },
+					page: { limit: 10 },
+				});
 				rows.reverse();
 				expect(rows.map(({ status }) => status)).toEqual(statuses);
 				wanted.push({
@@ -52,7 +56,7 @@ export function describeHealth(harness: StorageHarness): void {
 					deadLetters: statuses.filter((status) => status === F).length,
 				});
 			}
-			expect(await world.storage.readHealth(project)).toEqual(wanted);
+			expect(await world.storage.readHealth({ projectId: project })).toEqual(wanted);
 		});
 
 		test("what waits is counted, with the next time of all queues; deleted webhooks and other projects are left out", async () => {
@@ -66,17 +70,24 @@ export function describeHealth(harness: StorageHarness): void {
 				dueAt: START + minutes * MINUTE,
 			}));
 			await world.settle(lease, { schedule });
-			const waiting = async () => (await world.storage.readHealth(project))[0]!.waiting;
+			const waiting = async () => (await world.storage.readHealth({ projectId: project }))[0]!.waiting;
 			expect(await waiting()).toEqual({ count: 2, nextAt: START + 3 * MINUTE });
 			await world.finish(lease, webhook, events[2]!, "failed");
-			expect((await world.storage.readHealth(project))[0]!.deadLetters).toBe(1);
-			await world.storage.replayDelivery(project, webhook, events[2]!.id, START + MINUTE);
+			expect((await world.storage.readHealth({ projectId: project }))[0]!.deadLetters).toBe(1);
+			await world.storage.replayDelivery({
+				projectId: project,
+				webhookId: webhook,
+				eventId: events[2]!.id,
+				at: START + MINUTE,
+			});
 			expect(await waiting()).toEqual({ count: 3, nextAt: START + MINUTE });
-			expect((await world.storage.readHealth(project))[0]!.deadLetters).toBe(0);
-			await world.storage.deleteWebhook(project, gone);
-			expect((await world.storage.readHealth(project)).map(({ webhookId }) => webhookId)).toEqual([webhook]);
-			expect(await world.storage.readHealth(other)).toEqual([{ ...nothing, webhookId: foreign }]);
-			expect(await world.storage.readHealth(world.id("project"))).toEqual([]);
+			expect((await world.storage.readHealth({ projectId: project }))[0]!.deadLetters).toBe(0);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: gone });
+			expect((await world.storage.readHealth({ projectId: project })).map(({ webhookId }) => webhookId)).toEqual([
+				webhook,
+			]);
+			expect(await world.storage.readHealth({ projectId: other })).toEqual([{ ...nothing, webhookId: foreign }]);
+			expect(await world.storage.readHealth({ projectId: world.id("project") })).toEqual([]);
 		});
 	});
 }

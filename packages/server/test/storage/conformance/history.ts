@@ -77,7 +77,7 @@ export function describeHistory(harness: StorageHarness): void {
 						// A count that just reaches its maximum is exact.
 						const max = isJustReached ? Math.max(1, found) : limit;
 						const capped = found > max || scanned.length >= maxScanned;
-						const count = await world.storage.countAttempts(shop.project, filter, max);
+						const count = await world.storage.countAttempts({ projectId: shop.project, filter, max });
 						expect(count).toEqual({ count: Math.min(max, found), capped });
 					},
 				),
@@ -89,13 +89,17 @@ export function describeHistory(harness: StorageHarness): void {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = [10, 20, 30].map((length) => world.event(project, "a", { body: Buffer.alloc(length, "x") }));
-			await world.storage.appendEvents([{ projectId: project, publishedAt: START, events }]);
+			await world.storage.appendEvents({ requests: [{ projectId: project, publishedAt: START, events }] });
 			const attempts = [1, 2, 3].map((seq) =>
 				world.attempt(webhook, { seq, type: "a" }, { startedAt: START + seq, responseBody: Buffer.alloc(5) }),
 			);
 			await world.settle(await world.lease(project), { attempts });
 			const page = async (maxBytes: number, limit = 10) => {
-				const { rows, next } = await world.storage.listAttempts(project, {}, { limit, maxBytes });
+				const { rows, next } = await world.storage.listAttempts({
+					projectId: project,
+					filter: {},
+					page: { limit, maxBytes },
+				});
 				expect([null, rows.at(-1)?.id]).toContain(next);
 				return [rows.map(({ seq }) => seq), next !== null];
 			};
@@ -113,32 +117,40 @@ export function describeHistory(harness: StorageHarness): void {
 			const lease = await world.lease(project);
 			for (const [i, event] of events.entries())
 				await world.finish(lease, webhook, event, "delivered", { startedAt: START + i * 1_000 });
-			const all = (await world.storage.listAttempts(project, {}, ALL)).rows;
+			const all = (await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows;
 			const filter = { until: START + 2_000 };
 			const page = { limit: 10, before: all[0]!.id };
-			const rows = (await world.storage.listAttempts(project, filter, { ...page, maxBytes: 1e6 })).rows;
+			const rows = (await world.storage.listAttempts({ projectId: project, filter, page: { ...page, maxBytes: 1e6 } }))
+				.rows;
 			expect(rows.map(({ seq }) => seq)).toEqual([2, 1]);
-			const summaries = (await world.storage.listAttemptSummaries(project, filter, page)).rows;
+			const summaries = (await world.storage.listAttemptSummaries({ projectId: project, filter, page })).rows;
 			expect(summaries.map(({ seq }) => seq)).toEqual([2, 1]);
 		});
 
 		test("summaries are the same pages without what was sent and answered, and bodies do not shorten them", async () => {
 			const shop = await stock(world);
 			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {
-				const { rows } = await world.storage.listAttempts(shop.project, filter, ALL);
+				const { rows } = await world.storage.listAttempts({ projectId: shop.project, filter, page: ALL });
 				const summaries = rows.map(
 					({ requestBody: _q, responseBody: _b, responseTruncated: _t, sent: _s, ...row }) => row,
 				);
 				expect(summaries.length).toBeGreaterThan(7);
 				const list = (limit: number, before?: string) =>
-					world.storage.listAttemptSummaries(shop.project, filter, { limit, ...(before && { before }) });
+					world.storage.listAttemptSummaries({
+						projectId: shop.project,
+						filter,
+						page: { limit, ...(before && { before }) },
+					});
 				expect(await list(summaries.length)).toEqual({ rows: summaries, next: null });
 				const first = await list(7);
 				expect(first).toEqual({ rows: summaries.slice(0, 7), next: summaries[6]!.id });
 				const next = await list(1, first.rows.at(-1)!.id);
 				expect(next.rows).toEqual(summaries.slice(7, 8));
 			}
-			expect(await world.storage.countAttempts(world.id("project"), {}, 10)).toEqual({ count: 0, capped: false });
+			expect(await world.storage.countAttempts({ projectId: world.id("project"), filter: {}, max: 10 })).toEqual({
+				count: 0,
+				capped: false,
+			});
 		});
 
 		test("bodies end a page of a filter by status code early, too, and nothing is lost", async () => {
@@ -154,9 +166,9 @@ export function describeHistory(harness: StorageHarness): void {
 		test("an entry is found by its id in its project alone", async () => {
 			const shop = await stock(world);
 			const entry = shop.attempts[3]!;
-			expect((await world.storage.getAttempt(shop.project, entry.id))?.seq).toBe(entry.seq);
-			expect(await world.storage.getAttempt(shop.other, entry.id)).toBeNull();
-			expect(await world.storage.getAttempt(shop.project, world.id("attempt"))).toBeNull();
+			expect((await world.storage.getAttempt({ projectId: shop.project, attemptId: entry.id }))?.seq).toBe(entry.seq);
+			expect(await world.storage.getAttempt({ projectId: shop.other, attemptId: entry.id })).toBeNull();
+			expect(await world.storage.getAttempt({ projectId: shop.project, attemptId: world.id("attempt") })).toBeNull();
 		});
 
 		test("a delivery shows the newest 200 of its attempts in the order in which they were made", async () => {
@@ -175,7 +187,7 @@ export function describeHistory(harness: StorageHarness): void {
 				),
 			).flat();
 			await world.settle(lease, { attempts: series, lanes: [{ webhookId: webhook, position: 1, open: [] }] });
-			const delivery = await world.storage.getDelivery(project, webhook, event!.id);
+			const delivery = await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: event!.id });
 			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 25 });
 			expect(delivery!.attempts.map(({ id }) => id)).toEqual(series.slice(-200).map(({ id }) => id));
 		});
@@ -249,7 +261,7 @@ async function readByPages(
 	for (;;) {
 		const before = pages.at(-1)?.next;
 		const page = { limit, maxBytes, ...(typeof before === "string" ? { before } : {}) };
-		const { rows, next } = await world.storage.listAttempts(project, filter, page);
+		const { rows, next } = await world.storage.listAttempts({ projectId: project, filter, page });
 		expect(rows.length).toBeLessThanOrEqual(limit);
 		pages.push({ ids: rows.map(({ id }) => id), next });
 		if (next === null) return pages;

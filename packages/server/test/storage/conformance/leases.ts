@@ -12,20 +12,20 @@ export function describeLeases(harness: StorageHarness): void {
 
 		test("a project whose alarm has rung can be taken once; its lease runs for a term, its generation rises", async () => {
 			const project = await world.project();
-			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
 			expect(await world.storage.nextAlarm()).toBeNull();
 			await world.publish(project, "a");
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
-			const [lease, ...others] = await world.storage.acquireLeases(NODE, 10);
+			const [lease, ...others] = await world.storage.acquireLeases({ holder: NODE, limit: 10 });
 			expect(others).toEqual([]);
 			expect(lease).toMatchObject({ projectId: project, expiresAt: START + harness.leaseTermMs });
 			expect(await world.storage.nextAlarm()).toBeNull();
-			expect(await world.storage.acquireLeases("node_b", 10)).toEqual([]);
-			expect(await world.storage.acquireLeases(NODE, 10, [project])).toEqual([]);
+			expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10, projectIds: [project] })).toEqual([]);
 
 			world.clock.time = lease!.expiresAt;
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(world.clock.time);
-			const [taken] = await world.storage.acquireLeases("node_b", 10);
+			const [taken] = await world.storage.acquireLeases({ holder: "node_b", limit: 10 });
 			expect(taken).toMatchObject({ projectId: project, expiresAt: lease!.expiresAt + harness.leaseTermMs });
 			expect(taken!.generation).toBeGreaterThan(lease!.generation);
 		});
@@ -33,10 +33,14 @@ export function describeLeases(harness: StorageHarness): void {
 		test("no more leases are given than asked for, and named projects are taken whether rung or not", async () => {
 			const projects = [await world.project(), await world.project(), await world.project()];
 			for (const project of projects) await world.publish(project, "a");
-			expect(await world.storage.acquireLeases(NODE, 2)).toHaveLength(2);
-			expect(await world.storage.acquireLeases(NODE, 2)).toHaveLength(1);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 2 })).toHaveLength(2);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 2 })).toHaveLength(1);
 			const silent = await world.project();
-			const named = await world.storage.acquireLeases(NODE, 10, [silent, projects[0]!, world.id("project")]);
+			const named = await world.storage.acquireLeases({
+				holder: NODE,
+				limit: 10,
+				projectIds: [silent, projects[0]!, world.id("project")],
+			});
 			expect(named.map(({ projectId }) => projectId)).toEqual([silent]);
 		});
 
@@ -48,12 +52,12 @@ export function describeLeases(harness: StorageHarness): void {
 			for (const each of [1, 2, 4]) {
 				const taken = new Set<string>();
 				for (let turn = 0; turn < Math.ceil(5 / each); turn++) {
-					const leases = await world.storage.acquireLeases(NODE, each);
+					const leases = await world.storage.acquireLeases({ holder: NODE, limit: each });
 					expect(leases).toHaveLength(each);
 					for (const lease of leases) {
 						taken.add(lease.projectId);
 						// More was published meanwhile.
-						await world.storage.releaseLease(lease, null, { lastSeq: -1, revision: -1 });
+						await world.storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: -1, revision: -1 } });
 					}
 				}
 				expect(taken.size, `${each} at a time`).toBe(5);
@@ -72,28 +76,30 @@ export function describeLeases(harness: StorageHarness): void {
 				[late, 100],
 				[later, 200],
 			] as const) {
-				const { seen } = await world.storage.loadLanes(project);
-				await world.storage.releaseLease(await world.lease(project), START + at, seen);
+				const { seen } = await world.storage.loadLanes({ projectId: project });
+				await world.storage.releaseLease({ lease: await world.lease(project), wakeAt: START + at, seen });
 			}
 			await world.lease(held, "node_b");
 			world.clock.time = START + 100 + harness.leaseTermMs;
 			const order: string[] = [];
 			for (let turn = 0; turn < 6; turn++) {
-				const [lease] = await world.storage.acquireLeases(NODE, 1);
+				const [lease] = await world.storage.acquireLeases({ holder: NODE, limit: 1 });
 				order.push(lease!.projectId);
-				if (lease!.projectId === busy) await world.storage.releaseLease(lease!, null, { lastSeq: -1, revision: -1 });
+				if (lease!.projectId === busy)
+					await world.storage.releaseLease({ lease: lease!, wakeAt: null, seen: { lastSeq: -1, revision: -1 } });
 			}
 			expect(order.filter((project) => project !== busy)).toEqual([late, later, held]);
 		});
 
 		test("where places come one by one, a project whose time has passed gets the second, however many have news", async () => {
 			const late = await world.project();
-			const { seen } = await world.storage.loadLanes(late);
-			await world.storage.releaseLease(await world.lease(late), START + 100, seen);
+			const { seen } = await world.storage.loadLanes({ projectId: late });
+			await world.storage.releaseLease({ lease: await world.lease(late), wakeAt: START + 100, seen });
 			for (let n = 0; n < 5; n++) await world.publish(await world.project(), "a");
 			world.clock.time = START + 100;
 			const order: string[] = [];
-			for (let turn = 0; turn < 2; turn++) order.push((await world.storage.acquireLeases(NODE, 1))[0]!.projectId);
+			for (let turn = 0; turn < 2; turn++)
+				order.push((await world.storage.acquireLeases({ holder: NODE, limit: 1 }))[0]!.projectId);
 			expect(order.indexOf(late)).toBe(1);
 		});
 
@@ -103,18 +109,19 @@ export function describeLeases(harness: StorageHarness): void {
 			const overdue: string[] = [];
 			for (let n = 1; n <= 12; n++) {
 				const project = await world.project();
-				const { seen } = await world.storage.loadLanes(project);
-				await world.storage.releaseLease(await world.lease(project), START + n, seen);
+				const { seen } = await world.storage.loadLanes({ projectId: project });
+				await world.storage.releaseLease({ lease: await world.lease(project), wakeAt: START + n, seen });
 				overdue.push(project);
 			}
 			world.clock.time = START + overdue.length;
 			await world.publish(busy, "a");
 			const order: string[] = [];
 			for (let turn = 0; turn < overdue.length; turn++) {
-				const [lease] = await world.storage.acquireLeases(NODE, 1);
+				const [lease] = await world.storage.acquireLeases({ holder: NODE, limit: 1 });
 				order.push(lease!.projectId);
 				// More was published meanwhile.
-				if (lease!.projectId === busy) await world.storage.releaseLease(lease!, null, { lastSeq: -1, revision: -1 });
+				if (lease!.projectId === busy)
+					await world.storage.releaseLease({ lease: lease!, wakeAt: null, seen: { lastSeq: -1, revision: -1 } });
 			}
 			const taken = order.filter((project) => project !== busy);
 			expect(taken).toEqual(overdue.slice(0, taken.length));
@@ -125,42 +132,51 @@ export function describeLeases(harness: StorageHarness): void {
 		test("renewing prolongs what still holds and nothing else", async () => {
 			const [kept, lost, given] = [await world.project(), await world.project(), await world.project()];
 			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];
-			await world.storage.releaseLease(leases[2]!, null, { lastSeq: 0, revision: 0 });
+			await world.storage.releaseLease({ lease: leases[2]!, wakeAt: null, seen: { lastSeq: 0, revision: 0 } });
 			world.clock.time += harness.leaseTermMs - 1;
 			const {
 				renewed: [renewed, ...others],
-			} = await world.storage.renewLeases(NODE, [leases[0]!, leases[2]!]);
+			} = await world.storage.renewLeases({ holder: NODE, leases: [leases[0]!, leases[2]!] });
 			expect(others).toEqual([]);
 			expect(renewed).toEqual({ ...leases[0], expiresAt: world.clock.time + harness.leaseTermMs });
-			expect(await world.storage.renewLeases("node_b", [renewed!])).toEqual({ renewed: [], locked: [] });
+			expect(await world.storage.renewLeases({ holder: "node_b", leases: [renewed!] })).toEqual({
+				renewed: [],
+				locked: [],
+			});
 			world.clock.time += 1;
 			const taken = await world.lease(lost, "node_b");
-			expect((await world.storage.renewLeases(NODE, [renewed!, leases[1]!])).renewed).toHaveLength(1);
-			expect((await world.storage.renewLeases("node_b", [taken])).renewed).toHaveLength(1);
+			expect((await world.storage.renewLeases({ holder: NODE, leases: [renewed!, leases[1]!] })).renewed).toHaveLength(
+				1,
+			);
+			expect((await world.storage.renewLeases({ holder: "node_b", leases: [taken] })).renewed).toHaveLength(1);
 		});
 
 		test("a lease is given back with the time of the next alarm", async () => {
 			const project = await world.project();
 			await world.publish(project, "a");
 			let lease = await world.lease(project);
-			const { seen } = await world.storage.loadLanes(project);
-			await world.storage.releaseLease(lease, START + 500, seen);
+			const { seen } = await world.storage.loadLanes({ projectId: project });
+			await world.storage.releaseLease({ lease, wakeAt: START + 500, seen });
 			expect(await world.storage.nextAlarm()).toBe(START + 500);
-			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
 			world.clock.time = START + 500;
-			[lease] = (await world.storage.acquireLeases(NODE, 10)) as [typeof lease];
+			[lease] = (await world.storage.acquireLeases({ holder: NODE, limit: 10 })) as [typeof lease];
 			expect(lease.projectId).toBe(project);
-			await world.storage.releaseLease(lease, null, seen);
+			await world.storage.releaseLease({ lease, wakeAt: null, seen });
 			expect(await world.storage.nextAlarm()).toBeNull();
 			world.clock.time += 1e9;
-			expect(await world.storage.acquireLeases(NODE, 10)).toEqual([]);
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
 		});
 
 		test("a lease that ended is an alarm beside one that is set for later", async () => {
 			const [ended, later] = [await world.project(), await world.project()];
 			await world.lease(ended);
 			const lease = await world.lease(later);
-			await world.storage.releaseLease(lease, START + 1e9, (await world.storage.loadLanes(later)).seen);
+			await world.storage.releaseLease({
+				lease,
+				wakeAt: START + 1e9,
+				seen: (await world.storage.loadLanes({ projectId: later })).seen,
+			});
 			expect(await world.storage.nextAlarm()).toBe(START + 1e9);
 			world.clock.time += harness.leaseTermMs;
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(world.clock.time);
@@ -173,25 +189,25 @@ export function describeLeases(harness: StorageHarness): void {
 			const { createdAtGiven: _, ...sample } = world.event(project, "a");
 			const changes = [
 				() => world.publish(project, "b"),
-				() => world.storage.updateWebhook(project, webhook, { maxInFlight: 2 }),
-				() => world.storage.rotateSecret(project, webhook, Buffer.from("x")),
-				() => world.storage.appendTestEvent(project, webhook, sample),
-				() => world.storage.replayDelivery(project, webhook, event!.id, START),
-				() => world.storage.setDeveloperApp(project, true),
-				() => world.storage.deleteWebhook(project, webhook),
+				() => world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { maxInFlight: 2 } }),
+				() => world.storage.rotateSecret({ projectId: project, webhookId: webhook, sealedDigest: Buffer.from("x") }),
+				() => world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample }),
+				() => world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event!.id, at: START }),
+				() => world.storage.setDeveloperApp({ projectId: project, installed: true }),
+				() => world.storage.deleteWebhook({ projectId: project, webhookId: webhook }),
 			];
 			await world.finish(await world.lease(project), webhook, event!, "delivered");
 			world.clock.time += harness.leaseTermMs;
 			for (const change of changes) {
 				const lease = await world.lease(project);
-				const { seen } = await world.storage.loadLanes(project);
+				const { seen } = await world.storage.loadLanes({ projectId: project });
 				await change();
-				await world.storage.releaseLease(lease, world.clock.time + 1e9, seen);
+				await world.storage.releaseLease({ lease, wakeAt: world.clock.time + 1e9, seen });
 				expect(await world.storage.nextAlarm(), String(change)).toBeLessThanOrEqual(world.clock.time);
 			}
-			const [quiet] = await world.storage.acquireLeases(NODE, 10);
-			const { seen } = await world.storage.loadLanes(project);
-			await world.storage.releaseLease(quiet!, null, seen);
+			const [quiet] = await world.storage.acquireLeases({ holder: NODE, limit: 10 });
+			const { seen } = await world.storage.loadLanes({ projectId: project });
+			await world.storage.releaseLease({ lease: quiet!, wakeAt: null, seen });
 			expect(await world.storage.nextAlarm()).toBeNull();
 		});
 
@@ -200,17 +216,17 @@ export function describeLeases(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const events = [world.event(project, "a")];
 			const request = { projectId: project, publishedAt: START, events };
-			await world.storage.appendEvents([request]);
+			await world.storage.appendEvents({ requests: [request] });
 			const giveBack = async () => {
 				const lease = await world.lease(project);
-				const { seen } = await world.storage.loadLanes(project);
-				await world.storage.releaseLease(lease, null, seen);
+				const { seen } = await world.storage.loadLanes({ projectId: project });
+				await world.storage.releaseLease({ lease, wakeAt: null, seen });
 				expect(await world.storage.nextAlarm()).toBeNull();
 			};
 			await giveBack();
-			await world.storage.appendEvents([request]);
+			await world.storage.appendEvents({ requests: [request] });
 			expect(await world.storage.nextAlarm()).toBeNull();
-			await world.storage.updateWebhook(project, webhook, { description: "x" });
+			await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { description: "x" } });
 			expect(await world.storage.nextAlarm()).not.toBeNull();
 			await giveBack();
 			await world.publish(project, "a");
@@ -231,10 +247,14 @@ export function describeLeases(harness: StorageHarness): void {
 			};
 			expect(await world.settle(lost, outcome)).toBe("stale");
 			expect((await world.lane(project, webhook)).position).toBe(0);
-			await world.storage.releaseLease(lost, null, { lastSeq: 1, revision: 1 });
-			expect(await world.storage.acquireLeases(NODE, 10, [project])).toEqual([]);
+			await world.storage.releaseLease({ lease: lost, wakeAt: null, seen: { lastSeq: 1, revision: 1 } });
+			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10, projectIds: [project] })).toEqual([]);
 			expect(await world.settle(held, outcome)).toBe("settled");
-			await world.storage.releaseLease(held, null, (await world.storage.loadLanes(project)).seen);
+			await world.storage.releaseLease({
+				lease: held,
+				wakeAt: null,
+				seen: (await world.storage.loadLanes({ projectId: project })).seen,
+			});
 			expect(await world.settle(held, { lanes: [{ webhookId: webhook, position: 2, open: [] }] })).toBe("stale");
 			expect((await world.lane(project, webhook)).position).toBe(1);
 		});

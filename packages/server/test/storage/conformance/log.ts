@@ -16,10 +16,13 @@ export function describeLog(harness: StorageHarness): void {
 
 		test("the end of a log is told, and that nothing was lost since the current epoch", async () => {
 			const project = await world.project();
-			expect(await world.storage.readLogEnd(project)).toEqual({ lastSeq: 0, kept: null });
+			expect(await world.storage.readLogEnd({ projectId: project })).toEqual({ lastSeq: 0, kept: null });
 			await world.publish(project, "a", "a");
-			expect(await world.storage.readLogEnd(project, world.storage.epoch)).toEqual({ lastSeq: 2, kept: null });
-			expect(await world.storage.readLogEnd(world.id("project"))).toBeNull();
+			expect(await world.storage.readLogEnd({ projectId: project, since: world.storage.epoch })).toEqual({
+				lastSeq: 2,
+				kept: null,
+			});
+			expect(await world.storage.readLogEnd({ projectId: world.id("project") })).toBeNull();
 		});
 
 		test("events are numbered from 1 without gaps, for each project by itself, and come back byte for byte", async () => {
@@ -27,11 +30,13 @@ export function describeLog(harness: StorageHarness): void {
 			const body = Buffer.from('{"text":"Füße \\u0000 \u{1f4ef}"}');
 			const first = world.event(a, "purchase.completed", { body });
 			const request = (projectId: string, events: NewEvent[]) => ({ projectId, publishedAt: START + 5, events });
-			const results = await world.storage.appendEvents([
-				request(a, [first, world.event(a, "customer.created")]),
-				request(b, [world.event(b, "purchase.completed")]),
-				request(a, [world.event(a, "purchase.completed")]),
-			]);
+			const results = await world.storage.appendEvents({
+				requests: [
+					request(a, [first, world.event(a, "customer.created")]),
+					request(b, [world.event(b, "purchase.completed")]),
+					request(a, [world.event(a, "purchase.completed")]),
+				],
+			});
 			const seqs = results.map((result) => result.kind === "appended" && result.events.map(({ seq }) => seq));
 			expect(seqs).toEqual([[1, 2], [1], [3]]);
 			const log = await world.log(a);
@@ -49,10 +54,12 @@ export function describeLog(harness: StorageHarness): void {
 		test("a project that is not there appends nothing, and does not hold up the others of the call", async () => {
 			const project = await world.project();
 			const missing = world.id("project");
-			const results = await world.storage.appendEvents([
-				{ projectId: missing, publishedAt: START, events: [world.event(missing, "purchase.completed")] },
-				{ projectId: project, publishedAt: START, events: [world.event(project, "purchase.completed")] },
-			]);
+			const results = await world.storage.appendEvents({
+				requests: [
+					{ projectId: missing, publishedAt: START, events: [world.event(missing, "purchase.completed")] },
+					{ projectId: project, publishedAt: START, events: [world.event(project, "purchase.completed")] },
+				],
+			});
 			expect(results.map(({ kind }) => kind)).toEqual(["no_project", "appended"]);
 			expect(await world.log(missing)).toEqual([]);
 		});
@@ -87,7 +94,7 @@ export function describeLog(harness: StorageHarness): void {
 							),
 						}));
 						const wanted = call.map(({ project, events }) => models[project]!.append(events));
-						expect(await world.storage.appendEvents(requests)).toEqual(wanted);
+						expect(await world.storage.appendEvents({ requests })).toEqual(wanted);
 					}
 					for (const [i, project] of projects.entries()) {
 						const log = await world.log(project);
@@ -119,7 +126,7 @@ export function describeLog(harness: StorageHarness): void {
 				fc.asyncProperty(lengths, fc.integer({ min: 0, max: 26 }), window, types, async (log, after, bounds, only) => {
 					const projectId = await world.project();
 					const events = log.map(([type, length]) => world.event(projectId, type, { body: Buffer.alloc(length, "x") }));
-					await world.storage.appendEvents([{ projectId, publishedAt: START, events }]);
+					await world.storage.appendEvents({ requests: [{ projectId, publishedAt: START, events }] });
 					const wanted: number[] = [];
 					let bytes = 0;
 					for (const [i, [type, length]] of log.entries()) {
@@ -128,7 +135,7 @@ export function describeLog(harness: StorageHarness): void {
 						bytes += length;
 						wanted.push(i + 1);
 					}
-					const read = await world.storage.readLog(projectId, after, bounds, only);
+					const read = await world.storage.readLog({ projectId, after, window: bounds, types: only });
 					expect(read.map(({ seq }) => seq)).toEqual(wanted);
 				}),
 				{ numRuns: 40 },
@@ -138,11 +145,11 @@ export function describeLog(harness: StorageHarness): void {
 		test("events are found by number and by id, within their project alone", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [first, , third] = await world.publish(project, ...TYPES);
-			const read = await world.storage.readEvents(project, [3, 99, 1]);
+			const read = await world.storage.readEvents({ projectId: project, seqs: [3, 99, 1] });
 			expect(read.map(({ id }) => id).sort()).toEqual([first!.id, third!.id].sort());
-			expect((await world.storage.findEvent(project, third!.id))?.seq).toBe(3);
-			expect(await world.storage.findEvent(other, third!.id)).toBeNull();
-			expect(await world.storage.readEvents(other, [1])).toEqual([]);
+			expect((await world.storage.findEvent({ projectId: project, eventId: third!.id }))?.seq).toBe(3);
+			expect(await world.storage.findEvent({ projectId: other, eventId: third!.id })).toBeNull();
+			expect(await world.storage.readEvents({ projectId: other, seqs: [1] })).toEqual([]);
 		});
 
 		test("the same id in two projects is two events", async () => {
@@ -153,7 +160,7 @@ export function describeLog(harness: StorageHarness): void {
 				publishedAt: START,
 				events: [world.event(projectId, "purchase.completed", { id })],
 			}));
-			const results = await world.storage.appendEvents(requests);
+			const results = await world.storage.appendEvents({ requests });
 			expect(results.map(({ kind }) => kind)).toEqual(["appended", "appended"]);
 		});
 
@@ -162,17 +169,23 @@ export function describeLog(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["purchase.completed", "customer.created"]);
 			const tests = [world.event(project, "purchase.completed"), world.event(project, "customer.created")];
 			for (const { createdAtGiven: _, ...event } of tests)
-				expect(await world.storage.appendTestEvent(project, webhook, event)).toBe("queued");
+				expect(await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event })).toBe("queued");
 			const [published] = await world.publish(project, "purchase.completed");
 			expect(published!.seq).toBe(1);
 			expect((await world.log(project)).map(({ id }) => id)).toEqual([published!.id]);
-			expect(await world.storage.readLog(project, -10, WIDE, ["customer.created"])).toEqual([]);
-			const found = await Promise.all(tests.map(({ id }) => world.storage.findEvent(project, id)));
+			expect(
+				await world.storage.readLog({ projectId: project, after: -10, window: WIDE, types: ["customer.created"] }),
+			).toEqual([]);
+			const found = await Promise.all(
+				tests.map(({ id }) => world.storage.findEvent({ projectId: project, eventId: id })),
+			);
 			expect(found.map((event) => event?.seq)).toEqual([-1, -2]);
-			expect(await world.storage.readEvents(project, [-2])).toHaveLength(1);
+			expect(await world.storage.readEvents({ projectId: project, seqs: [-2] })).toHaveLength(1);
 			expect((await world.queues(project, webhook)).map(({ seq }) => seq)).toEqual([-2, -1]);
 			const { createdAtGiven: _, ...stray } = world.event(project, "purchase.completed");
-			expect(await world.storage.appendTestEvent(project, world.id("webhook"), stray)).toBe("no_webhook");
+			expect(
+				await world.storage.appendTestEvent({ projectId: project, webhookId: world.id("webhook"), event: stray }),
+			).toBe("no_webhook");
 		});
 
 		test("a test event of a type that its webhook is not subscribed to is not stored", async () => {
@@ -180,8 +193,10 @@ export function describeLog(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["purchase.completed"]);
 			for (const type of ["customer.created", "never.seen"]) {
 				const { createdAtGiven: _, ...event } = world.event(project, type);
-				expect(await world.storage.appendTestEvent(project, webhook, event)).toBe("not_subscribed");
-				expect(await world.storage.findEvent(project, event.id)).toBeNull();
+				expect(await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event })).toBe(
+					"not_subscribed",
+				);
+				expect(await world.storage.findEvent({ projectId: project, eventId: event.id })).toBeNull();
 			}
 			expect(await world.queues(project, webhook)).toEqual([]);
 		});

@@ -111,15 +111,15 @@ export function describeMembers(harness: StorageHarness): void {
 			const account = await makeAccount(world, "many@example.com");
 			await join(second, account, "viewer");
 			await join(first, account, "owner", START + 1);
-			await storage.setDeveloperApp(second, false);
-			await storage.renameProject(second, "Renamed");
+			await storage.setDeveloperApp({ projectId: second, installed: false });
+			await storage.renameProject({ projectId: second, name: "Renamed" });
 			const of = { accountId: account.id };
 			expect(await storage.listMemberships({ accountId: account.id })).toEqual([
 				{ ...of, projectId: first, role: "owner", addedAt: START + 1, projectName: "First", apps: ["developer"] },
 				{ ...of, projectId: second, role: "viewer", addedAt: START, projectName: "Renamed", apps: [] },
 			]);
 			expect(await storage.listMemberships({ accountId: world.id("account") })).toEqual([]);
-			expect(await storage.renameProject(world.id("project"), "None")).toBeNull();
+			expect(await storage.renameProject({ projectId: world.id("project"), name: "None" })).toBeNull();
 		});
 
 		test("members are listed by pages, by account", async () => {

@@ -22,20 +22,24 @@ export function describeRegistry(harness: StorageHarness): void {
 				{ id: ids[1], name: "B", apps: ["developer"], createdAt: START },
 				{ id: ids[2], name: "C", apps: ["developer"], createdAt: START },
 			]);
-			expect(await world.storage.getProject(ids[2]!)).toEqual(page[1]);
-			expect(await world.storage.getProject(world.id("project"))).toBeNull();
+			expect(await world.storage.getProject({ projectId: ids[2]! })).toEqual(page[1]);
+			expect(await world.storage.getProject({ projectId: world.id("project") })).toBeNull();
 		});
 
 		test("taking the Developer app off pauses every webhook of that project; installing it resumes none", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const untouched = await world.webhook(other, ["a"]);
-			expect((await world.storage.setDeveloperApp(project, false))?.apps).toEqual([]);
-			for (const id of webhooks) expect((await world.storage.getWebhook(project, id))?.status).toBe("paused");
-			expect((await world.storage.setDeveloperApp(project, true))?.apps).toEqual(["developer"]);
-			for (const id of webhooks) expect((await world.storage.getWebhook(project, id))?.status).toBe("paused");
-			expect((await world.storage.getWebhook(other, untouched))?.status).toBe("active");
-			expect(await world.storage.setDeveloperApp(world.id("project"), true)).toBeNull();
+			expect((await world.storage.setDeveloperApp({ projectId: project, installed: false }))?.apps).toEqual([]);
+			for (const id of webhooks)
+				expect((await world.storage.getWebhook({ projectId: project, webhookId: id }))?.status).toBe("paused");
+			expect((await world.storage.setDeveloperApp({ projectId: project, installed: true }))?.apps).toEqual([
+				"developer",
+			]);
+			for (const id of webhooks)
+				expect((await world.storage.getWebhook({ projectId: project, webhookId: id }))?.status).toBe("paused");
+			expect((await world.storage.getWebhook({ projectId: other, webhookId: untouched }))?.status).toBe("active");
+			expect(await world.storage.setDeveloperApp({ projectId: world.id("project"), installed: true })).toBeNull();
 		});
 
 		test("the lane of one webhook is loaded as among all", async () => {
@@ -55,16 +59,16 @@ export function describeRegistry(harness: StorageHarness): void {
 			const attempts = [world.attempt(closing, event!, { status: "failed", nextRetryAt: START })];
 			const lanes = [{ webhookId: closing, position: event!.seq, open: [] }];
 			await world.settle(await world.lease(project), { attempts, schedule: [retry], lanes });
-			await world.storage.deleteWebhook(project, closing);
-			const { lanes: all, ...rest } = await world.storage.loadLanes(project);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: closing });
+			const { lanes: all, ...rest } = await world.storage.loadLanes({ projectId: project });
 			expect(all).toHaveLength(3);
 			for (const id of [one, closing])
-				expect(await world.storage.loadLanes(project, id)).toEqual({
+				expect(await world.storage.loadLanes({ projectId: project, webhookId: id })).toEqual({
 					lanes: all.filter(({ webhookId }) => webhookId === id),
 					...rest,
 				});
 			for (const id of [other, world.id("webhook")])
-				expect(await world.storage.loadLanes(project, id)).toEqual({ lanes: [], ...rest });
+				expect(await world.storage.loadLanes({ projectId: project, webhookId: id })).toEqual({ lanes: [], ...rest });
 		});
 
 		test("an API key is found by its hash, listed and deleted within its project alone", async () => {
@@ -107,50 +111,64 @@ export function describeRegistry(harness: StorageHarness): void {
 				maxInFlight: 1,
 				createdAt: START,
 			};
-			expect(sorted(await world.storage.getWebhook(project, first))).toEqual(wanted);
+			expect(sorted(await world.storage.getWebhook({ projectId: project, webhookId: first }))).toEqual(wanted);
 			const ids = async (after?: string) =>
-				(await world.storage.listWebhooks(project, { limit: 10, ...(after && { after }) })).map(({ id }) => id);
+				(await world.storage.listWebhooks({ projectId: project, limit: 10, ...(after && { after }) })).map(
+					({ id }) => id,
+				);
 			expect(await ids()).toEqual([first, second]);
 			expect(await ids(first)).toEqual([second]);
 
 			const patch = { url: "https://new.example/", description: "Shop", events: ["c"], maxInFlight: 4 };
-			expect(sorted(await world.storage.updateWebhook(project, first, patch))).toEqual({ ...wanted, ...patch });
-			expect((await world.storage.updateWebhook(project, first, { description: "" }))?.description).toBe("");
+			expect(sorted(await world.storage.updateWebhook({ projectId: project, webhookId: first, patch }))).toEqual({
+				...wanted,
+				...patch,
+			});
+			expect(
+				(await world.storage.updateWebhook({ projectId: project, webhookId: first, patch: { description: "" } }))
+					?.description,
+			).toBe("");
 
-			expect(await world.storage.getWebhook(other, first)).toBeNull();
-			expect(await world.storage.updateWebhook(other, first, { description: "mine" })).toBeNull();
-			expect(await world.storage.rotateSecret(other, first, Buffer.from("x"))).toBe(false);
-			expect(await world.storage.deleteWebhook(other, first)).toBe(false);
+			expect(await world.storage.getWebhook({ projectId: other, webhookId: first })).toBeNull();
+			expect(
+				await world.storage.updateWebhook({ projectId: other, webhookId: first, patch: { description: "mine" } }),
+			).toBeNull();
+			expect(
+				await world.storage.rotateSecret({ projectId: other, webhookId: first, sealedDigest: Buffer.from("x") }),
+			).toBe(false);
+			expect(await world.storage.deleteWebhook({ projectId: other, webhookId: first })).toBe(false);
 
-			expect(await world.storage.deleteWebhook(project, first)).toBe(true);
-			expect(await world.storage.deleteWebhook(project, first)).toBe(false);
-			expect(await world.storage.getWebhook(project, first)).toBeNull();
-			expect(await world.storage.updateWebhook(project, first, { description: "gone" })).toBeNull();
+			expect(await world.storage.deleteWebhook({ projectId: project, webhookId: first })).toBe(true);
+			expect(await world.storage.deleteWebhook({ projectId: project, webhookId: first })).toBe(false);
+			expect(await world.storage.getWebhook({ projectId: project, webhookId: first })).toBeNull();
+			expect(
+				await world.storage.updateWebhook({ projectId: project, webhookId: first, patch: { description: "gone" } }),
+			).toBeNull();
 			expect(await ids()).toEqual([second]);
-			expect((await world.storage.loadLanes(project)).lanes.map(({ webhookId }) => webhookId)).toEqual([second]);
+			expect((await world.storage.loadLanes({ projectId: project })).lanes.map(({ webhookId }) => webhookId)).toEqual([
+				second,
+			]);
 		});
 
 		test("a project has no more webhooks than allowed, however many are made at once; deleted ones do not count", async () => {
 			const project = await world.project();
 			const make = (projectId = project) =>
-				world.storage.createWebhook(
-					{
-						id: world.id("webhook"),
-						projectId,
-						url: "https://receiver.example/",
-						description: "",
-						events: ["a"],
-						maxInFlight: 1,
-						createdAt: START,
-						sealedDigest: Buffer.from("sealed"),
-					},
-					3,
-				);
+				world.storage.createWebhook({
+					id: world.id("webhook"),
+					projectId,
+					url: "https://receiver.example/",
+					description: "",
+					events: ["a"],
+					maxInFlight: 1,
+					createdAt: START,
+					sealedDigest: Buffer.from("sealed"),
+					maxPerProject: 3,
+				});
 			const results = await Promise.all(Array.from({ length: 5 }, () => make()));
 			expect(results.filter((result) => result === "created")).toHaveLength(3);
 			expect(results.filter((result) => result === "limit")).toHaveLength(2);
-			const [one] = await world.storage.listWebhooks(project, { limit: 10 });
-			await world.storage.deleteWebhook(project, one!.id);
+			const [one] = await world.storage.listWebhooks({ projectId: project, limit: 10 });
+			await world.storage.deleteWebhook({ projectId: project, webhookId: one!.id });
 			expect(await make()).toBe("created");
 			expect(await make(world.id("project"))).toBe("no_project");
 		});
@@ -169,14 +187,14 @@ export function describeRegistry(harness: StorageHarness): void {
 				]),
 			);
 			await world.publish(project, "a", "c", "c");
-			await world.storage.updateWebhook(project, webhook, { events: ["a", "c"] });
+			await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { events: ["a", "c"] } });
 			lane = await world.lane(project, webhook);
 			expect(lane.position).toBe(2);
 			expect([...lane.subscriptions].sort()).toEqual([
 				["a", 2],
 				["c", 5],
 			]);
-			await world.storage.updateWebhook(project, webhook, { events: ["b", "a"] });
+			await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { events: ["b", "a"] } });
 			expect([...(await world.lane(project, webhook)).subscriptions].sort()).toEqual([
 				["a", 2],
 				["b", 5],
@@ -189,9 +207,17 @@ export function describeRegistry(harness: StorageHarness): void {
 			await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
 			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [2] }] });
-			await world.storage.updateWebhook(project, webhook, { status: "active", from: "backlog" });
+			await world.storage.updateWebhook({
+				projectId: project,
+				webhookId: webhook,
+				patch: { status: "active", from: "backlog" },
+			});
 			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [2], skipThrough: 0 });
-			await world.storage.updateWebhook(project, webhook, { status: "active", from: "now" });
+			await world.storage.updateWebhook({
+				projectId: project,
+				webhookId: webhook,
+				patch: { status: "active", from: "now" },
+			});
 			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [], skipThrough: 3 });
 		});
 
@@ -199,24 +225,31 @@ export function describeRegistry(harness: StorageHarness): void {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const changes = [
-				() => world.storage.updateWebhook(project, webhook, { description: "x" }),
-				() => world.storage.rotateSecret(project, webhook, Buffer.from("other")),
-				() => world.storage.setDeveloperApp(project, false),
-				() => world.storage.deleteWebhook(project, webhook),
+				() => world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { description: "x" } }),
+				() =>
+					world.storage.rotateSecret({ projectId: project, webhookId: webhook, sealedDigest: Buffer.from("other") }),
+				() => world.storage.setDeveloperApp({ projectId: project, installed: false }),
+				() => world.storage.deleteWebhook({ projectId: project, webhookId: webhook }),
 				() => world.webhook(project, ["a"]),
 			];
 			for (const change of changes) {
-				const before = (await world.storage.loadLanes(project)).seen.revision;
+				const before = (await world.storage.loadLanes({ projectId: project })).seen.revision;
 				await change();
-				expect((await world.storage.loadLanes(project)).seen.revision).toBeGreaterThan(before);
+				expect((await world.storage.loadLanes({ projectId: project })).seen.revision).toBeGreaterThan(before);
 			}
-			expect((await world.storage.loadLanes(project)).seen.lastSeq).toBe(0);
+			expect((await world.storage.loadLanes({ projectId: project })).seen.lastSeq).toBe(0);
 		});
 
 		test("rotating replaces the sealed digest", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
-			expect(await world.storage.rotateSecret(project, webhook, Buffer.from("other"))).toBe(true);
+			expect(
+				await world.storage.rotateSecret({
+					projectId: project,
+					webhookId: webhook,
+					sealedDigest: Buffer.from("other"),
+				}),
+			).toBe(true);
 			expect(Buffer.from((await world.lane(project, webhook)).sealedDigest).toString()).toBe("other");
 		});
 

@@ -20,8 +20,9 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			let after: string | undefined;
 			for (let steps = 0; ; steps++) {
 				expect(steps).toBeLessThan(50);
-				const options = { dryRun, ...(after === undefined ? {} : { after }) };
-				const step = await world.storage.replayMatching(project, selection, at, limit, options);
+				const matching = { projectId: project, selection, at, limit, after };
+				const verb = dryRun ? world.storage.countMatching : world.storage.replayMatching;
+				const step = await verb(matching);
 				expect(step.count).toBeLessThanOrEqual(limit);
 				count += step.count;
 				if (step.next === null) return count;
@@ -55,7 +56,8 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			});
 			await world.finish(lease, webhook, fourth!, "failed", at(4));
 			await world.finish(lease, webhook, fifth!, "delivered", at(5));
-			for (const event of [fourth!, fifth!]) await world.storage.replayDelivery(project, webhook, event.id, START);
+			for (const event of [fourth!, fifth!])
+				await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event.id, at: START });
 			await world.finish(lease, webhook, fourth!, "delivered", { replay: 1, ...at(6) });
 			await world.finish(lease, webhook, fifth!, "failed", { replay: 1, statusCode: 404, ...at(7) });
 			await world.finish(lease, other, first!, "failed", { statusCode: null, ...at(8) });
@@ -65,7 +67,9 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			response: { codes: codes.map(([from, to]) => ({ from, to })), maxScanned },
 		});
 		const replays = async (project: string, webhook: string) =>
-			(await world.storage.readRetries(project, webhook, "replay", 100)).map(({ seq, replay }) => `${seq}.${replay}`);
+			(await world.storage.readRetries({ projectId: project, webhookId: webhook, queue: "replay", limit: 100 })).map(
+				({ seq, replay }) => `${seq}.${replay}`,
+			);
 
 		test("a delivery is chosen by its newest attempt, once it is over; a dry run counts the same and begins nothing", async () => {
 			const cases: [
@@ -109,7 +113,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 		test("what waits and dead letters are counted, and the project's alarm rings", async () => {
 			const { project, webhook, other, lease } = await stock();
 			const health = async () =>
-				(await world.storage.readHealth(project)).map(({ webhookId, waiting, deadLetters }) => [
+				(await world.storage.readHealth({ projectId: project })).map(({ webhookId, waiting, deadLetters }) => [
 					webhookId,
 					waiting.count,
 					deadLetters,
@@ -118,35 +122,39 @@ export function describeReplayMatching(harness: StorageHarness): void {
 				[webhook, 1, 2],
 				[other, 0, 1],
 			]);
-			const { seen } = await world.storage.loadLanes(project);
+			const { seen } = await world.storage.loadLanes({ projectId: project });
 			await replayAll(project, {}, 3, true);
-			expect((await world.storage.loadLanes(project)).seen).toEqual(seen);
+			expect((await world.storage.loadLanes({ projectId: project })).seen).toEqual(seen);
 			await replayAll(project, {}, 3);
 			expect(await health()).toEqual([
 				[webhook, 5, 0],
 				[other, 1, 0],
 			]);
-			expect((await world.storage.loadLanes(project)).seen.revision).toBeGreaterThan(seen.revision);
-			await world.storage.releaseLease(lease, null, seen);
-			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: project }]);
+			expect((await world.storage.loadLanes({ projectId: project })).seen.revision).toBeGreaterThan(seen.revision);
+			await world.storage.releaseLease({ lease, wakeAt: null, seen });
+			expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toMatchObject([
+				{ projectId: project },
+			]);
 		});
 
 		test("a delivery that ends again between two steps is not begun a second time", async () => {
 			const { project, webhook, lease, events } = await stock();
 			const selection = { webhookId: webhook, status: "failed" as const };
-			const first = await world.storage.replayMatching(project, selection, NOW, 1, { dryRun: false });
+			const first = await world.storage.replayMatching({ projectId: project, selection, at: NOW, limit: 1 });
 			expect(first.count).toBe(1);
 			expect(await replays(project, webhook)).toEqual(["2.1"]);
 			await world.finish(lease, webhook, events[1]!, "failed", { replay: 1, startedAt: NOW });
-			const rest = { dryRun: false, after: first.next! };
-			expect((await world.storage.replayMatching(project, selection, NOW, 100, rest)).count).toBe(1);
+			const rest = { after: first.next! };
+			expect(
+				(await world.storage.replayMatching({ projectId: project, selection, at: NOW, limit: 100, ...rest })).count,
+			).toBe(1);
 			expect(await replays(project, webhook)).toEqual(["5.2"]);
 		});
 
 		test("deleted webhooks and other projects are left alone", async () => {
 			const { project, webhook, other } = await stock();
 			const second = await stock();
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			expect(await replayAll(project, { webhookId: second.webhook }, 10)).toBe(0);
 			expect(await replayAll(project, {}, 10, true)).toBe(1);
 			expect(await replayAll(project, {}, 10)).toBe(1);

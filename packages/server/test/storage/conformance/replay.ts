@@ -18,13 +18,19 @@ export function describeReplay(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
 			const lease = await world.lease(project);
-			const replay = () => world.storage.replayDelivery(project, webhook, event!.id, START + 7);
+			const replay = () =>
+				world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event!.id, at: START + 7 });
 			expect(await replay()).toEqual({ kind: "attempting" });
 			await world.finish(lease, webhook, event!, "delivered");
 			for (const [series, status] of [[1, "failed"] as const, [2, "delivered"] as const]) {
 				expect(await replay()).toEqual({ kind: "queued", replay: series });
 				expect(await replay()).toEqual({ kind: "attempting" });
-				const waiting = await world.storage.readRetries(project, webhook, "requested", 10);
+				const waiting = await world.storage.readRetries({
+					projectId: project,
+					webhookId: webhook,
+					queue: "requested",
+					limit: 10,
+				});
 				expect(waiting).toEqual([
 					{ webhookId: webhook, seq: 1, queue: "requested", replay: series, attempt: 1, dueAt: START + 7 },
 				]);
@@ -39,7 +45,11 @@ export function describeReplay(harness: StorageHarness): void {
 			const [event] = await world.publish(project, "a");
 			const lease = await world.lease(project);
 			const state = async () => {
-				const delivery = await world.storage.getDelivery(project, webhook, event!.id);
+				const delivery = await world.storage.getDelivery({
+					projectId: project,
+					webhookId: webhook,
+					eventId: event!.id,
+				});
 				if (delivery === null) return null;
 				const { attempts, ...rest } = delivery;
 				return { ...rest, made: attempts.map(({ replay, attempt }) => `${replay}.${attempt}`) };
@@ -55,7 +65,7 @@ export function describeReplay(harness: StorageHarness): void {
 			await world.finish(lease, webhook, event!, "failed", { attempt: 2 });
 			const over = { state: "dead_lettered", attempt: 2, replay: 0, nextRetryAt: null };
 			expect(await state()).toEqual({ ...over, made: ["0.1", "0.2"] });
-			await world.storage.replayDelivery(project, webhook, event!.id, START + 9);
+			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event!.id, at: START + 9 });
 			const replaying = { state: "attempting", attempt: 1, replay: 1, nextRetryAt: START + 9 };
 			expect(await state()).toEqual({ ...replaying, made: ["0.1", "0.2"] });
 			await world.finish(lease, webhook, event!, "delivered", { replay: 1 });
@@ -72,30 +82,50 @@ export function describeReplay(harness: StorageHarness): void {
 			await world.settle(lease, { lanes: [{ webhookId: webhook, position: 4, open: [] }] });
 			const missing = { ...early!, id: world.id("event") };
 			for (const event of [early!, unwanted!, skipped!, later!, missing]) {
-				const replayed = await world.storage.replayDelivery(project, webhook, event.id, START);
+				const replayed = await world.storage.replayDelivery({
+					projectId: project,
+					webhookId: webhook,
+					eventId: event.id,
+					at: START,
+				});
 				expect(replayed).toEqual({ kind: "no_delivery" });
-				expect(await world.storage.getDelivery(project, webhook, event.id)).toBeNull();
+				expect(
+					await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: event.id }),
+				).toBeNull();
 			}
 			await world.finish(lease, webhook, skipped!, "delivered");
-			expect(await world.storage.replayDelivery(other, webhook, skipped!.id, START)).toEqual({ kind: "no_delivery" });
-			await world.storage.deleteWebhook(project, webhook);
-			expect(await world.storage.replayDelivery(project, webhook, skipped!.id, START)).toEqual({ kind: "no_delivery" });
+			expect(
+				await world.storage.replayDelivery({ projectId: other, webhookId: webhook, eventId: skipped!.id, at: START }),
+			).toEqual({ kind: "no_delivery" });
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
+			expect(
+				await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: skipped!.id, at: START }),
+			).toEqual({ kind: "no_delivery" });
 		});
 
 		test("a test event is a delivery like any other: attempting, then over, then replayed", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["b"]);
 			const { createdAtGiven: _, ...sample } = world.event(project, "b");
-			await world.storage.appendTestEvent(project, webhook, sample);
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 			const lease = await world.lease(project);
-			expect(await world.storage.getDelivery(project, webhook, sample.id)).toMatchObject({
+			expect(
+				await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: sample.id }),
+			).toMatchObject({
 				state: "attempting",
 				attempt: 1,
 				replay: 0,
 			});
 			await world.finish(lease, webhook, { seq: -1, type: "b" }, "failed");
-			expect((await world.storage.getDelivery(project, webhook, sample.id))?.state).toBe("dead_lettered");
-			const replayed = await world.storage.replayDelivery(project, webhook, sample.id, START);
+			expect(
+				(await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: sample.id }))?.state,
+			).toBe("dead_lettered");
+			const replayed = await world.storage.replayDelivery({
+				projectId: project,
+				webhookId: webhook,
+				eventId: sample.id,
+				at: START,
+			});
 			expect(replayed).toEqual({ kind: "queued", replay: 1 });
 		});
 
@@ -112,8 +142,8 @@ export function describeReplay(harness: StorageHarness): void {
 			}
 			await world.finish(lease, other, events[0]!, "failed");
 			// One is being replayed already, another was and arrived.
-			await world.storage.replayDelivery(project, webhook, events[3]!.id, START);
-			await world.storage.replayDelivery(project, webhook, events[4]!.id, START);
+			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[3]!.id, at: START });
+			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[4]!.id, at: START });
 			await world.finish(lease, webhook, events[4]!, "delivered", { replay: 1, startedAt: startedAt(9) });
 
 			const filter = { since: startedAt(1), until: startedAt(6) };
@@ -121,24 +151,55 @@ export function describeReplay(harness: StorageHarness): void {
 			let after: string | undefined;
 			for (let steps = 0; ; steps++) {
 				expect(steps).toBeLessThan(10);
-				const step = await world.storage.replayFailed(project, webhook, filter, START + 5, 2, after);
+				const step = await world.storage.replayFailed({
+					projectId: project,
+					webhookId: webhook,
+					filter,
+					at: START + 5,
+					limit: 2,
+					after,
+				});
 				expect(step.count).toBeLessThanOrEqual(2);
 				count += step.count;
 				if (step.next === null) break;
 				after = step.next;
 			}
 			expect(count).toBe(2);
-			const replays = await world.storage.readRetries(project, webhook, "replay", 100);
+			const replays = await world.storage.readRetries({
+				projectId: project,
+				webhookId: webhook,
+				queue: "replay",
+				limit: 100,
+			});
 			expect(replays.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([
 				[2, START + 5],
 				[6, START + 5],
 			]);
 			// What was asked for by itself does not stand among a bulk of replays.
-			const requested = await world.storage.readRetries(project, webhook, "requested", 100);
+			const requested = await world.storage.readRetries({
+				projectId: project,
+				webhookId: webhook,
+				queue: "requested",
+				limit: 100,
+			});
 			expect(requested.map(({ seq, dueAt }) => [seq, dueAt])).toEqual([[4, START]]);
-			const rest = await world.storage.replayFailed(project, webhook, {}, START + 6, 100);
+			const rest = await world.storage.replayFailed({
+				projectId: project,
+				webhookId: webhook,
+				filter: {},
+				at: START + 6,
+				limit: 100,
+			});
 			expect(rest).toEqual({ count: 2, next: null });
-			expect(await world.storage.replayFailed(project, webhook, {}, START + 6, 100)).toEqual({ count: 0, next: null });
+			expect(
+				await world.storage.replayFailed({
+					projectId: project,
+					webhookId: webhook,
+					filter: {},
+					at: START + 6,
+					limit: 100,
+				}),
+			).toEqual({ count: 0, next: null });
 			expect(await world.queues(project, other)).toEqual([]);
 			expect(failed[0]!.replay).toBe(0);
 		});
@@ -151,7 +212,13 @@ export function describeReplay(harness: StorageHarness): void {
 			// The second event failed first.
 			for (const [i, at] of [1, 0, 2].entries())
 				await world.finish(lease, webhook, events[i]!, "failed", { startedAt: START + at * HOUR });
-			const step = await world.storage.replayFailed(project, webhook, {}, START, 1);
+			const step = await world.storage.replayFailed({
+				projectId: project,
+				webhookId: webhook,
+				filter: {},
+				at: START,
+				limit: 1,
+			});
 			expect(step.count).toBe(1);
 			expect((await world.queues(project, webhook)).map(({ seq }) => seq)).toEqual([2]);
 			expect(step.next).not.toBeNull();

@@ -26,8 +26,9 @@ export function describeRetention(harness: StorageHarness): void {
 				from = next;
 			}
 		}
-		const sweepAttempts = (cutoff: number) => pass((limit, from) => world.storage.sweepAttempts(cutoff, limit, from));
-		const sweepEvents = (cutoff: number) => pass((limit, from) => world.storage.sweepEvents(cutoff, limit, from));
+		const sweepAttempts = (cutoff: number) =>
+			pass((limit, from) => world.storage.sweepAttempts({ cutoff, limit, from }));
+		const sweepEvents = (cutoff: number) => pass((limit, from) => world.storage.sweepEvents({ cutoff, limit, from }));
 		const seqs = async (project: string) => (await world.log(project)).map(({ seq }) => seq);
 
 		test("log entries go once they are older than the cutoff, and dead letters with them", async () => {
@@ -39,7 +40,7 @@ export function describeRetention(harness: StorageHarness): void {
 				await world.finish(lease, webhook, event, i % 2 === 0 ? "failed" : "delivered", { startedAt: START + i * DAY });
 			expect((await world.storage.gauges()).deadLetters).toBe(3);
 			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(3);
-			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
 			expect(rows.map(({ seq }) => seq)).toEqual([5, 4]);
 			expect((await world.storage.gauges()).deadLetters).toBe(1);
 			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(0);
@@ -53,7 +54,12 @@ export function describeRetention(harness: StorageHarness): void {
 			// The last one stays, so that a count too many shows: counters stop at 0.
 			for (const [i, event] of events.entries())
 				await world.finish(lease, webhook, event, "failed", { startedAt: i < 2 ? START : START + 2 * DAY });
-			await world.storage.replayDelivery(project, webhook, events[0]!.id, START + DAY);
+			await world.storage.replayDelivery({
+				projectId: project,
+				webhookId: webhook,
+				eventId: events[0]!.id,
+				at: START + DAY,
+			});
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(2);
 			expect(await world.storage.gauges()).toMatchObject({ deadLetters: 1, retriesWaiting: 1 });
 			await world.finish(lease, webhook, events[0]!, "failed", { replay: 1, startedAt: START + 2 * DAY });
@@ -68,7 +74,7 @@ export function describeRetention(harness: StorageHarness): void {
 			await world.finish(lease, old, event!, "failed", { startedAt: START });
 			await world.finish(lease, young, event!, "failed", { startedAt: START + 2 * DAY });
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
-			const health = await world.storage.readHealth(project);
+			const health = await world.storage.readHealth({ projectId: project });
 			const count = (webhook: string) => health.find(({ webhookId }) => webhookId === webhook)?.deadLetters;
 			expect([count(old), count(young)]).toEqual([0, 1]);
 		});
@@ -83,7 +89,7 @@ export function describeRetention(harness: StorageHarness): void {
 			for (const [i, startedAt] of [DAY + 1, DAY + 900_000, DAY + 2, DAY - 60_000].entries())
 				await world.finish(lease, webhook, events[i]!, "delivered", { startedAt: START + startedAt });
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
-			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
 			expect(rows.map(({ seq }) => seq)).toEqual([2, 3, 1]);
 		});
 
@@ -113,16 +119,22 @@ export function describeRetention(harness: StorageHarness): void {
 			for (const each of [project, quiet]) {
 				const lease = await world.lease(each);
 				if (each === project) await world.settle(lease, { lanes: [{ webhookId: webhook, position: 3, open: [1] }] });
-				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(each)).seen);
+				await world.storage.releaseLease({
+					lease,
+					wakeAt: null,
+					seen: (await world.storage.loadLanes({ projectId: each })).seen,
+				});
 			}
 			expect(await world.storage.nextAlarm()).toBeNull();
 			const swept = await sweepEvents(START + DAY);
 			expect(swept.unattempted).toEqual([project]);
-			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: project }]);
+			expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toMatchObject([
+				{ projectId: project },
+			]);
 			// The second is not wanted and the third is settled, though neither the first nor the fourth is.
 			expect(await seqs(project)).toEqual([1, 4]);
 			expect(await seqs(quiet)).toEqual([]);
-			expect((await world.storage.readBacklogs(project, [webhook])).get(webhook)).toEqual({
+			expect((await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)).toEqual({
 				events: 2,
 				oldestAt: START,
 			});
@@ -140,13 +152,17 @@ export function describeRetention(harness: StorageHarness): void {
 					schedule: [retry],
 					lanes: [{ webhookId: webhook, position: event!.seq, open: [] }],
 				});
-				await world.storage.updateWebhook(project, webhook, { status: "paused" });
-				await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(project)).seen);
+				await world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { status: "paused" } });
+				await world.storage.releaseLease({
+					lease,
+					wakeAt: null,
+					seen: (await world.storage.loadLanes({ projectId: project })).seen,
+				});
 			}
 			expect(await world.storage.nextAlarm()).toBeNull();
 			const swept = await sweepEvents(START + DAY);
 			expect(swept.unattempted).toEqual([late]);
-			expect(await world.storage.acquireLeases("node_b", 10)).toMatchObject([{ projectId: late }]);
+			expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toMatchObject([{ projectId: late }]);
 			expect(await seqs(late)).toEqual([1]);
 		});
 
@@ -155,18 +171,23 @@ export function describeRetention(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a");
 			const { createdAtGiven: _, ...sample } = world.event(project, "a");
-			await world.storage.appendTestEvent(project, webhook, sample);
+			await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 			const lease = await world.lease(project);
 			for (const event of events) await world.finish(lease, webhook, event, "failed", { startedAt: START });
-			await world.storage.replayDelivery(project, webhook, events[1]!.id, START + DAY);
+			await world.storage.replayDelivery({
+				projectId: project,
+				webhookId: webhook,
+				eventId: events[1]!.id,
+				at: START + DAY,
+			});
 			await sweepAttempts(START + DAY);
 			await sweepEvents(START + DAY);
 			expect(await seqs(project)).toEqual([2]);
-			expect(await world.storage.findEvent(project, sample.id)).not.toBeNull();
+			expect(await world.storage.findEvent({ projectId: project, eventId: sample.id })).not.toBeNull();
 			for (const seq of [2, -1]) await world.settle(lease, { unschedule: [{ webhookId: webhook, seq }] });
 			await sweepEvents(START + DAY);
 			expect(await seqs(project)).toEqual([]);
-			expect(await world.storage.findEvent(project, sample.id)).toBeNull();
+			expect(await world.storage.findEvent({ projectId: project, eventId: sample.id })).toBeNull();
 		});
 
 		test("a deleted webhook is known for as long as an entry of it is, however late that was written", async () => {
@@ -174,12 +195,16 @@ export function describeRetention(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
 			const lease = await world.lease(project);
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const attempts = [world.attempt(webhook, event!, { startedAt: START + 10 })];
 			expect(await world.settle(lease, { attempts })).toBe("settled");
 			await sweepAttempts(START + 5);
 			await world.reopen();
-			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
+			const { rows } = await world.storage.listAttempts({
+				projectId: project,
+				filter: { webhookId: webhook },
+				page: ALL,
+			});
 			expect(rows.map(({ webhookId }) => webhookId)).toEqual([webhook]);
 		});
 
@@ -188,9 +213,11 @@ export function describeRetention(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
 			await world.finish(await world.lease(project), webhook, event!, "failed", { startedAt: START });
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const entries = async () =>
-				(await world.storage.listAttempts(project, { webhookId: webhook }, ALL)).rows.map(({ webhookId }) => webhookId);
+				(await world.storage.listAttempts({ projectId: project, filter: { webhookId: webhook }, page: ALL })).rows.map(
+					({ webhookId }) => webhookId,
+				);
 			await sweepAttempts(START);
 			expect(await entries()).toEqual([webhook]);
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);

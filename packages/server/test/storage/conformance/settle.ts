@@ -38,14 +38,15 @@ export function describeSettle(harness: StorageHarness): void {
 				}),
 			];
 			expect(await world.settle(await world.lease(project), { attempts })).toBe("settled");
-			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
 			const wanted = attempts.map((attempt, i) => ({
 				...attempt,
 				eventId: events[i]!.id,
 				requestBody: events[i]!.body,
 			}));
 			expect(plain(rows)).toEqual(plain(wanted.reverse()));
-			for (const row of wanted) expect(plain(await world.storage.getAttempt(project, row.id))).toEqual(plain(row));
+			for (const row of wanted)
+				expect(plain(await world.storage.getAttempt({ projectId: project, attemptId: row.id }))).toEqual(plain(row));
 		});
 
 		test("a settlement with a lane beyond the end of the log is refused whole", async () => {
@@ -57,7 +58,7 @@ export function describeSettle(harness: StorageHarness): void {
 			const attempts = [world.attempt(webhook, event!)];
 			expect(await world.settle(lease, { attempts, lanes: [beyond] })).toBe("stale");
 			expect((await world.lane(project, webhook)).position).toBe(0);
-			expect((await world.storage.listAttempts(project, {}, ALL)).rows).toEqual([]);
+			expect((await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows).toEqual([]);
 			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, position: event!.seq }] })).toBe("settled");
 		});
 
@@ -94,7 +95,9 @@ export function describeSettle(harness: StorageHarness): void {
 				expect(await world.settle(lease, { attempts })).toBe("settled");
 				for (const [i, attempt] of attempts.entries()) {
 					const wanted = { ...attempt, eventId: events[i]!.id, requestBody: events[i]!.body };
-					expect(plain(await world.storage.getAttempt(project, attempt.id))).toEqual(plain(wanted));
+					expect(plain(await world.storage.getAttempt({ projectId: project, attemptId: attempt.id }))).toEqual(
+						plain(wanted),
+					);
 				}
 			}
 		});
@@ -113,13 +116,15 @@ export function describeSettle(harness: StorageHarness): void {
 				unschedule: [],
 				lanes: [{ webhookId: webhooks[i]!, position: 1, open: [] }],
 			});
-			const verdicts = await world.storage.settle([
-				settlement(0, leases[0]!.generation + 1),
-				settlement(1, leases[1]!.generation),
-				{ ...settlement(1, leases[1]!.generation), projectId: world.id("project") },
-			]);
+			const verdicts = await world.storage.settle({
+				settlements: [
+					settlement(0, leases[0]!.generation + 1),
+					settlement(1, leases[1]!.generation),
+					{ ...settlement(1, leases[1]!.generation), projectId: world.id("project") },
+				],
+			});
 			expect(verdicts).toEqual(["stale", "settled", "stale"]);
-			expect((await world.storage.listAttempts(one, {}, ALL)).rows).toEqual([]);
+			expect((await world.storage.listAttempts({ projectId: one, filter: {}, page: ALL })).rows).toEqual([]);
 			expect(await world.queues(one, webhooks[0]!)).toEqual([]);
 			expect((await world.lane(one, webhooks[0]!)).position).toBe(0);
 			expect((await world.lane(two, webhooks[1]!)).position).toBe(1);
@@ -136,7 +141,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.settle(lease, { attempts: [first], lanes: lane(1) })).toBe("settled");
 			const again = [world.attempt(webhook, events[1]!), world.attempt(webhook, events[0]!)];
 			expect(await world.settle(lease, { attempts: again, lanes: lane(2) })).toBe("stale");
-			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
 			expect(rows.map(({ id }) => id)).toEqual([first.id]);
 			expect((await world.lane(project, webhook)).position).toBe(1);
 		});
@@ -154,11 +159,11 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.settle(lease, { attempts: [world.attempt(webhook, third!)], lanes })).toBe("stale");
 			const twice = world.attempt(webhook, first!, { attempt: 2 });
 			expect(await world.settle(lease, { attempts: [twice] })).toBe("stale");
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const late = world.attempt(webhook, second!);
 			expect(await world.settle(lease, { attempts: [late] })).toBe("settled");
 			expect(await world.settle(lease, { attempts: [world.attempt(webhook, second!)] })).toBe("stale");
-			const { rows } = await world.storage.listAttempts(project, {}, ALL);
+			const { rows } = await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL });
 			const logged = [...attempts, retried, late].map(({ id }) => id);
 			expect(rows.map(({ id }) => id).sort()).toEqual(logged.sort());
 		});
@@ -171,7 +176,11 @@ export function describeSettle(harness: StorageHarness): void {
 			// The first is still under way when the owner skips what waits; who works the lane has not heard of it yet.
 			const at = (position: number, ...open: number[]) => [{ webhookId: webhook, position, open }];
 			await world.settle(lease, { attempts: [world.attempt(webhook, second!)], lanes: at(3, 1, 3) });
-			await world.storage.updateWebhook(project, webhook, { status: "active", from: "now" });
+			await world.storage.updateWebhook({
+				projectId: project,
+				webhookId: webhook,
+				patch: { status: "active", from: "now" },
+			});
 			const [fifth, sixth] = await world.publish(project, "a", "a");
 			const attempts = [third!, fourth!, sixth!].map((event) => world.attempt(webhook, event));
 			expect(await world.settle(lease, { attempts, lanes: at(6, 1, 5) })).toBe("settled");
@@ -194,7 +203,7 @@ export function describeSettle(harness: StorageHarness): void {
 				attempts: [world.attempt(webhook, events[0]!, { status: "retrying" })],
 				schedule: [retry(webhook, 1, START)],
 			});
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const pending = await world.queues(project, webhook);
 			expect(pending).toMatchObject([{ seq: 1 }]);
 			const outcome = {
@@ -204,9 +213,15 @@ export function describeSettle(harness: StorageHarness): void {
 			};
 			expect(await world.settle(lease, outcome)).toBe("settled");
 			expect(await world.queues(project, webhook)).toEqual(pending);
-			const { rows } = await world.storage.listAttempts(project, { webhookId: webhook }, ALL);
+			const { rows } = await world.storage.listAttempts({
+				projectId: project,
+				filter: { webhookId: webhook },
+				page: ALL,
+			});
 			expect(rows).toHaveLength(2);
-			expect(await world.storage.getDelivery(project, webhook, events[0]!.id)).toBeNull();
+			expect(
+				await world.storage.getDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id }),
+			).toBeNull();
 		});
 
 		test("a retry that was under way when its webhook was deleted can be closed as the next attempt", async () => {
@@ -218,7 +233,7 @@ export function describeSettle(harness: StorageHarness): void {
 			const attempt = (number: number) => world.attempt(webhook, event!, { attempt: number, status: "retrying" });
 			const next = (number: number) => ({ ...retry(webhook, 1, START), attempt: number });
 			expect(await world.settle(lease, { attempts: [attempt(1)], schedule: [next(2)] })).toBe("settled");
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			expect(await world.settle(lease, { attempts: [attempt(2)], schedule: [next(3)] })).toBe("settled");
 			expect(await world.queues(project, webhook)).toMatchObject([{ seq: 1, attempt: 3 }]);
 			const closing = { attempts: [attempt(3)], unschedule: [{ webhookId: webhook, seq: 1 }] };
@@ -233,17 +248,17 @@ export function describeSettle(harness: StorageHarness): void {
 			await world.publish(project, "a", "a");
 			const lease = await world.lease(project);
 			await world.settle(lease, { schedule: [retry(webhook, 1, START), retry(webhook, 2, START)] });
-			for (const id of [webhook, idle]) await world.storage.deleteWebhook(project, id);
-			const lanes = async () => (await world.storage.loadLanes(project)).lanes;
+			for (const id of [webhook, idle]) await world.storage.deleteWebhook({ projectId: project, webhookId: id });
+			const lanes = async () => (await world.storage.loadLanes({ projectId: project })).lanes;
 			const closing = { webhookId: webhook, status: "deleted", position: 2, subscriptions: new Map() };
 			expect(await lanes()).toMatchObject([closing]);
 			expect((await lanes())[0]!.sealedDigest).toHaveLength(0);
 			for (const seq of [1, 2]) {
-				await world.storage.endDeletion(project, webhook);
+				await world.storage.endDeletion({ projectId: project, webhookId: webhook });
 				expect(await lanes()).toMatchObject([closing]);
 				await world.settle(lease, { unschedule: [{ webhookId: webhook, seq }] });
 			}
-			await world.storage.endDeletion(project, webhook);
+			await world.storage.endDeletion({ projectId: project, webhookId: webhook });
 			expect(await lanes()).toEqual([]);
 		});
 
@@ -346,7 +361,13 @@ async function readByWindows(
 ): Promise<Retry[]> {
 	const all: Retry[] = [];
 	for (;;) {
-		const rows = await world.storage.readRetries(project, webhookId, queue, window, all.at(-1));
+		const rows = await world.storage.readRetries({
+			projectId: project,
+			webhookId,
+			queue,
+			limit: window,
+			after: all.at(-1),
+		});
 		all.push(...rows);
 		if (rows.length < window) return all;
 	}

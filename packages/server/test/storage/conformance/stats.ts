@@ -70,24 +70,24 @@ export function describeStats(harness: StorageHarness): void {
 					world.clock.time = START + at;
 					await world.publish(project, ...Array.from({ length: count }, () => "a"));
 					const { createdAtGiven: _, ...sample } = world.event(project, "a");
-					await world.storage.appendTestEvent(project, webhook, sample);
+					await world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
 				}
 				appended.set(minute, 2 * count);
 			}
 			await world.publish(other, "a");
 			const query = { since: START, until: START + HOUR, stepMs: MINUTE };
-			const { buckets, total } = await world.storage.readStats(project, query);
+			const { buckets, total } = await world.storage.readStats({ projectId: project, query });
 			expect(buckets.map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, i) => START + i * MINUTE));
 			expect(buckets.map(({ events }) => events)).toEqual(Array.from({ length: 60 }, (_, i) => appended.get(i) ?? 0));
 			expect(total.events).toBe(92);
 			const late = { since: START + MINUTE, until: START + 8 * MINUTE, stepMs: MINUTE };
-			expect((await world.storage.readStats(project, late)).total.events).toBe(82);
-			const ofOne = await world.storage.readStats(project, { ...query, webhookId: webhook });
+			expect((await world.storage.readStats({ projectId: project, query: late })).total.events).toBe(82);
+			const ofOne = await world.storage.readStats({ projectId: project, query: { ...query, webhookId: webhook } });
 			expect(ofOne.buckets.every(({ events }) => events === 0)).toBe(true);
 			expect(ofOne.total.events).toBe(0);
 			for (const unknown of [
-				await world.storage.readStats(world.id("project"), query),
-				await world.storage.readStats(other, { ...query, webhookId: webhook }),
+				await world.storage.readStats({ projectId: world.id("project"), query }),
+				await world.storage.readStats({ projectId: other, query: { ...query, webhookId: webhook } }),
 			]) {
 				expect(unknown.buckets).toHaveLength(60);
 				expect(unknown.total).toEqual({ events: 0, delivered: 0, retrying: 0, failed: 0, p50Ms: null, p95Ms: null });
@@ -99,10 +99,15 @@ export function describeStats(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
 			await world.finish(await world.lease(project), webhook, event!, "failed");
-			await world.storage.deleteWebhook(project, webhook);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const query = { since: START, until: START + HOUR, stepMs: HOUR };
-			expect((await world.storage.readStats(project, query)).total).toMatchObject({ failed: 1, delivered: 0 });
-			expect((await world.storage.readStats(project, { ...query, webhookId: webhook })).total.failed).toBe(1);
+			expect((await world.storage.readStats({ projectId: project, query })).total).toMatchObject({
+				failed: 1,
+				delivered: 0,
+			});
+			expect(
+				(await world.storage.readStats({ projectId: project, query: { ...query, webhookId: webhook } })).total.failed,
+			).toBe(1);
 		});
 
 		test("hours count until the log's retention ends, minutes for two days, also when all log entries are gone", async () => {
@@ -119,15 +124,15 @@ export function describeStats(harness: StorageHarness): void {
 			};
 			const sweep = async (cutoff: number) => {
 				let from: number | null = 0;
-				while (from !== null) from = (await world.storage.sweepAttempts(cutoff, 50, from)).next;
+				while (from !== null) from = (await world.storage.sweepAttempts({ cutoff, limit: 50, from })).next;
 			};
 			const hours = async (from: number, count: number) => {
 				const query = { since: from, until: from + count * HOUR, stepMs: HOUR };
-				return (await world.storage.readStats(project, query)).total.delivered;
+				return (await world.storage.readStats({ projectId: project, query })).total.delivered;
 			};
 			const minutes = async (from: number) => {
 				const query = { since: from, until: from + HOUR, stepMs: MINUTE };
-				return (await world.storage.readStats(project, query)).total.delivered;
+				return (await world.storage.readStats({ projectId: project, query })).total.delivered;
 			};
 
 			await log(120, START);
@@ -135,11 +140,17 @@ export function describeStats(harness: StorageHarness): void {
 			world.clock.time = START + 3 * HOUR;
 			// The entries go before enough of them gathered to be counted on the way.
 			await sweep(START + HOUR);
-			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 60, capped: false });
+			expect(await world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 })).toEqual({
+				count: 60,
+				capped: false,
+			});
 			expect(await hours(START + HOUR, 1)).toBe(60);
 			expect(await minutes(START)).toBe(120);
 			await sweep(START + HOUR + 1);
-			expect(await world.storage.countAttempts(project, {}, 1000)).toEqual({ count: 0, capped: false });
+			expect(await world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 })).toEqual({
+				count: 0,
+				capped: false,
+			});
 			expect(await hours(START + HOUR, 1)).toBe(60);
 			// What comes after an empty log counts as well, and once.
 			await log(5, START + 2 * HOUR);
@@ -151,7 +162,9 @@ export function describeStats(harness: StorageHarness): void {
 			await sweep(START + HOUR);
 			expect(await minutes(START + 2 * HOUR)).toBe(0);
 			expect(await hours(START, 3)).toBe(2_265);
-			expect((await world.storage.listAttempts(project, {}, ALL)).rows).toHaveLength(2_205);
+			expect((await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows).toHaveLength(
+				2_205,
+			);
 			// Counts go with the next pass after the entries at the latest.
 			for (let passes = 0; passes < 2; passes++) await sweep(START + 3 * HOUR);
 			expect(await hours(START, 3)).toBe(0);
@@ -167,16 +180,16 @@ export function describeStats(harness: StorageHarness): void {
 			expect(await world.settle(lease, { attempts: batch(1) })).toBe("settled");
 			expect(await world.settle(lease, { attempts: [...batch(3_000), ...batch(1)] })).toBe("stale");
 			const query = { since: START, until: START + HOUR, stepMs: HOUR };
-			expect((await world.storage.readStats(project, query)).total.delivered).toBe(2_100);
+			expect((await world.storage.readStats({ projectId: project, query })).total.delivered).toBe(2_100);
 			expect(await world.settle(lease, { attempts: batch(6_000) })).toBe("settled");
-			expect((await world.storage.readStats(project, query)).total.delivered).toBe(4_200);
+			expect((await world.storage.readStats({ projectId: project, query })).total.delivered).toBe(4_200);
 		});
 	});
 }
 
 /** Compares with counting one by one. */
 async function expectCounted(world: World, project: string, made: readonly NewAttempt[], query: StatsQuery) {
-	const { buckets, total } = await world.storage.readStats(project, query);
+	const { buckets, total } = await world.storage.readStats({ projectId: project, query });
 	const counted = made.filter(
 		({ webhookId, startedAt }) =>
 			(query.webhookId === undefined || webhookId === query.webhookId) &&

@@ -30,7 +30,7 @@ export function describeWaiting(harness: StorageHarness): void {
 			);
 			await world.settle(await world.lease(project), { schedule });
 			const deleted = webhooks[3]!;
-			await world.storage.deleteWebhook(project, deleted);
+			await world.storage.deleteWebhook({ projectId: project, webhookId: deleted });
 			const wanted = schedule
 				.filter(({ webhookId }) => webhookId !== deleted)
 				.map(({ seq, ...retry }) => ({ ...retry, eventId: events[seq - 1]!.id, eventType: events[seq - 1]!.type, seq }))
@@ -38,7 +38,7 @@ export function describeWaiting(harness: StorageHarness): void {
 			const key = (retry: { dueAt: number; webhookId: string; eventId: string }) =>
 				[retry.dueAt, retry.eventId, retry.webhookId].join(" ");
 			for (const limit of [1, 5, 20, 100]) {
-				const all = await world.storage.listWaitingRetries(project, null, limit);
+				const all = await world.storage.listWaitingRetries({ projectId: project, webhookId: null, limit });
 				// Any may come first of those that are due at the same time.
 				expect(all.map(({ dueAt }) => dueAt)).toEqual(wanted.slice(0, limit).map(({ dueAt }) => dueAt));
 				expect(new Set(all.map(key)).size).toBe(all.length);
@@ -47,14 +47,16 @@ export function describeWaiting(harness: StorageHarness): void {
 					expect(retry).toEqual(same);
 				}
 			}
-			const ofOne = await world.storage.listWaitingRetries(project, webhooks[1]!, 3);
+			const ofOne = await world.storage.listWaitingRetries({ projectId: project, webhookId: webhooks[1]!, limit: 3 });
 			const firstOfOne = wanted.filter(({ webhookId }) => webhookId === webhooks[1]).slice(0, 3);
 			expect(ofOne.map(({ dueAt }) => dueAt)).toEqual(firstOfOne.map(({ dueAt }) => dueAt));
 			expect(ofOne.every(({ webhookId }) => webhookId === webhooks[1])).toBe(true);
 			const other = await world.project();
-			expect(await world.storage.listWaitingRetries(other, webhooks[1]!, 3)).toEqual([]);
-			expect(await world.storage.listWaitingRetries(other, null, 3)).toEqual([]);
-			expect(await world.storage.listWaitingRetries(project, deleted, 3)).toEqual([]);
+			expect(await world.storage.listWaitingRetries({ projectId: other, webhookId: webhooks[1]!, limit: 3 })).toEqual(
+				[],
+			);
+			expect(await world.storage.listWaitingRetries({ projectId: other, webhookId: null, limit: 3 })).toEqual([]);
+			expect(await world.storage.listWaitingRetries({ projectId: project, webhookId: deleted, limit: 3 })).toEqual([]);
 		});
 	});
 }

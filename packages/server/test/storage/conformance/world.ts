@@ -72,21 +72,19 @@ export class World {
 
 	async webhook(projectId: string, events: readonly string[], patch: WebhookPatch = {}): Promise<string> {
 		const id = this.id("webhook");
-		const made = await this.storage.createWebhook(
-			{
-				id,
-				projectId,
-				url: `https://receiver.example/${id}`,
-				description: "",
-				events,
-				maxInFlight: 1,
-				createdAt: this.clock.now(),
-				sealedDigest: createHash("sha256").update(id).digest(),
-			},
-			100,
-		);
+		const made = await this.storage.createWebhook({
+			id,
+			projectId,
+			url: `https://receiver.example/${id}`,
+			description: "",
+			events,
+			maxInFlight: 1,
+			createdAt: this.clock.now(),
+			sealedDigest: createHash("sha256").update(id).digest(),
+			maxPerProject: 100,
+		});
 		expect(made).toBe("created");
-		if (Object.keys(patch).length > 0) await this.storage.updateWebhook(projectId, id, patch);
+		if (Object.keys(patch).length > 0) await this.storage.updateWebhook({ projectId, webhookId: id, patch });
 		return id;
 	}
 
@@ -108,14 +106,14 @@ export class World {
 	/** As the engine does: as long as somebody else holds the project's rows, it is tried again. */
 	async append(request: AppendRequest): Promise<AppendResult> {
 		for (let next = request; ; ) {
-			const [result] = await this.storage.appendEvents([next], { waits: true });
+			const [result] = await this.storage.appendEvents({ requests: [next], waits: true });
 			if (result!.kind !== "locked") return result!;
 			if (result!.maybeWritten) next = { ...request, maybeWritten: true };
 		}
 	}
 
 	async lease(projectId: string, holder = NODE): Promise<Lease> {
-		const [lease] = await this.storage.acquireLeases(holder, 1, [projectId]);
+		const [lease] = await this.storage.acquireLeases({ holder, limit: 1, projectIds: [projectId] });
 		if (lease === undefined) throw new Error(`The lease of ${projectId} is not free.`);
 		return lease;
 	}
@@ -147,7 +145,7 @@ export class World {
 	async settle(lease: Lease, about: Partial<Settlement>): Promise<Verdict> {
 		const empty = { attempts: [], schedule: [], unschedule: [], lanes: [] };
 		const settlement = { projectId: lease.projectId, generation: lease.generation, ...empty, ...about };
-		const [verdict] = await this.storage.settle([settlement], { waits: true });
+		const [verdict] = await this.storage.settle({ settlements: [settlement], waits: true });
 		return verdict!;
 	}
 
@@ -167,7 +165,7 @@ export class World {
 	}
 
 	async lane(projectId: string, webhookId: string): Promise<LaneState> {
-		const { lanes } = await this.storage.loadLanes(projectId);
+		const { lanes } = await this.storage.loadLanes({ projectId });
 		const lane = lanes.find((each) => each.webhookId === webhookId);
 		if (lane === undefined) throw new Error(`Webhook ${webhookId} has no lane.`);
 		return lane;
@@ -175,12 +173,13 @@ export class World {
 
 	async queues(projectId: string, webhookId: string): Promise<Retry[]> {
 		const all: Retry[] = [];
-		for (const queue of QUEUES) all.push(...(await this.storage.readRetries(projectId, webhookId, queue, 10_000)));
+		for (const queue of QUEUES)
+			all.push(...(await this.storage.readRetries({ projectId, webhookId, queue, limit: 10_000 })));
 		return all;
 	}
 
 	log(projectId: string): Promise<LogEvent[]> {
-		return this.storage.readLog(projectId, 0, WIDE);
+		return this.storage.readLog({ projectId, after: 0, window: WIDE });
 	}
 }
 

@@ -1,12 +1,12 @@
 import { sameContent } from "@posthorn/protocol";
-import type { AppendedEvent, AppendRequest, AppendResult, NewEvent } from "../../../src/storage/port.ts";
+import type { AppendedEvent, AppendRequest, AppendResult, NewEvent, Params } from "../../../src/storage/port.ts";
 import { ring } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
 import type { EventRow, ProjectRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
 /** Appends requests in their order; each is atomic by itself. */
-export function appendEvents(node: MemoryNode, requests: readonly AppendRequest[]): AppendResult[] {
+export function appendEvents(node: MemoryNode, { requests }: Params<"appendEvents">): AppendResult[] {
 	const { database, tables } = node;
 	/** Where each log ended before this call. */
 	const ends = new Map<number, number>();

@@ -1,4 +1,4 @@
-import type { Backlog, Gauges } from "../../../src/storage/port.ts";
+import type { Backlog, Gauges, Params } from "../../../src/storage/port.ts";
 import type { MemoryNode } from "./node.ts";
 import type { LaneRow } from "./rows.ts";
 
@@ -29,7 +29,10 @@ function readBacklog({ tables }: MemoryNode, lane: LaneRow): Backlog {
 	return { events, oldestAt: events === 0 ? null : bySeq.get({ projectNo, seq: oldest })!.publishedAt };
 }
 
-export function readBacklogs(node: MemoryNode, projectId: string, webhookIds: readonly string[]): Map<string, Backlog> {
+export function readBacklogs(
+	node: MemoryNode,
+	{ projectId, webhookIds }: Params<"readBacklogs">,
+): Map<string, Backlog> {
 	const found = new Map<string, Backlog>();
 	const project = node.database.project(projectId);
 	for (const id of project ? webhookIds : []) {

@@ -1,4 +1,4 @@
-import type { AbandonedBasket, BasketTouch, DueBasket, LogEvent } from "../../../src/storage/port.ts";
+import type { DueBasket, LogEvent, Params } from "../../../src/storage/port.ts";
 import { appendOfFact } from "./facts.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
@@ -9,8 +9,7 @@ const BEGIN = { dueAt: Number.NEGATIVE_INFINITY, no: 0 };
 
 export function touchBasket(
 	{ database, tables, offset }: MemoryNode,
-	projectId: string,
-	{ basketId, at, dueAt, data }: BasketTouch,
+	{ projectId, touch: { basketId, at, dueAt, data } }: Params<"touchBasket">,
 ): "touched" | "bought" | "no_project" {
 	const project = database.project(projectId);
 	if (project === undefined) return "no_project";
@@ -28,8 +27,7 @@ export function touchBasket(
 
 export function removeBasket(
 	{ database, tables }: MemoryNode,
-	projectId: string,
-	basketId: string,
+	{ projectId, basketId }: Params<"removeBasket">,
 ): "removed" | "absent" | "no_project" {
 	const project = database.project(projectId);
 	if (project === undefined) return "no_project";
@@ -37,7 +35,10 @@ export function removeBasket(
 	return row !== undefined && tables.baskets.delete(row.no) ? "removed" : "absent";
 }
 
-export function takeDueBaskets({ tables, offset }: MemoryNode, now: number, until: number, limit: number): DueBasket[] {
+export function takeDueBaskets(
+	{ tables, offset }: MemoryNode,
+	{ now, until, limit }: Params<"takeDueBaskets">,
+): DueBasket[] {
 	const due = tables.baskets.by.due.ascending(BEGIN, { ...END, dueAt: offset.toDatabase(now) });
 	return take(due, limit).map((row) => {
 		tables.baskets.put({ ...row, dueAt: offset.toDatabase(until) });
@@ -51,12 +52,7 @@ export function nextBasketDue({ tables, offset }: MemoryNode): number | null {
 	return next === undefined ? null : offset.toNode(next.dueAt);
 }
 
-export function abandonBaskets(
-	node: MemoryNode,
-	projectId: string,
-	baskets: readonly AbandonedBasket[],
-	at: number,
-): LogEvent[] {
+export function abandonBaskets(node: MemoryNode, { projectId, baskets, at }: Params<"abandonBaskets">): LogEvent[] {
 	const { baskets: table } = node.tables;
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];

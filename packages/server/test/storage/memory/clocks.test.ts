@@ -23,11 +23,11 @@ test("a lease ends by the database's clock, and is told of by each node's own", 
 		openMemoryStorage({ database, clock: { now: () => START + aheadMs }, leaseTermMs: LEASE_TERM_MS });
 	const [ahead, behind] = [await open(HOUR), await open(-HOUR)];
 	await ahead.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
-	const [lease] = await ahead.acquireLeases("node_a", 1, ["p"]);
+	const [lease] = await ahead.acquireLeases({ holder: "node_a", limit: 1, projectIds: ["p"] });
 	expect(lease!.expiresAt).toBe(START + HOUR + LEASE_TERM_MS);
-	expect(await behind.acquireLeases("node_b", 1, ["p"])).toEqual([]);
+	expect(await behind.acquireLeases({ holder: "node_b", limit: 1, projectIds: ["p"] })).toEqual([]);
 	// In an hour, whoever asks.
-	await ahead.releaseLease(lease!, START + 2 * HOUR, { lastSeq: 0, revision: 0 });
+	await ahead.releaseLease({ lease: lease!, wakeAt: START + 2 * HOUR, seen: { lastSeq: 0, revision: 0 } });
 	expect(await ahead.nextAlarm()).toBe(START + 2 * HOUR);
 	expect(await behind.nextAlarm()).toBe(START);
 });

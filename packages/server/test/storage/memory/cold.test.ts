@@ -18,7 +18,7 @@ test("members see their projects as they are called and equipped, whenever those
 	const memory = await MemoryWorld.open();
 	const { world, storage } = memory;
 	const [before, renamed] = [await world.project("Before"), await world.project("Renamed before")];
-	await storage.renameProject(renamed, "Renamed");
+	await storage.renameProject({ projectId: renamed, name: "Renamed" });
 	const accountId = await join(memory, before);
 	const after = await world.project("After");
 	for (const projectId of [renamed, after]) {
@@ -34,8 +34,8 @@ test("members see their projects as they are called and equipped, whenever those
 		await storage.createInvitation({ id: world.id("invitation"), ...about, tokenHash: hashOf(projectId) });
 		await storage.acceptInvitation({ projectId, tokenHash: hashOf(projectId), accountId, at: START });
 	}
-	await storage.setDeveloperApp(before, false);
-	await storage.renameProject(after, "Renamed after");
+	await storage.setDeveloperApp({ projectId: before, installed: false });
+	await storage.renameProject({ projectId: after, name: "Renamed after" });
 	const seen = (await storage.listMemberships({ accountId })).map(({ projectName, apps }) => [projectName, apps]);
 	expect(seen).toEqual([
 		["Before", []],

@@ -62,7 +62,10 @@ async function meet(node = storage): Promise<void> {
 }
 
 test("is told of before anything is read there, and another epoch has begun", async () => {
-	const [first, second] = [storage.readLog(cut, 0, WIDE), storage.readLog(cut, 0, WIDE)];
+	const [first, second] = [
+		storage.readLog({ projectId: cut, after: 0, window: WIDE }),
+		storage.readLog({ projectId: cut, after: 0, window: WIDE }),
+	];
 	await expect(first).rejects.toMatchObject({ code: "lost" });
 	expect((await second).map(({ seq }) => seq)).toEqual([1, 2, 3]);
 	expect(events).toEqual(["told", "asked", `begun with ${kept} in ${LEASE_TERM_MS}`]);
@@ -86,16 +89,16 @@ test("what was acknowledged and is missing is told once, as far as each node kno
 test("a reader from before is told how far the log is what it was; one from now is not", async () => {
 	await meet();
 	const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
-	expect(await storage.appendEvents([request])).toEqual([{ kind: "no_project" }]);
+	expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
 	expect((await world.publish(cut, "new", "a")).map(({ seq }) => seq)).toEqual([4, 5]);
 	const end = { lastSeq: 5, kept: 3 };
-	expect(await storage.readLogEnd(cut, epochBefore)).toEqual(end);
-	expect(await storage.readLogEnd(cut, storage.epoch)).toEqual({ lastSeq: 5, kept: null });
+	expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual(end);
+	expect(await storage.readLogEnd({ projectId: cut, since: storage.epoch })).toEqual({ lastSeq: 5, kept: null });
 	// An epoch that was lost itself may have parted anywhere since its number.
 	for (const epoch of [epochBefore, storage.epoch])
-		expect(await storage.readLogEnd(cut, `${epoch.split(".")[0]}.ffffffff`)).toEqual(end);
-	expect(await storage.readLogEnd(cut, "9.ffffffff")).toEqual(end);
-	expect(await storage.readLogEnd(cut)).toEqual({ lastSeq: 5, kept: null });
+		expect(await storage.readLogEnd({ projectId: cut, since: `${epoch.split(".")[0]}.ffffffff` })).toEqual(end);
+	expect(await storage.readLogEnd({ projectId: cut, since: "9.ffffffff" })).toEqual(end);
+	expect(await storage.readLogEnd({ projectId: cut })).toEqual({ lastSeq: 5, kept: null });
 	expect(otherBefore).toBe(epochBefore);
 });
 
@@ -104,18 +107,18 @@ test("a lease of before is good for nothing, and for a term goes to who held it 
 	await meet(other);
 	const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
 	expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
-	expect(await storage.renewLeases("node_a", leases)).toEqual({ renewed: [], locked: [] });
-	await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
-	expect(await other.acquireLeases("node_b", 10, [kept, cut])).toEqual([]);
-	expect(await other.acquireLeases("node_b", 10)).toEqual([]);
+	expect(await storage.renewLeases({ holder: "node_a", leases })).toEqual({ renewed: [], locked: [] });
+	await storage.releaseLease({ lease: leases[0]!, wakeAt: null, seen: { lastSeq: 2, revision: 9 } });
+	expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept, cut] })).toEqual([]);
+	expect(await other.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
 	expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
-	const [again] = await storage.acquireLeases("node_a", 10, [kept], true);
+	const [again] = await storage.acquireLeases({ holder: "node_a", limit: 10, projectIds: [kept], heldBefore: true });
 	expect(again).toMatchObject({ projectId: kept });
 	expect(again!.generation).toBeGreaterThan(leases[0]!.generation);
-	expect(await other.acquireLeases("node_b", 10, [kept], true)).toEqual([]);
+	expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept], heldBefore: true })).toEqual([]);
 	expect(await world.settle(again!, { lanes })).toBe("settled");
 	memory.clock.time += LEASE_TERM_MS;
-	const [taken] = await other.acquireLeases("node_b", 10, [cut]);
+	const [taken] = await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [cut] });
 	expect(taken).toMatchObject({ projectId: cut });
 	expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
 	expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);
@@ -131,7 +134,7 @@ test("another server that lacks nothing is met as well, and every claim holds th
 	await meet();
 	expect(events).toEqual(["told", "asked", `begun with  in ${LEASE_TERM_MS}`]);
 	expect(lost).toHaveLength(2);
-	expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 3, kept: 3 });
+	expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual({ lastSeq: 3, kept: 3 });
 });
 
 describe("hints", () => {

@@ -3,9 +3,10 @@
  * of one epoch. The first node that meets another history begins the next one: where each log ended then is kept, and for
  * a term leases stay with whoever held them.
  */
+
 import type { Claim } from "../../../src/storage/port/neighbours.ts";
 import type { LostTail } from "../../../src/storage/port/observer.ts";
-import type { LogEnd } from "../../../src/storage/port.ts";
+import type { LogEnd, Params } from "../../../src/storage/port.ts";
 import { keptClaims } from "./claims.ts";
 import type { MemoryDatabase } from "./database.ts";
 import type { MemoryNode } from "./node.ts";
@@ -98,7 +99,7 @@ const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
 
 export const epochName = ({ no, id }: EpochRow): string => `${no}.${id}`;
 
-export function readLogEnd({ database }: MemoryNode, projectId: string, since?: string): LogEnd | null {
+export function readLogEnd({ database }: MemoryNode, { projectId, since }: Params<"readLogEnd">): LogEnd | null {
 	const project = database.project(projectId);
 	if (project === undefined) return null;
 	const { lastSeq } = database.tables.logs.get(project.no)!;

@@ -1,14 +1,11 @@
 import type {
 	FactEvent,
 	LogEvent,
-	NewChargeback,
-	NewDeliverable,
 	NewEvent,
 	NewFact,
 	NewOrder,
-	NewRefund,
-	NewSubscription,
 	Order,
+	Params,
 	Recorded,
 } from "../../../src/storage/port.ts";
 import { ring } from "./alarm.ts";
@@ -63,7 +60,7 @@ export function appendOfFact(
 	return appended;
 }
 
-export function recordOrders(node: MemoryNode, projectId: string, orders: readonly NewOrder[]): Recorded[] {
+export function recordOrders(node: MemoryNode, { projectId, orders }: Params<"recordOrders">): Recorded[] {
 	const project = node.database.project(projectId);
 	return orders.map((order) => (project === undefined ? { kind: "no_project" } : recordOrder(node, project, order)));
 }
@@ -89,7 +86,7 @@ function recordOrder(node: MemoryNode, project: ProjectRow, order: NewOrder): Re
 	return recorded(order.at, appended);
 }
 
-export function getOrder(node: MemoryNode, projectId: string, orderId: string): Order | null {
+export function getOrder(node: MemoryNode, { projectId, orderId }: Params<"getOrder">): Order | null {
 	const project = node.database.project(projectId);
 	const row = project && findOrder(node, project, orderId);
 	return row === undefined ? null : { ...row.order };
@@ -100,8 +97,7 @@ const findOrder = ({ tables }: MemoryNode, project: ProjectRow, orderId: string)
 
 export function recordRefund(
 	node: MemoryNode,
-	projectId: string,
-	refund: NewRefund,
+	{ projectId, refund }: Params<"recordRefund">,
 ): OfOrder | { readonly kind: "too_much"; readonly leftCents: number } {
 	const { tables } = node;
 	const project = node.database.project(projectId);
@@ -121,7 +117,7 @@ export function recordRefund(
 	return recorded(refund.at, appended);
 }
 
-export function recordChargeback(node: MemoryNode, projectId: string, chargeback: NewChargeback): OfOrder {
+export function recordChargeback(node: MemoryNode, { projectId, chargeback }: Params<"recordChargeback">): OfOrder {
 	const { chargebacks } = node.tables;
 	const project = node.database.project(projectId);
 	if (project === undefined) return { kind: "no_project" };
@@ -134,7 +130,7 @@ export function recordChargeback(node: MemoryNode, projectId: string, chargeback
 	return recorded(chargeback.at, appended);
 }
 
-export function recordDeliverable(node: MemoryNode, projectId: string, deliverable: NewDeliverable): OfOrder {
+export function recordDeliverable(node: MemoryNode, { projectId, deliverable }: Params<"recordDeliverable">): OfOrder {
 	const { deliverables } = node.tables;
 	const project = node.database.project(projectId);
 	if (project === undefined) return { kind: "no_project" };
@@ -147,7 +143,10 @@ export function recordDeliverable(node: MemoryNode, projectId: string, deliverab
 	return recorded(deliverable.at, appended);
 }
 
-export function recordSubscription(node: MemoryNode, projectId: string, subscription: NewSubscription): Recorded {
+export function recordSubscription(
+	node: MemoryNode,
+	{ projectId, subscription }: Params<"recordSubscription">,
+): Recorded {
 	const { subscriptions } = node.tables;
 	const project = node.database.project(projectId);
 	if (project === undefined) return { kind: "no_project" };
@@ -159,7 +158,10 @@ export function recordSubscription(node: MemoryNode, projectId: string, subscrip
 	return recorded(subscription.at, appended);
 }
 
-export function getSubscription(node: MemoryNode, projectId: string, subscriptionId: string): string | null {
+export function getSubscription(
+	node: MemoryNode,
+	{ projectId, subscriptionId }: Params<"getSubscription">,
+): string | null {
 	const project = node.database.project(projectId);
 	const row = project && node.tables.subscriptions.get(factKey(project.no, subscriptionId));
 	return row?.data ?? null;
@@ -167,10 +169,7 @@ export function getSubscription(node: MemoryNode, projectId: string, subscriptio
 
 export function cancelSubscription(
 	node: MemoryNode,
-	projectId: string,
-	subscriptionId: string,
-	at: number,
-	event: NewEvent,
+	{ projectId, subscriptionId, at, event }: Params<"cancelSubscription">,
 ): Recorded | { readonly kind: "no_subscription" } {
 	const { subscriptions } = node.tables;
 	const project = node.database.project(projectId);

@@ -1,4 +1,4 @@
-import type { HandedOver, Settlement } from "../../../src/storage/port.ts";
+import type { HandedOver, Params } from "../../../src/storage/port.ts";
 import { QUEUE_CODE, queueOf } from "../../../src/storage/shared/attempt-codes.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
@@ -40,8 +40,7 @@ export function readHandedOver(node: MemoryNode, projectNo: number): HandedOver[
 /** A call that was made before, by one who got no answer, is settled: its attempt is logged under its id. */
 export function settleHandedOver(
 	node: MemoryNode,
-	{ webhookId, seq, replay }: HandedOver,
-	settlement: Settlement,
+	{ handedOver: { webhookId, seq, replay }, settlement }: Params<"settleHandedOver">,
 ): "settled" | "stale" {
 	const { database, tables } = node;
 	const project = database.project(settlement.projectId);
@@ -60,7 +59,7 @@ export function settleHandedOver(
 }
 
 /** While somebody else holds the project, one may be about to be settled: it is left to the next call. */
-export function forgetHandedOver({ database, tables }: MemoryNode, projectId: string): void {
+export function forgetHandedOver({ database, tables }: MemoryNode, { projectId }: Params<"forgetHandedOver">): void {
 	const project = database.project(projectId);
 	if (project === undefined || database.locks.has(project.no)) return;
 	const now = database.clock.now();

@@ -1,4 +1,4 @@
-import type { WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
+import type { Params, WaitingRetry, WebhookHealth } from "../../../src/storage/port.ts";
 import { QUEUE_CODE, queueOf, STATUS_CODE } from "../../../src/storage/shared/attempt-codes.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
 import { toSummary } from "./attempt-rows.ts";
@@ -8,7 +8,7 @@ import { findLive, liveWebhooks } from "./registry.ts";
 import { queueHeads, walkQueue } from "./retries.ts";
 import type { AttemptRow } from "./rows.ts";
 
-export function readHealth(node: MemoryNode, projectId: string): WebhookHealth[] {
+export function readHealth(node: MemoryNode, { projectId }: Params<"readHealth">): WebhookHealth[] {
 	const project = node.database.project(projectId);
 	if (project === undefined) return [];
 	return liveWebhooks(node, project.no).map(({ no, id }) => {
@@ -44,9 +44,7 @@ function readOutcomes(
 
 export function listWaitingRetries(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string | null,
-	limit: number,
+	{ projectId, webhookId, limit }: Params<"listWaitingRetries">,
 ): WaitingRetry[] {
 	const { database, tables } = node;
 	const project = database.project(projectId);

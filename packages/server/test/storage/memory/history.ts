@@ -5,6 +5,7 @@ import type {
 	AttemptRows,
 	AttemptSummary,
 	Delivery,
+	Params,
 } from "../../../src/storage/port.ts";
 import { toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
 import { idRange } from "../../../src/storage/shared/id-range.ts";
@@ -20,9 +21,7 @@ const MAX_DELIVERY_ATTEMPTS = 200;
 
 export function listAttempts(
 	node: MemoryNode,
-	projectId: string,
-	filter: AttemptFilter,
-	page: AttemptPage,
+	{ projectId, filter, page }: Params<"listAttempts">,
 ): AttemptRows<Attempt> {
 	const found = findPage(node, projectId, filter, page);
 	const rows: Attempt[] = [];
@@ -38,9 +37,7 @@ export function listAttempts(
 
 export function listAttemptSummaries(
 	node: MemoryNode,
-	projectId: string,
-	filter: AttemptFilter,
-	page: Omit<AttemptPage, "maxBytes">,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
 ): AttemptRows<AttemptSummary> {
 	const found = findPage(node, projectId, filter, page);
 	return pageOf(
@@ -71,9 +68,7 @@ function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): 
 
 export function countAttempts(
 	node: MemoryNode,
-	projectId: string,
-	filter: AttemptFilter,
-	max: number,
+	{ projectId, filter, max }: Params<"countAttempts">,
 ): { count: number; capped: boolean } {
 	const project = node.database.project(projectId);
 	if (project === undefined) return { count: 0, capped: false };
@@ -81,7 +76,7 @@ export function countAttempts(
 	return { count: Math.min(rows.length, max), capped: rows.length > max || end !== null };
 }
 
-export function getAttempt(node: MemoryNode, projectId: string, attemptId: string): Attempt | null {
+export function getAttempt(node: MemoryNode, { projectId, attemptId }: Params<"getAttempt">): Attempt | null {
 	const projectNo = node.database.project(projectId)?.no;
 	if (projectNo === undefined) return null;
 	const id = toStoredId(attemptId);
@@ -92,7 +87,10 @@ export function getAttempt(node: MemoryNode, projectId: string, attemptId: strin
 	return null;
 }
 
-export function getDelivery(node: MemoryNode, projectId: string, webhookId: string, eventId: string): Delivery | null {
+export function getDelivery(
+	node: MemoryNode,
+	{ projectId, webhookId, eventId }: Params<"getDelivery">,
+): Delivery | null {
 	const { database, tables } = node;
 	const project = database.project(projectId);
 	const webhook = project && database.webhook(project.no, webhookId);

@@ -1,4 +1,4 @@
-import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue } from "../../../src/storage/port.ts";
+import type { LaneState, LoadedLanes, Params, Retry } from "../../../src/storage/port.ts";
 import { QUEUE_CODE } from "../../../src/storage/shared/attempt-codes.ts";
 import { closingLane } from "../../../src/storage/shared/closing-lane.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
@@ -9,7 +9,7 @@ import { liveWebhooks } from "./registry.ts";
 import { hasRetries, walkQueue } from "./retries.ts";
 import type { WebhookRow } from "./rows.ts";
 
-export function loadLanes(node: MemoryNode, projectId: string, webhookId?: string): LoadedLanes {
+export function loadLanes(node: MemoryNode, { projectId, webhookId }: Params<"loadLanes">): LoadedLanes {
 	const { database, tables } = node;
 	const project = database.project(projectId);
 	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
@@ -41,7 +41,7 @@ function toLane({ tables }: MemoryNode, webhook: WebhookRow, lastSeq: number): L
 	};
 }
 
-export function endDeletion(node: MemoryNode, projectId: string, webhookId: string): void {
+export function endDeletion(node: MemoryNode, { projectId, webhookId }: Params<"endDeletion">): void {
 	const project = node.database.project(projectId);
 	const webhook = project && node.database.webhook(project.no, webhookId);
 	if (webhook?.closing && !hasRetries(node, webhook.no)) node.tables.webhooks.put({ ...webhook, closing: false });
@@ -49,11 +49,7 @@ export function endDeletion(node: MemoryNode, projectId: string, webhookId: stri
 
 export function readRetries(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	queue: RetryQueue,
-	limit: number,
-	after?: RetryPlace,
+	{ projectId, webhookId, queue, limit, after }: Params<"readRetries">,
 ): Retry[] {
 	const project = node.database.project(projectId);
 	const webhook = project && node.database.webhook(project.no, webhookId);

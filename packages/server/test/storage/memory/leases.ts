@@ -2,7 +2,7 @@
  * Leases and alarms, by the clock of the database alone: what a node says of times goes in as a distance from its now, and
  * comes out as one.
  */
-import type { AlarmMark, HandedOver, Lease, Renewal } from "../../../src/storage/port.ts";
+import type { Lease, Params, Renewal } from "../../../src/storage/port.ts";
 import { areLeasesOpen } from "./epochs.ts";
 import { handOver } from "./handover.ts";
 import type { MemoryNode } from "./node.ts";
@@ -14,8 +14,16 @@ const END = Number.POSITIVE_INFINITY;
 /** Behind every project. */
 const LAST = { projectNo: END };
 
+export function acquireLeases(
+	node: MemoryNode,
+	{ holder, limit, projectIds, heldBefore = false, onLocked = () => undefined }: Params<"acquireLeases">,
+): Lease[] {
+	if (projectIds) return acquireNamed(node, holder, limit, projectIds, heldBefore, onLocked);
+	return acquireRung(node, holder, limit);
+}
+
 /** Takes leases of projects that have work. */
-export function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
+function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
 	const rung = findRung(node, limit);
 	const over = rung.filter(({ until }) => until !== null).length;
 	if (over > 0) node.observer.takenOver?.(over);
@@ -59,7 +67,7 @@ function* unlocked({ database }: MemoryNode, walk: Iterable<LeaseRow>): Generato
  * Takes leases of these projects, as far as they are free. With `heldBefore` the caller held them until the current epoch
  * began; those that no one has taken since are its own.
  */
-export function acquireNamed(
+function acquireNamed(
 	node: MemoryNode,
 	holder: string,
 	limit: number,
@@ -110,7 +118,7 @@ export function findHeld(node: MemoryNode, { projectId, generation }: Lease): Le
 	return lease.generation === node.storedGeneration(generation) ? lease : null;
 }
 
-export function renewLeases(node: MemoryNode, holder: string, leases: readonly Lease[]): Renewal {
+export function renewLeases(node: MemoryNode, { holder, leases }: Params<"renewLeases">): Renewal {
 	const time = node.time();
 	const renewed: Lease[] = [];
 	const locked: Lease[] = [];
@@ -128,13 +136,7 @@ export function renewLeases(node: MemoryNode, holder: string, leases: readonly L
 }
 
 /** A lease that someone else holds by now is none of ours to give back: nothing happens. */
-export function releaseLease(
-	node: MemoryNode,
-	lease: Lease,
-	wakeAt: number | null,
-	seen: AlarmMark,
-	inFlight: readonly HandedOver[],
-): void {
+export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const held = findHeld(node, lease);
 	if (held === null) return;
 	const time = node.time();

@@ -47,30 +47,32 @@ async function isOver(call: Promise<unknown>): Promise<boolean> {
 test("calls for several projects pass over the one that is held, and go on once it is let go of", async () => {
 	const [held, free] = [await project(), await project()];
 	memory.database.lock(held.id);
-	const appended = await storage.appendEvents([request(held), request(free)]);
+	const appended = await storage.appendEvents({ requests: [request(held), request(free)] });
 	expect(appended.map(({ kind }) => kind)).toEqual(["locked", "appended"]);
 	const maybe = { ...request(held), maybeWritten: true };
-	expect(await storage.appendEvents([maybe])).toEqual([{ kind: "locked", maybeWritten: true }]);
+	expect(await storage.appendEvents({ requests: [maybe] })).toEqual([{ kind: "locked", maybeWritten: true }]);
 	const settlements = [outcome(held), outcome(free)];
-	expect(await storage.settle(settlements)).toEqual(["locked", "settled"]);
-	const renewal = await storage.renewLeases(NODE, [held.lease, free.lease]);
+	expect(await storage.settle({ settlements })).toEqual(["locked", "settled"]);
+	const renewal = await storage.renewLeases({ holder: NODE, leases: [held.lease, free.lease] });
 	expect(renewal).toMatchObject({ renewed: [{ projectId: free.id }], locked: [held.lease] });
 	const told = [held, free].map(({ lease }) => ({ lease, revision: 9 }));
 	expect(await storage.neighbours!.acknowledge(told)).toEqual([told[0]]);
-	await storage.sweepAttempts(START + 1, 100, 0);
-	expect(await storage.settle(settlements)).toEqual(["locked", "settled"]);
+	await storage.sweepAttempts({ cutoff: START + 1, limit: 100, from: 0 });
+	expect(await storage.settle({ settlements })).toEqual(["locked", "settled"]);
 	memory.database.unlock(held.id);
-	expect(await storage.settle([settlements[0]!])).toEqual(["settled"]);
-	expect(await storage.appendEvents([request(held)])).toMatchObject([{ kind: "appended", events: [{ seq: 2 }] }]);
+	expect(await storage.settle({ settlements: [settlements[0]!] })).toEqual(["settled"]);
+	expect(await storage.appendEvents({ requests: [request(held)] })).toMatchObject([
+		{ kind: "appended", events: [{ seq: 2 }] },
+	]);
 });
 
 test("the sweep leaves what is held to its next pass", async () => {
 	const [held, free] = [await project(), await project()];
-	expect(await storage.settle([outcome(held), outcome(free)])).toEqual(["settled", "settled"]);
+	expect(await storage.settle({ settlements: [outcome(held), outcome(free)] })).toEqual(["settled", "settled"]);
 	memory.database.lock(held.id);
 	const sweep = async () => [
-		(await storage.sweepAttempts(START + 1, 100, 0)).deleted,
-		(await storage.sweepEvents(START + 1, 100, 0)).deleted,
+		(await storage.sweepAttempts({ cutoff: START + 1, limit: 100, from: 0 })).deleted,
+		(await storage.sweepEvents({ cutoff: START + 1, limit: 100, from: 0 })).deleted,
 	];
 	expect(await sweep()).toEqual([1, 1]);
 	memory.database.unlock(held.id);
@@ -79,27 +81,38 @@ test("the sweep leaves what is held to its next pass", async () => {
 
 test("a lease whose row is held is taken by nobody, and named ones are told of", async () => {
 	const [held, free] = [await project(), await project()];
-	for (const { lease } of [held, free]) await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 });
+	for (const { lease } of [held, free])
+		await storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: 0, revision: 0 } });
 	memory.database.lock(held.id);
 	const locked: string[] = [];
 	const named = (): Promise<Lease[]> =>
-		storage.acquireLeases(NODE, 10, [held.id], false, (projectIds) => locked.push(...projectIds));
+		storage.acquireLeases({
+			holder: NODE,
+			limit: 10,
+			projectIds: [held.id],
+			heldBefore: false,
+			onLocked: (projectIds) => locked.push(...projectIds),
+		});
 	expect(await named()).toEqual([]);
 	expect(locked).toEqual([held.id]);
-	expect(await storage.acquireLeases(NODE, 10)).toMatchObject([{ projectId: free.id }]);
+	expect(await storage.acquireLeases({ holder: NODE, limit: 10 })).toMatchObject([{ projectId: free.id }]);
 	memory.database.unlock(held.id);
 	expect(await named()).toMatchObject([{ projectId: held.id }]);
 });
 
 /** Calls that work for one project, and what they end with when they have waited in vain. */
 const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
-	updateWebhook: ({ id, webhook }) => storage.updateWebhook(id, webhook, { url: "https://other.example/" }),
-	rotateSecret: ({ id, webhook }) => storage.rotateSecret(id, webhook, Buffer.from("x")),
-	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook(id, webhook),
-	replayFailed: ({ id, webhook }) => storage.replayFailed(id, webhook, {}, START, 10),
-	recordOrders: ({ id }) => storage.recordOrders(id, []),
-	touchBasket: ({ id }) => storage.touchBasket(id, { basketId: "b", at: START, dueAt: START, data: "{}" }),
-	releaseLease: ({ lease }) => storage.releaseLease(lease, null, SEEN),
+	updateWebhook: ({ id, webhook }) =>
+		storage.updateWebhook({ projectId: id, webhookId: webhook, patch: { url: "https://other.example/" } }),
+	rotateSecret: ({ id, webhook }) =>
+		storage.rotateSecret({ projectId: id, webhookId: webhook, sealedDigest: Buffer.from("x") }),
+	deleteWebhook: ({ id, webhook }) => storage.deleteWebhook({ projectId: id, webhookId: webhook }),
+	replayFailed: ({ id, webhook }) =>
+		storage.replayFailed({ projectId: id, webhookId: webhook, filter: {}, at: START, limit: 10 }),
+	recordOrders: ({ id }) => storage.recordOrders({ projectId: id, orders: [] }),
+	touchBasket: ({ id }) =>
+		storage.touchBasket({ projectId: id, touch: { basketId: "b", at: START, dueAt: START, data: "{}" } }),
+	releaseLease: ({ lease }) => storage.releaseLease({ lease, wakeAt: null, seen: SEEN }),
 };
 
 describe.each(Object.entries(WAITING))("%s of a project that is held", (_, call) => {
@@ -129,9 +142,9 @@ test("publishing, settling and renewing wait where they are told to, and answer 
 	const waits = { waits: true };
 	const calls = () =>
 		[
-			storage.appendEvents([request(one)], waits),
-			storage.settle([outcome(one)], waits),
-			storage.renewLeases(NODE, [one.lease], waits),
+			storage.appendEvents({ requests: [request(one)], ...waits }),
+			storage.settle({ settlements: [outcome(one)], ...waits }),
+			storage.renewLeases({ holder: NODE, leases: [one.lease], ...waits }),
 		] as const;
 	memory.database.lock(one.id);
 	const inVain = Promise.all(calls());
@@ -146,10 +159,11 @@ test("publishing, settling and renewing wait where they are told to, and answer 
 test("of many releases few wait, and of one project's changes as many as may", async () => {
 	const one = await project();
 	memory.database.lock(one.id);
-	const release = () => storage.releaseLease(one.lease, null, SEEN);
+	const release = () => storage.releaseLease({ lease: one.lease, wakeAt: null, seen: SEEN });
 	const releases = Array.from({ length: PROJECTS.releasesWaiting }, release);
 	await expect(release()).rejects.toMatchObject({ code: "locked" });
-	const change = () => storage.rotateSecret(one.id, one.webhook, Buffer.from("x"));
+	const change = () =>
+		storage.rotateSecret({ projectId: one.id, webhookId: one.webhook, sealedDigest: Buffer.from("x") });
 	const most = PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting;
 	const changes = Array.from({ length: most - releases.length }, change);
 	await expect(change()).rejects.toMatchObject({ code: "busy" });
@@ -161,7 +175,7 @@ test("of many releases few wait, and of one project's changes as many as may", a
 test("a storage that is closed waits for what waits", async () => {
 	const one = await project();
 	memory.database.lock(one.id);
-	const changing = storage.rotateSecret(one.id, one.webhook, Buffer.from("x"));
+	const changing = storage.rotateSecret({ projectId: one.id, webhookId: one.webhook, sealedDigest: Buffer.from("x") });
 	const closing = storage.close();
 	expect(await isOver(closing)).toBe(false);
 	memory.database.unlock(one.id);

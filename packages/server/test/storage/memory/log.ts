@@ -1,4 +1,4 @@
-import type { LogEvent, LogWindow } from "../../../src/storage/port.ts";
+import type { LogEvent, Params } from "../../../src/storage/port.ts";
 import type { MemoryNode } from "./node.ts";
 import { merged } from "./ordered.ts";
 import type { EventRow } from "./rows.ts";
@@ -8,10 +8,7 @@ const END = Number.POSITIVE_INFINITY;
 
 export function readLog(
 	{ database, tables }: MemoryNode,
-	projectId: string,
-	after: number,
-	{ maxEvents, maxBytes }: LogWindow,
-	types?: readonly string[],
+	{ projectId, after, window: { maxEvents, maxBytes }, types }: Params<"readLog">,
 ): LogEvent[] {
 	const project = database.project(projectId);
 	if (project === undefined || maxEvents <= 0) return [];
@@ -37,7 +34,7 @@ export function readLog(
 	return events;
 }
 
-export function readEvents({ database, tables }: MemoryNode, projectId: string, seqs: readonly number[]): LogEvent[] {
+export function readEvents({ database, tables }: MemoryNode, { projectId, seqs }: Params<"readEvents">): LogEvent[] {
 	const project = database.project(projectId);
 	if (project === undefined) return [];
 	return [...new Set(seqs)].flatMap((seq) => {
@@ -46,7 +43,10 @@ export function readEvents({ database, tables }: MemoryNode, projectId: string, 
 	});
 }
 
-export function findEvent({ database, tables }: MemoryNode, projectId: string, eventId: string): LogEvent | null {
+export function findEvent(
+	{ database, tables }: MemoryNode,
+	{ projectId, eventId }: Params<"findEvent">,
+): LogEvent | null {
 	const project = database.project(projectId);
 	const row = project === undefined ? undefined : tables.events.by.id.get(eventKey(project.no, eventId));
 	return row === undefined ? null : toEvent(row);

@@ -1,4 +1,4 @@
-import type { NewWebhook, Page, Project, Webhook, WebhookPatch } from "../../../src/storage/port.ts";
+import type { Page, Params, Project, Webhook } from "../../../src/storage/port.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
 import type { MemoryNode } from "./node.ts";
@@ -24,7 +24,7 @@ export function createProject(node: MemoryNode, { id, name, apps, createdAt }: P
 	tables.leases.put({ projectNo: no, wakeAt: null, holder: null, generation: 0, until: null, acknowledged: null });
 }
 
-export function getProject({ database }: MemoryNode, projectId: string): Project | null {
+export function getProject({ database }: MemoryNode, { projectId }: Params<"getProject">): Project | null {
 	const row = database.project(projectId);
 	return row === undefined ? null : toProject(row);
 }
@@ -35,20 +35,20 @@ export function listProjects({ tables }: MemoryNode, { after = "", limit }: Page
 	return take(walk, limit).map(toProject);
 }
 
-export function renameProject(node: MemoryNode, projectId: string, name: string): Project | null {
+export function renameProject(node: MemoryNode, { projectId, name }: Params<"renameProject">): Project | null {
 	const row = node.database.project(projectId);
 	if (row !== undefined) putProject(node, { ...row, name });
-	return getProject(node, projectId);
+	return getProject(node, { projectId });
 }
 
-export function setDeveloperApp(node: MemoryNode, projectId: string, installed: boolean): Project | null {
+export function setDeveloperApp(node: MemoryNode, { projectId, installed }: Params<"setDeveloperApp">): Project | null {
 	const project = node.database.project(projectId);
 	if (project === undefined) return null;
 	putProject(node, { ...project, developer: installed });
 	if (!installed)
 		for (const webhook of liveWebhooks(node, project.no)) node.tables.webhooks.put({ ...webhook, status: "paused" });
 	ringForChange(node, project);
-	return getProject(node, projectId);
+	return getProject(node, { projectId });
 }
 
 /** By id. */
@@ -70,8 +70,7 @@ export function findLive(
 
 export function createWebhook(
 	node: MemoryNode,
-	webhook: NewWebhook,
-	maxPerProject: number,
+	{ maxPerProject, ...webhook }: Params<"createWebhook">,
 ): "created" | "limit" | "no_project" {
 	const { database, tables } = node;
 	const project = database.project(webhook.projectId);
@@ -95,17 +94,20 @@ export function createWebhook(
 	return "created";
 }
 
-export function getWebhook(node: MemoryNode, projectId: string, webhookId: string): Webhook | null {
+export function getWebhook(node: MemoryNode, { projectId, webhookId }: Params<"getWebhook">): Webhook | null {
 	const found = findLive(node, projectId, webhookId);
 	return found === null ? null : toWebhook(projectId, found.webhook, found.lane);
 }
 
-export function listWebhooks({ database, tables }: MemoryNode, projectId: string, page: Page): Webhook[] {
+export function listWebhooks(
+	{ database, tables }: MemoryNode,
+	{ projectId, after = "", limit }: Params<"listWebhooks">,
+): Webhook[] {
 	const project = database.project(projectId);
 	if (project === undefined) return [];
-	const from = { projectNo: project.no, id: `${page.after ?? ""} ` };
+	const from = { projectNo: project.no, id: `${after} ` };
 	const walk = tables.webhooks.by.live.ascending(from, { projectNo: project.no, id: BEYOND_ALL_IDS });
-	return take(walk, page.limit).map((row) => toWebhook(projectId, row, tables.lanes.get(row.no)!));
+	return take(walk, limit).map((row) => toWebhook(projectId, row, tables.lanes.get(row.no)!));
 }
 
 function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRow): Webhook {
@@ -116,9 +118,7 @@ function toWebhook(projectId: string, row: WebhookRow, { subscriptions }: LaneRo
 
 export function updateWebhook(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	patch: WebhookPatch,
+	{ projectId, webhookId, patch }: Params<"updateWebhook">,
 ): Webhook | null {
 	const found = findLive(node, projectId, webhookId);
 	if (found === null) return null;
@@ -139,14 +139,12 @@ export function updateWebhook(
 		...(patch.from === "now" && { position: lastSeq, open: [], skipThrough: lastSeq }),
 	});
 	ringForChange(node, project);
-	return getWebhook(node, projectId, webhookId);
+	return getWebhook(node, { projectId, webhookId });
 }
 
 export function rotateSecret(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	sealedDigest: Uint8Array,
+	{ projectId, webhookId, sealedDigest }: Params<"rotateSecret">,
 ): boolean {
 	const found = findLive(node, projectId, webhookId);
 	if (found === null) return false;
@@ -155,7 +153,7 @@ export function rotateSecret(
 	return true;
 }
 
-export function deleteWebhook(node: MemoryNode, projectId: string, webhookId: string): boolean {
+export function deleteWebhook(node: MemoryNode, { projectId, webhookId }: Params<"deleteWebhook">): boolean {
 	const found = findLive(node, projectId, webhookId);
 	if (found === null) return false;
 	const { project, webhook } = found;

@@ -1,7 +1,8 @@
 import type {
-	ReplayFilter,
+	MatchingReplays,
+	Params,
+	ReplayedPage,
 	ReplayResult,
-	ReplaySelection,
 	RetryQueue,
 	TestEventResult,
 } from "../../../src/storage/port.ts";
@@ -16,17 +17,9 @@ import { findLive } from "./registry.ts";
 import type { AttemptRow, LaneRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
-interface Step {
-	readonly count: number;
-	/** The id of the attempt to go on behind, or null at the end. */
-	readonly next: string | null;
-}
-
 export function appendTestEvent(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	event: { id: string; type: string; createdAt: number; body: Uint8Array },
+	{ projectId, webhookId, event }: Params<"appendTestEvent">,
 ): TestEventResult {
 	const { tables } = node;
 	const found = findLive(node, projectId, webhookId);
@@ -49,10 +42,7 @@ export function appendTestEvent(
 
 export function replayDelivery(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	eventId: string,
-	at: number,
+	{ projectId, webhookId, eventId, at }: Params<"replayDelivery">,
 ): ReplayResult {
 	const found = findLive(node, projectId, webhookId);
 	const event = found && node.tables.events.by.id.get(eventKey(found.project.no, eventId));
@@ -70,13 +60,8 @@ export function replayDelivery(
 /** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
 export function replayFailed(
 	node: MemoryNode,
-	projectId: string,
-	webhookId: string,
-	filter: ReplayFilter,
-	at: number,
-	limit: number,
-	after?: string,
-): Step {
+	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
+): ReplayedPage {
 	const found = findLive(node, projectId, webhookId);
 	if (found === null) return { count: 0, next: null };
 	const { project, webhook } = found;
@@ -88,22 +73,26 @@ export function replayFailed(
 }
 
 /** Of the attempts looked at those that are the newest of a delivery which is over, of a webhook that is there. */
-export function replayMatching(
+export function replayMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
+	return walkMatching(node, p, (rows) => replayAll(node, p.projectId, rows, p.at));
+}
+
+export function countMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
+	return walkMatching(node, p, (rows) => chosenOf(node, rows).length);
+}
+
+function walkMatching(
 	node: MemoryNode,
-	projectId: string,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	{ dryRun, after }: { readonly dryRun: boolean; readonly after?: string },
-): Step {
+	{ projectId, selection, at, limit, after }: MatchingReplays,
+	count: (rows: readonly AttemptRow[]) => number,
+): ReplayedPage {
 	const project = node.database.project(projectId);
 	if (project === undefined) return { count: 0, next: null };
 	const times = { since: selection.since, until: Math.min(selection.until ?? at, at) };
 	const range = behind(idRange(times), after);
 	const { rows, end } = walkAttempts(node, project.no, selection, range, "ascending", limit);
-	const count = dryRun ? chosenOf(node, rows).length : replayAll(node, projectId, rows, at);
 	const last = rows.length < limit ? end : rows.at(-1)!.id;
-	return { count, next: last === null ? null : toAttemptId(last) };
+	return { count: count(rows), next: last === null ? null : toAttemptId(last) };
 }
 
 function behind({ from, to }: IdRange, after: string | undefined): IdRange {

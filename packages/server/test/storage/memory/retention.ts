@@ -1,4 +1,4 @@
-import type { SweepStep } from "../../../src/storage/port.ts";
+import type { Params, SweepStep } from "../../../src/storage/port.ts";
 import { QUEUE_CODE, STATUS_CODE } from "../../../src/storage/shared/attempt-codes.ts";
 import { BEYOND_ALL_IDS } from "../../../src/storage/shared/id-range.ts";
 import { ringForChange } from "./alarm.ts";
@@ -21,7 +21,7 @@ const END = { no: Number.POSITIVE_INFINITY };
  * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
  * well after the cutoff. Those of a project that another session holds stay for the next pass.
  */
-export function sweepAttempts(node: MemoryNode, cutoff: number, limit: number, from: number): SweepStep {
+export function sweepAttempts(node: MemoryNode, { cutoff, limit, from }: Params<"sweepAttempts">): SweepStep {
 	const { attempts } = node.tables;
 	if (from === 0) {
 		sweepStats(node, cutoff);
@@ -67,7 +67,7 @@ function isReferredTo(node: MemoryNode, { no: webhookNo }: WebhookRow): boolean 
 }
 
 /** Events lie in the order in which they were appended, so a pass ends at the first that is young enough. */
-export function sweepEvents(node: MemoryNode, cutoff: number, limit: number, from: number): SweepStep {
+export function sweepEvents(node: MemoryNode, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
 	const { database, tables } = node;
 	const rows = take(tables.events.by.no.ascending({ no: from }, END), limit);
 	const unattempted = new Set<number>();

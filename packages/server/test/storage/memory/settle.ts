@@ -1,4 +1,4 @@
-import type { LaneProgress, NewAttempt, Settlement, Verdict } from "../../../src/storage/port.ts";
+import type { LaneProgress, NewAttempt, Params, Settlement, Verdict } from "../../../src/storage/port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, LaneRow, ProjectRow, WebhookRow } from "./rows.ts";
@@ -6,7 +6,7 @@ import { countAttempt } from "./stats-counts.ts";
 import { deliveryKey } from "./tables.ts";
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
-export function settle(node: MemoryNode, settlements: readonly Settlement[]): Verdict[] {
+export function settle(node: MemoryNode, { settlements }: Params<"settle">): Verdict[] {
 	return settlements.map((settlement) => settleProject(node, settlement));
 }
 

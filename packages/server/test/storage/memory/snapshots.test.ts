@@ -34,22 +34,41 @@ class Shop {
 		fail: () => this.#settle("failed"),
 		retry: () => this.#settle("retrying"),
 		replay: () =>
-			this.storage.replayFailed(this.project, this.webhook, {}, this.memory.clock.now() + 1, 1 + (this.#count++ % 3)),
+			this.storage.replayFailed({
+				projectId: this.project,
+				webhookId: this.webhook,
+				filter: {},
+				at: this.memory.clock.now() + 1,
+				limit: 1 + (this.#count++ % 3),
+			}),
 		test: () => {
 			const { createdAtGiven: _, ...sample } = this.world.event(this.project, "a");
-			return this.storage.appendTestEvent(this.project, this.webhook, sample);
+			return this.storage.appendTestEvent({ projectId: this.project, webhookId: this.webhook, event: sample });
 		},
-		skip: () => this.storage.updateWebhook(this.project, this.webhook, { events: ["a"], from: "now" }),
+		skip: () =>
+			this.storage.updateWebhook({
+				projectId: this.project,
+				webhookId: this.webhook,
+				patch: { events: ["a"], from: "now" },
+			}),
 		createAndDelete: async () =>
-			this.storage.deleteWebhook(this.project, await this.world.webhook(this.project, ["b"])),
+			this.storage.deleteWebhook({ projectId: this.project, webhookId: await this.world.webhook(this.project, ["b"]) }),
 		release: async () => {
 			const lease = await this.#lease();
 			const inFlight = [{ webhookId: this.webhook, seq: ++this.#count, replay: 0, queue: null, until: START }];
-			await this.storage.releaseLease(lease, this.memory.clock.now() + 10, { lastSeq: 0, revision: 0 }, inFlight);
+			await this.storage.releaseLease({
+				lease,
+				wakeAt: this.memory.clock.now() + 10,
+				seen: { lastSeq: 0, revision: 0 },
+				inFlight,
+			});
 		},
 		touch: () => {
 			const at = this.memory.clock.now();
-			return this.storage.touchBasket(this.project, { basketId: "b", at, dueAt: at + 9, data: "{}" });
+			return this.storage.touchBasket({
+				projectId: this.project,
+				touch: { basketId: "b", at, dueAt: at + 9, data: "{}" },
+			});
 		},
 		order: () => this.#order(),
 		audit: () => {
@@ -59,8 +78,8 @@ class Shop {
 			return this.storage.appendAudit(entry);
 		},
 		sweep: async () => {
-			await this.storage.sweepAttempts(this.memory.clock.now() - 3, 100, 0);
-			await this.storage.sweepEvents(this.memory.clock.now() - 3, 100, 0);
+			await this.storage.sweepAttempts({ cutoff: this.memory.clock.now() - 3, limit: 100, from: 0 });
+			await this.storage.sweepEvents({ cutoff: this.memory.clock.now() - 3, limit: 100, from: 0 });
 		},
 		pass: async () => {
 			this.memory.clock.time += 2;
@@ -83,7 +102,7 @@ class Shop {
 	async #settle(status: "delivered" | "failed" | "retrying"): Promise<void> {
 		const lease = await this.#lease();
 		const { position } = await this.world.lane(this.project, this.webhook);
-		const [event] = await this.storage.readLog(this.project, position, WIDE);
+		const [event] = await this.storage.readLog({ projectId: this.project, after: position, window: WIDE });
 		if (event === undefined) return;
 		const { seq } = event;
 		const dueAt = this.memory.clock.now() + 5;
@@ -100,7 +119,7 @@ class Shop {
 		const [orderId, digest] = [`order ${this.#count++}`, Buffer.from("digest")];
 		const order = { orderId, digest, at: START, customerKey: Buffer.from("c"), amountCents: 9, currency: "EUR" };
 		const events = { customerCreated: event(), purchaseCompleted: event() };
-		return this.storage.recordOrders(this.project, [{ ...order, basketId: "b", ...events }]);
+		return this.storage.recordOrders({ projectId: this.project, orders: [{ ...order, basketId: "b", ...events }] });
 	}
 
 	/** All that a node reads which has just come. */
@@ -109,20 +128,20 @@ class Shop {
 		const { project, webhook } = this;
 		const seen = [
 			await storage.listProjects({ limit: 100 }),
-			await storage.listWebhooks(project, { limit: 100 }),
-			await storage.readLog(project, 0, WIDE),
-			await storage.readLog(project, 0, WIDE, ["b"]),
-			await storage.loadLanes(project),
-			await storage.readRetries(project, webhook, "retry", 100),
-			await storage.readRetries(project, webhook, "replay", 100),
-			await storage.listAttempts(project, {}, ALL),
-			await storage.listAttempts(project, { webhookId: webhook, status: "failed" }, ALL),
-			await storage.readStats(project, QUERY),
-			await storage.readHealth(project),
+			await storage.listWebhooks({ projectId: project, limit: 100 }),
+			await storage.readLog({ projectId: project, after: 0, window: WIDE }),
+			await storage.readLog({ projectId: project, after: 0, window: WIDE, types: ["b"] }),
+			await storage.loadLanes({ projectId: project }),
+			await storage.readRetries({ projectId: project, webhookId: webhook, queue: "retry", limit: 100 }),
+			await storage.readRetries({ projectId: project, webhookId: webhook, queue: "replay", limit: 100 }),
+			await storage.listAttempts({ projectId: project, filter: {}, page: ALL }),
+			await storage.listAttempts({ projectId: project, filter: { webhookId: webhook, status: "failed" }, page: ALL }),
+			await storage.readStats({ projectId: project, query: QUERY }),
+			await storage.readHealth({ projectId: project }),
 			await storage.gauges(),
 			await storage.listAudit({ projectId: project, limit: 100 }),
 			await storage.nextBasketDue(),
-			await storage.getOrder(project, "order 0"),
+			await storage.getOrder({ projectId: project, orderId: "order 0" }),
 		];
 		await storage.close();
 		return plain(seen);
@@ -195,7 +214,7 @@ test("a call that throws halfway has changed nothing", async () => {
 			purchaseCompleted: shop.world.event(shop.project, "b"),
 		};
 	});
-	await expect(shop.storage.recordOrders(shop.project, orders)).rejects.toThrow("is taken");
+	await expect(shop.storage.recordOrders({ projectId: shop.project, orders })).rejects.toThrow("is taken");
 	expect(rowsOf(database)).toEqual(rows);
 });
 
@@ -213,11 +232,11 @@ test("what is read is the reader's own, and so are bytes", async () => {
 			for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
 		}
 	};
-	spoil(await storage.readLog(project, 0, WIDE));
-	spoil(await storage.loadLanes(project));
-	spoil(await storage.listAttempts(project, {}, ALL));
-	spoil(await storage.readHealth(project));
-	spoil(await storage.listWebhooks(project, { limit: 10 }));
-	expect(await storage.acquireLeases(NODE, 1, [webhook])).toEqual([]);
+	spoil(await storage.readLog({ projectId: project, after: 0, window: WIDE }));
+	spoil(await storage.loadLanes({ projectId: project }));
+	spoil(await storage.listAttempts({ projectId: project, filter: {}, page: ALL }));
+	spoil(await storage.readHealth({ projectId: project }));
+	spoil(await storage.listWebhooks({ projectId: project, limit: 10 }));
+	expect(await storage.acquireLeases({ holder: NODE, limit: 1, projectIds: [webhook] })).toEqual([]);
 	expect(await shop.look()).toEqual(before);
 });

@@ -1,4 +1,4 @@
-import type { AttemptCounts, Stats, StatsQuery } from "../../../src/storage/port.ts";
+import type { AttemptCounts, Params, Stats, StatsQuery } from "../../../src/storage/port.ts";
 import { statusOf } from "../../../src/storage/shared/attempt-codes.ts";
 import { ResponseTimes } from "../../../src/storage/shared/response-times.ts";
 import type { MemoryNode } from "./node.ts";
@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from "./stats-counts.ts";
 
 const MAX_BUCKETS = 400;
 
-export function readStats(node: MemoryNode, projectId: string, query: StatsQuery): Stats {
+export function readStats(node: MemoryNode, { projectId, query }: Params<"readStats">): Stats {
 	const { since, until, stepMs } = query;
 	const count = (until - since) / stepMs;
 	if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)

@@ -4,12 +4,10 @@ import { appendEvents, lockedResult } from "./append.ts";
 import { coldCalls } from "./cold.ts";
 import { epochName } from "./epochs.ts";
 import { settleHandedOver } from "./handover.ts";
-import { acquireNamed, acquireRung, releaseLease, renewLeases } from "./leases.ts";
+import { releaseLease, renewLeases } from "./leases.ts";
 import { ProjectLocks } from "./locks.ts";
 import { neighboursOf } from "./neighbours.ts";
 import type { MemoryNode } from "./node.ts";
-import { createWebhook } from "./registry.ts";
-import { replayMatching } from "./replay.ts";
 import { settle } from "./settle.ts";
 import { freeCalls, holdingCalls } from "./verbs.ts";
 
@@ -41,46 +39,37 @@ export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage
 		ping: () => node.run(() => undefined),
 		close: () => node.close(),
 
-		appendEvents(requests, { waits = false } = {}) {
-			const verb = () => appendEvents(node, requests);
+		appendEvents(p) {
+			const { requests, waits = false } = p;
+			const verb = () => appendEvents(node, p);
 			const projectId = requests[0]?.projectId;
 			if (!waits || projectId === undefined) return node.run(verb);
 			return whenFree(projectId, verb, () => requests.map(lockedResult));
 		},
-		createWebhook: (webhook, maxPerProject) =>
-			node.runHolding(webhook.projectId, () => createWebhook(node, webhook, maxPerProject)),
-		acquireLeases: (holder, limit, projectIds, heldBefore = false, onLocked = () => undefined) =>
-			node.run(() =>
-				projectIds
-					? acquireNamed(node, holder, limit, projectIds, heldBefore, onLocked)
-					: acquireRung(node, holder, limit),
-			),
-		renewLeases(holder, leases, { waits = false } = {}) {
-			const verb = () => renewLeases(node, holder, leases);
+		renewLeases(p) {
+			const { leases, waits = false } = p;
+			const verb = () => renewLeases(node, p);
 			const projectId = leases[0]?.projectId;
 			if (!waits || projectId === undefined) return node.run(verb);
 			return whenFree(projectId, verb, () => ({ renewed: [], locked: leases }));
 		},
-		async releaseLease(lease, wakeAt, seen, inFlight = []) {
-			const release = () => node.runHolding(lease.projectId, () => releaseLease(node, lease, wakeAt, seen, inFlight));
-			if (!isLocked(lease.projectId)) return release();
+		async releaseLease(p) {
+			const { projectId } = p.lease;
+			const release = () => node.runHolding(projectId, () => releaseLease(node, p));
+			if (!isLocked(projectId)) return release();
 			if (node.releasesWaiting >= PROJECTS.releasesWaiting) throw ProjectLocks.refusal();
 			node.releasesWaiting += 1;
 			return release().finally(() => {
 				node.releasesWaiting -= 1;
 			});
 		},
-		settle(settlements, { waits = false } = {}) {
-			const verb = () => settle(node, settlements);
+		settle(p) {
+			const { settlements, waits = false } = p;
+			const verb = () => settle(node, p);
 			const projectId = settlements[0]?.projectId;
 			if (!waits || projectId === undefined) return node.run(verb);
 			return whenFree(projectId, verb, () => settlements.map(() => "locked" as const));
 		},
-		settleHandedOver: (handedOver, settlement) =>
-			node.runHolding(settlement.projectId, () => settleHandedOver(node, handedOver, settlement)),
-		replayMatching(projectId, selection, at, limit, options) {
-			const verb = () => replayMatching(node, projectId, selection, at, limit, options);
-			return options.dryRun ? node.run(verb) : node.runHolding(projectId, verb);
-		},
+		settleHandedOver: (p) => node.runHolding(p.settlement.projectId, () => settleHandedOver(node, p)),
 	};
 }

@@ -16,7 +16,9 @@ import * as stats from "./stats.ts";
 
 /** Verbs that no project's lock holds up. */
 export const FREE_VERBS = {
+	acquireLeases: leases.acquireLeases,
 	countAttempts: history.countAttempts,
+	countMatching: replay.countMatching,
 	createProject: registry.createProject,
 	endDeletion: lanes.endDeletion,
 	findEvent: log.findEvent,
@@ -50,11 +52,12 @@ export const FREE_VERBS = {
 	takeDueBaskets: baskets.takeDueBaskets,
 };
 
-/** Verbs that hold the project that they name first: they wait while another session holds it. */
+/** Verbs that hold their project: they wait while another session holds it. */
 export const HOLDING_VERBS = {
 	abandonBaskets: baskets.abandonBaskets,
 	appendTestEvent: replay.appendTestEvent,
 	cancelSubscription: facts.cancelSubscription,
+	createWebhook: registry.createWebhook,
 	deleteWebhook: registry.deleteWebhook,
 	recordChargeback: facts.recordChargeback,
 	recordDeliverable: facts.recordDeliverable,
@@ -63,35 +66,34 @@ export const HOLDING_VERBS = {
 	recordSubscription: facts.recordSubscription,
 	replayDelivery: replay.replayDelivery,
 	replayFailed: replay.replayFailed,
+	replayMatching: replay.replayMatching,
 	rotateSecret: registry.rotateSecret,
 	setDeveloperApp: registry.setDeveloperApp,
 	touchBasket: baskets.touchBasket,
 	updateWebhook: registry.updateWebhook,
 };
 
-type Verbs = typeof FREE_VERBS & typeof HOLDING_VERBS;
-type Call<V> = V extends (node: MemoryNode, ...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+type Verb = (node: MemoryNode, p: never) => unknown;
 
-/** The same verbs as calls of one node. */
-export type Calls<V extends Partial<Verbs>> = { readonly [K in keyof V]: Call<V[K]> };
+/** The verbs as calls of one node. */
+type Calls<Table> = {
+	readonly [K in keyof Table]: Table[K] extends (node: MemoryNode, ...p: infer P) => infer R
+		? (...p: P) => Promise<R>
+		: never;
+};
 
-type Verb = (node: MemoryNode, ...args: unknown[]) => unknown;
-
-/** Has each verb run as `run` says. */
-function bind<V extends Partial<Verbs>>(
-	node: MemoryNode,
-	verbs: V,
-	run: (verb: () => unknown, args: readonly unknown[]) => Promise<unknown>,
-): Calls<V> {
-	const calls = Object.entries(verbs).map(([name, verb]) => [
-		name,
-		(...args: unknown[]) => run(() => (verb as Verb)(node, ...args), args),
-	]);
-	return Object.fromEntries(calls) as Calls<V>;
+function callsOf<Table extends Readonly<Record<string, Verb>>>(
+	table: Table,
+	run: (verb: Verb, p: never) => Promise<unknown>,
+): Calls<Table> {
+	const calls = Object.entries(table).map(([name, verb]) => [name, (p: never) => run(verb, p)]);
+	return Object.fromEntries(calls) as Calls<Table>;
 }
 
 export const freeCalls = (node: MemoryNode): Calls<typeof FREE_VERBS> =>
-	bind(node, FREE_VERBS, (verb) => node.run(verb));
+	callsOf(FREE_VERBS, (verb, p) => node.run(() => verb(node, p)));
 
 export const holdingCalls = (node: MemoryNode): Calls<typeof HOLDING_VERBS> =>
-	bind(node, HOLDING_VERBS, (verb, [projectId]) => node.runHolding(projectId as string, verb));
+	callsOf(HOLDING_VERBS, (verb, p) =>
+		node.runHolding((p as { readonly projectId: string }).projectId, () => verb(node, p)),
+	);

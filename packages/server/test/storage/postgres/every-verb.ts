@@ -53,14 +53,14 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	neighbours.subscribe(() => undefined)();
 	neighbours.onEpoch(() => undefined)();
 	const events = await world.publish(project, "a", "b", "a", "a");
-	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [events[0]!] }]);
+	await storage.appendEvents({ requests: [{ projectId: project, publishedAt: START, events: [events[0]!] }] });
 	const conflicting = { ...events[0]!, body: Buffer.from("{}") };
-	await storage.appendEvents([{ projectId: project, publishedAt: START, events: [conflicting] }]);
-	await storage.readLogEnd(project, storage.epoch);
-	await storage.acquireLeases("n", 10);
+	await storage.appendEvents({ requests: [{ projectId: project, publishedAt: START, events: [conflicting] }] });
+	await storage.readLogEnd({ projectId: project, since: storage.epoch });
+	await storage.acquireLeases({ holder: "n", limit: 10 });
 	world.clock.time += 1_000;
 	const lease = await world.lease(project);
-	await storage.renewLeases("n", [lease]);
+	await storage.renewLeases({ holder: "n", leases: [lease] });
 	await neighbours.readMarks([project]);
 	await neighbours.acknowledge([{ lease, revision: 1 }]);
 	await neighbours.isInForce(project, 1);
@@ -72,59 +72,77 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 		unschedule: [{ webhookId: webhook, seq: 1 }],
 		lanes: [{ webhookId: webhook, position: 3, open: [2] }],
 	});
-	await storage.loadLanes(project);
-	await storage.loadLanes(project, webhook);
-	await storage.endDeletion(project, webhook);
-	await storage.readRetries(project, webhook, "retry", 10);
-	await storage.readRetries(project, webhook, "replay", 10, { dueAt: 1, seq: 1 });
-	await storage.replayDelivery(project, webhook, events[0]!.id, START);
-	await storage.replayFailed(project, webhook, {}, START, 10);
-	const { createdAtGiven: _, ...sample } = world.event(project, "a");
-	await storage.appendTestEvent(project, webhook, sample);
-	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
-	await storage.releaseLease(lease, null, { lastSeq: 0, revision: 0 }, [handedOver]);
-	await storage.loadLanes(project);
-	await storage.settleHandedOver(handedOver, {
-		...{ projectId: project, generation: lease.generation, schedule: [], unschedule: [], lanes: [] },
-		attempts: [world.attempt(webhook, { seq: 4, type: "a" })],
+	await storage.loadLanes({ projectId: project });
+	await storage.loadLanes({ projectId: project, webhookId: webhook });
+	await storage.endDeletion({ projectId: project, webhookId: webhook });
+	await storage.readRetries({ projectId: project, webhookId: webhook, queue: "retry", limit: 10 });
+	await storage.readRetries({
+		projectId: project,
+		webhookId: webhook,
+		queue: "replay",
+		limit: 10,
+		after: { dueAt: 1, seq: 1 },
 	});
-	await storage.forgetHandedOver(project);
+	await storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[0]!.id, at: START });
+	await storage.replayFailed({ projectId: project, webhookId: webhook, filter: {}, at: START, limit: 10 });
+	const { createdAtGiven: _, ...sample } = world.event(project, "a");
+	await storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample });
+	const handedOver = { webhookId: webhook, seq: 4, replay: 0, queue: null, until: START + HOUR };
+	await storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: 0, revision: 0 }, inFlight: [handedOver] });
+	await storage.loadLanes({ projectId: project });
+	await storage.settleHandedOver({
+		handedOver,
+		settlement: {
+			...{ projectId: project, generation: lease.generation, schedule: [], unschedule: [], lanes: [] },
+			attempts: [world.attempt(webhook, { seq: 4, type: "a" })],
+		},
+	});
+	await storage.forgetHandedOver({ projectId: project });
 	await storage.nextAlarm();
 }
 
 /** What is only read, or replayed by what was read. */
 export async function readAll(storage: Storage, project: string, webhook: string): Promise<void> {
-	const [event] = await storage.readLog(project, 0, { maxEvents: 1, maxBytes: 1_000 });
-	await storage.readLog(project, 0, { maxEvents: 10, maxBytes: 100_000 });
-	await storage.readLog(project, 0, { maxEvents: 10, maxBytes: 100_000 }, ["a"]);
-	await storage.readEvents(project, [event!.seq, event!.seq + 1]);
-	await storage.findEvent(project, event!.id);
+	const [event] = await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 1, maxBytes: 1_000 } });
+	await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 10, maxBytes: 100_000 } });
+	await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 10, maxBytes: 100_000 }, types: ["a"] });
+	await storage.readEvents({ projectId: project, seqs: [event!.seq, event!.seq + 1] });
+	await storage.findEvent({ projectId: project, eventId: event!.id });
 	const kinds: AttemptFilter[] = [{}, { type: "a" }, { status: "failed" }, { eventId: event!.id }];
 	for (const kind of kinds) {
 		const ofWebhook = { ...kind, webhookId: webhook, since: START - HOUR, until: START + HOUR };
 		const response = { codes: [{ from: 0, to: 999 }], maxScanned: 10 };
 		for (const filter of [kind, ofWebhook, { ...kind, response }, { ...ofWebhook, response }]) {
-			const { rows } = await storage.listAttempts(project, filter, PAGE);
-			await storage.listAttempts(project, filter, { ...PAGE, before: rows.at(-1)?.id ?? "att_0" });
-			await storage.listAttemptSummaries(project, filter, PAGE);
-			await storage.countAttempts(project, filter, 10);
-			await storage.replayMatching(project, filter, START, 10, { dryRun: true });
-			await storage.replayMatching(project, filter, START, 2, { dryRun: false, after: rows.at(-1)?.id ?? "att_0" });
+			const { rows } = await storage.listAttempts({ projectId: project, filter, page: PAGE });
+			await storage.listAttempts({ projectId: project, filter, page: { ...PAGE, before: rows.at(-1)?.id ?? "att_0" } });
+			await storage.listAttemptSummaries({ projectId: project, filter, page: PAGE });
+			await storage.countAttempts({ projectId: project, filter, max: 10 });
+			await storage.countMatching({ projectId: project, selection: filter, at: START, limit: 10 });
+			await storage.replayMatching({
+				projectId: project,
+				selection: filter,
+				at: START,
+				limit: 2,
+				after: rows.at(-1)?.id ?? "att_0",
+			});
 		}
 	}
-	const [attempt] = (await storage.listAttempts(project, {}, PAGE)).rows;
-	await storage.getAttempt(project, attempt!.id);
-	await storage.getDelivery(project, webhook, event!.id);
+	const [attempt] = (await storage.listAttempts({ projectId: project, filter: {}, page: PAGE })).rows;
+	await storage.getAttempt({ projectId: project, attemptId: attempt!.id });
+	await storage.getDelivery({ projectId: project, webhookId: webhook, eventId: event!.id });
 	for (const stepMs of [60_000, HOUR])
 		for (const of of [{}, { webhookId: webhook }])
-			await storage.readStats(project, { ...of, since: START - 3 * stepMs, until: START + 3 * stepMs, stepMs });
-	await storage.readHealth(project);
-	for (const of of [null, webhook]) await storage.listWaitingRetries(project, of, 10);
-	await storage.readBacklogs(project, [webhook]);
-	await storage.getWebhook(project, webhook);
-	await storage.listWebhooks(project, { limit: 10 });
-	await storage.listWebhooks(project, { limit: 10, after: webhook });
-	await storage.getProject(project);
+			await storage.readStats({
+				projectId: project,
+				query: { ...of, since: START - 3 * stepMs, until: START + 3 * stepMs, stepMs },
+			});
+	await storage.readHealth({ projectId: project });
+	for (const of of [null, webhook]) await storage.listWaitingRetries({ projectId: project, webhookId: of, limit: 10 });
+	await storage.readBacklogs({ projectId: project, webhookIds: [webhook] });
+	await storage.getWebhook({ projectId: project, webhookId: webhook });
+	await storage.listWebhooks({ projectId: project, limit: 10 });
+	await storage.listWebhooks({ projectId: project, limit: 10, after: webhook });
+	await storage.getProject({ projectId: project });
 	await storage.listProjects({ limit: 10 });
 	await storage.listProjects({ limit: 10, after: project });
 	await storage.listApiKeys({ projectId: project, limit: 10 });
@@ -148,13 +166,17 @@ async function runChanges(world: World, project: string, webhook: string): Promi
 	await storage.deleteApiKey({ projectId: project, keyId: key.id });
 	await storage.initSetting({ name: project, value: "1" });
 	await storage.getSetting({ name: project });
-	await storage.renameProject(project, "Store");
-	await storage.updateWebhook(project, webhook, { url: "https://receiver.example/other" });
-	await storage.updateWebhook(project, webhook, { events: ["a"], from: "now" });
-	await storage.rotateSecret(project, webhook, Buffer.from("x"));
-	await storage.setDeveloperApp(project, true);
-	await storage.setDeveloperApp(project, false);
-	await storage.deleteWebhook(project, webhook);
+	await storage.renameProject({ projectId: project, name: "Store" });
+	await storage.updateWebhook({
+		projectId: project,
+		webhookId: webhook,
+		patch: { url: "https://receiver.example/other" },
+	});
+	await storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { events: ["a"], from: "now" } });
+	await storage.rotateSecret({ projectId: project, webhookId: webhook, sealedDigest: Buffer.from("x") });
+	await storage.setDeveloperApp({ projectId: project, installed: true });
+	await storage.setDeveloperApp({ projectId: project, installed: false });
+	await storage.deleteWebhook({ projectId: project, webhookId: webhook });
 	await storage.ping();
 }
 
@@ -163,7 +185,7 @@ async function runSweeps(storage: Storage): Promise<void> {
 	// A few steps: within a day, a whole day, and then the events.
 	for (const cutoff of [START + 2_000, START + 24 * HOUR]) {
 		for (let from: number | null = 0, steps = 0; from !== null && steps < 6; steps++)
-			from = (await storage.sweepAttempts(cutoff, 10, from)).next;
-		await storage.sweepEvents(cutoff, 10, 0);
+			from = (await storage.sweepAttempts({ cutoff, limit: 10, from })).next;
+		await storage.sweepEvents({ cutoff, limit: 10, from: 0 });
 	}
 }

@@ -73,7 +73,7 @@ export class SharedDatabase {
 	}
 
 	log(project: string): Promise<LogEvent[]> {
-		return this.storage.readLog(project, 0, WIDE);
+		return this.storage.readLog({ projectId: project, after: 0, window: WIDE });
 	}
 }
 

@@ -60,7 +60,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		const [held, free] = [await world.project(), await world.project()];
 		const [heldWebhook, freeWebhook] = [await world.webhook(held, ["a"]), await world.webhook(free, ["a"])];
 		const change = (projectId: string, webhookId: string, description: string) =>
-			storage.updateWebhook(projectId, webhookId, { description });
+			storage.updateWebhook({ projectId, webhookId, patch: { description } });
 		await other.query("BEGIN");
 		await other.query("SELECT FROM posthorn.webhooks WHERE id = $1 FOR UPDATE", [heldWebhook]);
 		let settled = 0;
@@ -70,8 +70,8 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		const outcomes = Promise.allSettled(changes);
 		await lockWaited();
 		expect(await change(free, freeWebhook, "free")).toMatchObject({ description: "free" });
-		expect((await storage.getWebhook(held, heldWebhook))?.description).not.toMatch(/^held/);
-		expect(await storage.listWebhooks(free, { limit: 10 })).toHaveLength(1);
+		expect((await storage.getWebhook({ projectId: held, webhookId: heldWebhook }))?.description).not.toMatch(/^held/);
+		expect(await storage.listWebhooks({ projectId: free, limit: 10 })).toHaveLength(1);
 		expect(settled).toBe(0);
 		// They are refused with the one that met the lock: none of them meets it again.
 		const refused = (await outcomes).map((outcome) => outcome.status === "rejected" && outcome.reason);
@@ -84,7 +84,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 
 	// Three projects once took all places for writes, and invitations had no places at all.
 	test.each<[string, (projectId: string) => Promise<() => Promise<unknown>>]>([
-		["renamed", async (projectId) => () => storage.renameProject(projectId, "Renamed")],
+		["renamed", async (projectId) => () => storage.renameProject({ projectId, name: "Renamed" })],
 		[
 			"joined",
 			async (projectId) => {
@@ -115,9 +115,9 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		await other.query("SELECT FROM posthorn.projects WHERE id = $1 FOR UPDATE", [projectId]);
 		const most = PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting;
 		const outcomes = Promise.allSettled(
-			Array.from({ length: most }, (_, i) => storage.renameProject(projectId, `p ${i}`)),
+			Array.from({ length: most }, (_, i) => storage.renameProject({ projectId, name: `p ${i}` })),
 		);
-		await expect(storage.renameProject(projectId, "one more")).rejects.toMatchObject({ code: "busy" });
+		await expect(storage.renameProject({ projectId, name: "one more" })).rejects.toMatchObject({ code: "busy" });
 		await other.query("ROLLBACK");
 		expect((await outcomes).filter(({ status }) => status === "fulfilled")).toHaveLength(most);
 	});

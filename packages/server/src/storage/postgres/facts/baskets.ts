@@ -1,4 +1,4 @@
-import type { AbandonedBasket, BasketTouch, DueBasket, LogEvent } from "../../port.ts";
+import type { DueBasket, LogEvent, Params } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
@@ -17,8 +17,7 @@ const TOUCH = sql(`
 /** In a transaction: orders are recorded by those who hold the log, so it is held while none is looked for. */
 export async function touchBasket(
 	c: Session,
-	projectId: string,
-	{ basketId, at, dueAt, data }: BasketTouch,
+	{ projectId, touch: { basketId, at, dueAt, data } }: Params<"touchBasket">,
 ): Promise<"touched" | "bought" | "no_project"> {
 	const project = await findProject(c, projectId);
 	if (project === null) return "no_project";
@@ -34,8 +33,7 @@ const REMOVE = sql("DELETE FROM posthorn.store_baskets WHERE project_no = $1 AND
 
 export async function removeBasket(
 	c: Session,
-	projectId: string,
-	basketId: string,
+	{ projectId, basketId }: Params<"removeBasket">,
 ): Promise<"removed" | "absent" | "no_project"> {
 	const project = await findProject(c, projectId);
 	if (project === null) return "no_project";
@@ -55,7 +53,10 @@ const TAKE_DUE = sql(`
 	FROM taken t CROSS JOIN LATERAL (SELECT id FROM posthorn.projects WHERE no = t.project_no LIMIT 1) p`);
 
 /** Of nodes that look at once, each takes baskets that the others do not. */
-export async function takeDueBaskets(c: Session, now: number, until: number, limit: number): Promise<DueBasket[]> {
+export async function takeDueBaskets(
+	c: Session,
+	{ now, until, limit }: Params<"takeDueBaskets">,
+): Promise<DueBasket[]> {
 	type Due = { project_id: string; basket_id: string; touched_at: number; data: string };
 	const rows = await c.rows<Due>(TAKE_DUE, c.offset.toDatabase(now), c.offset.toDatabase(until), limit);
 	return rows.map(({ project_id: projectId, basket_id: basketId, touched_at: touchedAt, data }) => {
@@ -79,9 +80,7 @@ const END = sql(`
 /** In a transaction. */
 export async function abandonBaskets(
 	c: Session,
-	projectId: string,
-	baskets: readonly AbandonedBasket[],
-	at: number,
+	{ projectId, baskets, at }: Params<"abandonBaskets">,
 ): Promise<LogEvent[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];

@@ -52,7 +52,8 @@ describe("store facts that two nodes record at once", () => {
 		...{ partial: event("partial"), whole: event("whole") },
 	});
 
-	const log = (of = project) => nodes[1].readLog(of, 0, { maxEvents: 10_000, maxBytes: 1e9 });
+	const log = (of = project) =>
+		nodes[1].readLog({ projectId: of, after: 0, window: { maxEvents: 10_000, maxBytes: 1e9 } });
 	const types = async (of = project) => (await log(of)).map(({ type }) => type);
 	/** The same on both nodes, now the one and now the other first. */
 	const onBoth = <T>(round: number, call: (node: Storage, i: number) => Promise<T>): Promise<T[]> => {
@@ -64,7 +65,10 @@ describe("store facts that two nodes record at once", () => {
 	test("of two first purchases of one customer, one makes him, before either purchase", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const of = await newProject();
-			const results = await onBoth(round, async (node, i) => (await node.recordOrders(of, [order(`o${i}`)]))[0]!);
+			const results = await onBoth(
+				round,
+				async (node, i) => (await node.recordOrders({ projectId: of, orders: [order(`o${i}`)] }))[0]!,
+			);
 			expect(kindsOf(results)).toEqual(["recorded", "recorded"]);
 			expect(await types(of)).toEqual(["customer.created", "purchase.completed", "purchase.completed"]);
 		}
@@ -73,7 +77,10 @@ describe("store facts that two nodes record at once", () => {
 	test("one order is recorded once, and both nodes give the same answer", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const id = `o${round}`;
-			const results = await onBoth(round, async (node) => (await node.recordOrders(project, [order(id)]))[0]!);
+			const results = await onBoth(
+				round,
+				async (node) => (await node.recordOrders({ projectId: project, orders: [order(id)] }))[0]!,
+			);
 			expect(kindsOf(results)).toEqual(["recorded", "repeated"]);
 			const events = results.map((result) => (result as Extract<Recorded, { kind: "repeated" }>).events);
 			expect(events[0]).toEqual(events[1]);
@@ -85,10 +92,10 @@ describe("store facts that two nodes record at once", () => {
 		const all = Array.from({ length: 300 }, (_, i) => `o${i}`);
 		const batches = [all.slice(0, 200), all.slice(100).reverse()];
 		const results = await onBoth(0, (node, i) =>
-			node.recordOrders(
-				project,
-				batches[i]!.map((id) => order(id, { customerKey: digest(`customer of ${id.at(-1)}`) })),
-			),
+			node.recordOrders({
+				projectId: project,
+				orders: batches[i]!.map((id) => order(id, { customerKey: digest(`customer of ${id.at(-1)}`) })),
+			}),
 		);
 		const kinds = results.flatMap((result) => result.map(({ kind }) => kind));
 		expect(kinds.filter((kind) => kind === "recorded")).toHaveLength(300);
@@ -102,21 +109,27 @@ describe("store facts that two nodes record at once", () => {
 	test("refunds that together exceed the amount: one is too much, and the order says what is refunded", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const of = await newProject();
-			await nodes[0].recordOrders(of, [order("o")]);
-			const results = await onBoth(round, (node, i) => node.recordRefund(of, refund(`r${i}`, 60)));
+			await nodes[0].recordOrders({ projectId: of, orders: [order("o")] });
+			const results = await onBoth(round, (node, i) =>
+				node.recordRefund({ projectId: of, refund: refund(`r${i}`, 60) }),
+			);
 			expect(kindsOf(results)).toEqual(["recorded", "too_much"]);
 			expect(results.find(({ kind }) => kind === "too_much")).toEqual({ kind: "too_much", leftCents: 40 });
-			expect((await nodes[1].recordRefund(of, refund("rest", 40))).kind).toBe("recorded");
+			expect((await nodes[1].recordRefund({ projectId: of, refund: refund("rest", 40) })).kind).toBe("recorded");
 			expect(await types(of)).toEqual(["customer.created", "purchase.completed", "partial", "whole"]);
-			expect(await nodes[0].getOrder(of, "o")).toMatchObject({ refundedCents: 100 });
+			expect(await nodes[0].getOrder({ projectId: of, orderId: "o" })).toMatchObject({ refundedCents: 100 });
 		}
 	});
 
 	test("a subscription that both nodes cancel ends once", async () => {
 		const of = { subscriptionId: "s", digest: digest("s"), at: START, data: "{}" };
-		const begun = await onBoth(0, (node) => node.recordSubscription(project, { ...of, event: event("begin") }));
+		const begun = await onBoth(0, (node) =>
+			node.recordSubscription({ projectId: project, subscription: { ...of, event: event("begin") } }),
+		);
 		expect(kindsOf(begun)).toEqual(["recorded", "repeated"]);
-		const ended = await onBoth(1, (node, i) => node.cancelSubscription(project, "s", START + i, event("end")));
+		const ended = await onBoth(1, (node, i) =>
+			node.cancelSubscription({ projectId: project, subscriptionId: "s", at: START + i, event: event("end") }),
+		);
 		expect(kindsOf(ended)).toEqual(["recorded", "repeated"]);
 		expect(ended[0]).toMatchObject({ at: (ended[1] as { at: number }).at });
 		expect(await types()).toEqual(["begin", "end"]);
@@ -124,10 +137,10 @@ describe("store facts that two nodes record at once", () => {
 
 	describe("baskets", () => {
 		const touch = (node: Storage, basketId: string, at = START) =>
-			node.touchBasket(project, { basketId, at, dueAt: at + 10, data: "{}" });
-		const take = async (node = nodes[0], limit = 1000) => node.takeDueBaskets(LATER, LATER, limit);
+			node.touchBasket({ projectId: project, touch: { basketId, at, dueAt: at + 10, data: "{}" } });
+		const take = async (node = nodes[0], limit = 1000) => node.takeDueBaskets({ now: LATER, until: LATER, limit });
 		const abandon = (node: Storage, basket: DueBasket, type = "abandoned") =>
-			node.abandonBaskets(basket.projectId, [{ ...basket, event: event(type) }], LATER);
+			node.abandonBaskets({ projectId: basket.projectId, baskets: [{ ...basket, event: event(type) }], at: LATER });
 
 		test("one that is due is abandoned by one of them", async () => {
 			for (let round = 0; round < ROUNDS; round++) {
@@ -143,7 +156,9 @@ describe("store facts that two nodes record at once", () => {
 		test("nodes that look at once take different ones, and together all", async () => {
 			const ids = Array.from({ length: 200 }, (_, i) => `b${i}`);
 			await Promise.all(ids.map((id, i) => touch(nodes[i % 2]!, id)));
-			const taken = await Promise.all(ids.map((_, i) => nodes[i % 2]!.takeDueBaskets(LATER, LATER + 1, 1 + (i % 3))));
+			const taken = await Promise.all(
+				ids.map((_, i) => nodes[i % 2]!.takeDueBaskets({ now: LATER, until: LATER + 1, limit: 1 + (i % 3) })),
+			);
 			expect(new Set(taken.map(({ length }) => length)).has(3)).toBe(true);
 			expect(
 				taken
@@ -152,14 +167,14 @@ describe("store facts that two nodes record at once", () => {
 					.sort(),
 			).toEqual(ids.sort());
 			expect(await nodes[0].nextBasketDue()).toBe(LATER + 1);
-			for (const id of ids) await nodes[0].removeBasket(project, id);
+			for (const id of ids) await nodes[0].removeBasket({ projectId: project, basketId: id });
 		});
 
 		test("batches that overlap abandon each basket once, also against touches, in any order", async () => {
 			for (let round = 0; round < ROUNDS; round++) {
 				const of = await newProject();
 				const put = (node: Storage, id: string, at: number) =>
-					node.touchBasket(of, { basketId: id, at, dueAt: at + 10, data: "{}" });
+					node.touchBasket({ projectId: of, touch: { basketId: id, at, dueAt: at + 10, data: "{}" } });
 				const ids = Array.from({ length: 8 }, (_, i) => `b${i}`);
 				await Promise.all(ids.map((id) => put(nodes[0], id, START)));
 				const baskets = await take();
@@ -168,15 +183,17 @@ describe("store facts that two nodes record at once", () => {
 					onBoth(round, (node, i) => {
 						const some = i === 0 ? baskets : baskets.toReversed();
 						const ended = some.map((basket) => ({ ...basket, event: event(basket.basketId) }));
-						return node.abandonBaskets(of, ended, LATER);
+						return node.abandonBaskets({ projectId: of, baskets: ended, at: LATER });
 					}),
 				]);
 				expect(touched).toEqual(Array(4).fill("touched"));
 				const abandoned = await types(of);
 				expect(new Set(abandoned).size).toBe(abandoned.length);
 				for (const id of ids.slice(4)) expect(abandoned).toContain(id);
-				for (const id of ids.slice(0, 4)) expect(await nodes[0].removeBasket(of, id)).toBe("removed");
-				for (const id of ids.slice(4)) expect(await nodes[0].removeBasket(of, id)).toBe("absent");
+				for (const id of ids.slice(0, 4))
+					expect(await nodes[0].removeBasket({ projectId: of, basketId: id })).toBe("removed");
+				for (const id of ids.slice(4))
+					expect(await nodes[0].removeBasket({ projectId: of, basketId: id })).toBe("absent");
 			}
 		});
 
@@ -195,7 +212,7 @@ describe("store facts that two nodes record at once", () => {
 				expect((await take()).map(({ touchedAt }) => touchedAt)).toEqual([START + 1]);
 				// Whoever had read it before must not end the touch that came after.
 				for (const node of nodes) expect(await abandon(node, basket!, "late")).toEqual([]);
-				expect(await nodes[0].removeBasket(project, id)).toBe("removed");
+				expect(await nodes[0].removeBasket({ projectId: project, basketId: id })).toBe("removed");
 			}
 			expect(await types()).toEqual(Array(abandoned).fill("abandoned"));
 		});
@@ -206,7 +223,7 @@ describe("store facts that two nodes record at once", () => {
 				await touch(nodes[0], id);
 				const [basket] = await take();
 				await Promise.all([
-					nodes[round % 2]!.recordOrders(project, [order(`of ${id}`, { basketId: id })]),
+					nodes[round % 2]!.recordOrders({ projectId: project, orders: [order(`of ${id}`, { basketId: id })] }),
 					abandon(nodes[1 - (round % 2)]!, basket!),
 					touch(nodes[round % 2]!, id),
 				]);

@@ -1,5 +1,5 @@
 /** Facts that refer to an order. Whether they are known is looked at together with their order, once the log is held. */
-import type { NewChargeback, NewDeliverable, NewRefund, Recorded } from "../../port.ts";
+import type { Params, Recorded } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
@@ -18,8 +18,7 @@ const COUNT_REFUND = sql(`
 
 export async function recordRefund(
 	c: Session,
-	projectId: string,
-	{ orderId, refundId, digest, at, amountCents, partial, whole }: NewRefund,
+	{ projectId, refund: { orderId, refundId, digest, at, amountCents, partial, whole } }: Params<"recordRefund">,
 ): Promise<OfOrder | { readonly kind: "too_much"; readonly leftCents: number }> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };
@@ -50,8 +49,7 @@ const ADD_CHARGEBACK = sql(`
 
 export async function recordChargeback(
 	c: Session,
-	projectId: string,
-	{ orderId, chargebackId, digest, at, event }: NewChargeback,
+	{ projectId, chargeback: { orderId, chargebackId, digest, at, event } }: Params<"recordChargeback">,
 ): Promise<OfOrder> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };
@@ -78,8 +76,7 @@ const ADD_DELIVERABLE = sql(`
 
 export async function recordDeliverable(
 	c: Session,
-	projectId: string,
-	{ orderId, deliverableId, digest, at, event }: NewDeliverable,
+	{ projectId, deliverable: { orderId, deliverableId, digest, at, event } }: Params<"recordDeliverable">,
 ): Promise<OfOrder> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };

@@ -1,4 +1,4 @@
-import type { LogEvent, NewOrder, Order, Recorded } from "../../port.ts";
+import type { LogEvent, NewOrder, Order, Params, Recorded } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
@@ -18,7 +18,7 @@ const FIND_CUSTOMERS = sql(`
 	) c`);
 
 /** In a transaction, and in three round trips however many they are. */
-export async function recordOrders(c: Session, projectId: string, orders: readonly NewOrder[]): Promise<Recorded[]> {
+export async function recordOrders(c: Session, { projectId, orders }: Params<"recordOrders">): Promise<Recorded[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return orders.map(() => ({ kind: "no_project" }));
 	const ids = new Set(orders.map(({ orderId }) => storedId(orderId)));
@@ -98,7 +98,7 @@ async function record(
 
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
-export async function getOrder(c: Session, projectId: string, orderId: string): Promise<Order | null> {
+export async function getOrder(c: Session, { projectId, orderId }: Params<"getOrder">): Promise<Order | null> {
 	const project = await findProject(c, projectId);
 	return project === null ? null : findOrder(c, project, orderId);
 }

@@ -143,21 +143,30 @@ async function runVerbs(): Promise<void> {
 		return { id, type: "a", createdAt: 0, createdAtGiven: true, body: new Uint8Array(2) };
 	};
 	for (const id of ["p", "q"]) await storage.createProject({ id, name: "Shop", apps: [], createdAt: 0 });
-	await storage.touchBasket("p", { basketId: "b", at: 0, dueAt: 5, data: "{}" });
-	await storage.touchBasket("p", { basketId: "c", at: 0, dueAt: 5, data: "{}" });
+	await storage.touchBasket({ projectId: "p", touch: { basketId: "b", at: 0, dueAt: 5, data: "{}" } });
+	await storage.touchBasket({ projectId: "p", touch: { basketId: "c", at: 0, dueAt: 5, data: "{}" } });
 	const of = { orderId: "o", digest, at: 0 };
 	const order = { ...of, customerKey: digest, amountCents: 2, currency: "EUR", basketId: "b" };
-	await storage.recordOrders("p", [{ ...order, customerCreated: event(), purchaseCompleted: event() }]);
-	await storage.getOrder("p", "o");
-	await storage.recordRefund("p", { ...of, refundId: "r", amountCents: 1, partial: event(), whole: event() });
-	await storage.recordChargeback("p", { ...of, chargebackId: "c", event: event() });
-	await storage.recordDeliverable("p", { ...of, deliverableId: "d", event: event() });
-	await storage.recordSubscription("p", { subscriptionId: "s", digest, at: 0, data: "{}", event: event() });
-	await storage.getSubscription("p", "s");
-	await storage.cancelSubscription("p", "s", 1, event());
+	await storage.recordOrders({
+		projectId: "p",
+		orders: [{ ...order, customerCreated: event(), purchaseCompleted: event() }],
+	});
+	await storage.getOrder({ projectId: "p", orderId: "o" });
+	await storage.recordRefund({
+		projectId: "p",
+		refund: { ...of, refundId: "r", amountCents: 1, partial: event(), whole: event() },
+	});
+	await storage.recordChargeback({ projectId: "p", chargeback: { ...of, chargebackId: "c", event: event() } });
+	await storage.recordDeliverable({ projectId: "p", deliverable: { ...of, deliverableId: "d", event: event() } });
+	await storage.recordSubscription({
+		projectId: "p",
+		subscription: { subscriptionId: "s", digest, at: 0, data: "{}", event: event() },
+	});
+	await storage.getSubscription({ projectId: "p", subscriptionId: "s" });
+	await storage.cancelSubscription({ projectId: "p", subscriptionId: "s", at: 1, event: event() });
 	await storage.nextBasketDue();
-	await storage.takeDueBaskets(9, 10, 10);
-	await storage.abandonBaskets("p", [{ basketId: "c", touchedAt: 0, event: event() }], 9);
-	await storage.removeBasket("p", "b");
+	await storage.takeDueBaskets({ now: 9, until: 10, limit: 10 });
+	await storage.abandonBaskets({ projectId: "p", baskets: [{ basketId: "c", touchedAt: 0, event: event() }], at: 9 });
+	await storage.removeBasket({ projectId: "p", basketId: "b" });
 	await storage.close();
 }

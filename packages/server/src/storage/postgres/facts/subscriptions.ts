@@ -1,4 +1,4 @@
-import type { FactEvent, NewEvent, NewSubscription, Recorded } from "../../port.ts";
+import type { FactEvent, Params, Recorded } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
@@ -13,8 +13,7 @@ const ADD = sql(`
 
 export async function recordSubscription(
 	c: Session,
-	projectId: string,
-	{ subscriptionId, digest, at, data, event }: NewSubscription,
+	{ projectId, subscription: { subscriptionId, digest, at, data, event } }: Params<"recordSubscription">,
 ): Promise<Recorded> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };
@@ -29,7 +28,10 @@ export async function recordSubscription(
 
 const DATA = sql("SELECT data FROM posthorn.store_subscriptions WHERE project_no = $1 AND subscription_id = $2");
 
-export async function getSubscription(c: Session, projectId: string, subscriptionId: string): Promise<string | null> {
+export async function getSubscription(
+	c: Session,
+	{ projectId, subscriptionId }: Params<"getSubscription">,
+): Promise<string | null> {
 	const project = await findProject(c, projectId);
 	const row = project === null ? undefined : await c.row<{ data: string }>(DATA, project, storedId(subscriptionId));
 	return row?.data ?? null;
@@ -46,10 +48,7 @@ type End = { canceled_at: number; cancel_events: readonly FactEvent[] } | { canc
 
 export async function cancelSubscription(
 	c: Session,
-	projectId: string,
-	subscriptionId: string,
-	at: number,
-	event: NewEvent,
+	{ projectId, subscriptionId, at, event }: Params<"cancelSubscription">,
 ): Promise<Recorded | { readonly kind: "no_subscription" }> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { kind: "no_project" };

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptFilter, AttemptPage, AttemptRows, AttemptSummary } from "../../port.ts";
+import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, Params } from "../../port.ts";
 import { toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import { findProject } from "../connection/find.ts";
@@ -27,9 +27,7 @@ const LIST = aboutMatching(
 
 export async function listAttempts(
 	c: Session,
-	projectId: string,
-	filter: AttemptFilter,
-	page: AttemptPage,
+	{ projectId, filter, page }: Params<"listAttempts">,
 ): Promise<AttemptRows<Attempt>> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
@@ -42,9 +40,7 @@ const LIST_SUMMARIES = aboutMatching("DESC", 0, (attempts) => `${summariesAt(pag
 
 export async function listAttemptSummaries(
 	c: Session,
-	projectId: string,
-	filter: AttemptFilter,
-	page: Omit<AttemptPage, "maxBytes">,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
 ): Promise<AttemptRows<AttemptSummary>> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { rows: [], next: null };
@@ -73,9 +69,7 @@ const COUNT = aboutMatching(
 
 export async function countAttempts(
 	c: Session,
-	projectId: string,
-	filter: AttemptFilter,
-	max: number,
+	{ projectId, filter, max }: Params<"countAttempts">,
 ): Promise<{ count: number; capped: boolean }> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { count: 0, capped: false };

@@ -1,4 +1,4 @@
-import type { AttemptSummary, WebhookHealth } from "../../port.ts";
+import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
 import { findProject } from "../connection/find.ts";
 import type { Row, Session } from "../connection/session.ts";
@@ -66,7 +66,7 @@ const TELLING = sql(
 );
 
 /** From one state of the database. */
-export async function readHealth(c: Session, projectId: string): Promise<WebhookHealth[]> {
+export async function readHealth(c: Session, { projectId }: Params<"readHealth">): Promise<WebhookHealth[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
 	const [webhooks, rows] = await Promise.all([c.rows(WEBHOOKS, project), c.rows(TELLING, project)]);

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from "../../port.ts";
+import type { Attempt, Delivery, Params } from "../../port.ts";
 import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
 import { findProject, findWebhook } from "../connection/find.ts";
 import { numberArray, withoutNul } from "../connection/literals.ts";
@@ -17,7 +17,7 @@ const GET = sql(
 		SELECT status, type, $4 AS id FROM kind`),
 );
 
-export async function getAttempt(c: Session, projectId: string, attemptId: string): Promise<Attempt | null> {
+export async function getAttempt(c: Session, { projectId, attemptId }: Params<"getAttempt">): Promise<Attempt | null> {
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
 	const statuses = numberArray(Object.values(STATUS_CODE));
@@ -34,9 +34,7 @@ const OF_DELIVERY = sql(`
 /** From one state of the database, so that what waits and what was made fit together. */
 export async function getDelivery(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	eventId: string,
+	{ projectId, webhookId, eventId }: Params<"getDelivery">,
 ): Promise<Delivery | null> {
 	const project = await findProject(c, projectId);
 	if (project === null) return null;

@@ -32,7 +32,10 @@ test("when enough has gathered it is summed up, by attempts or by settles, and c
 	const lease = await world.lease(project);
 	let settled = 0;
 	const counted = async () => {
-		const { total } = await world.storage.readStats(project, { since: START, until: START + HOUR, stepMs: HOUR });
+		const { total } = await world.storage.readStats({
+			projectId: project,
+			query: { since: START, until: START + HOUR, stepMs: HOUR },
+		});
 		return total.delivered;
 	};
 	const settle = async (attempts: number) => {

@@ -1,4 +1,4 @@
-import type { AttemptCounts, Stats, StatsQuery } from "../../port.ts";
+import type { AttemptCounts, Params, Stats, StatsQuery } from "../../port.ts";
 import { statusOf } from "../../shared/attempt-codes.ts";
 import { ResponseTimes } from "../../shared/response-times.ts";
 import { findProject, findWebhook } from "../connection/find.ts";
@@ -9,7 +9,7 @@ import { HOUR, MINUTE } from "./stats-roll-up.ts";
 
 const MAX_BUCKETS = 400;
 
-export async function readStats(c: Session, projectId: string, query: StatsQuery): Promise<Stats> {
+export async function readStats(c: Session, { projectId, query }: Params<"readStats">): Promise<Stats> {
 	const { since, until, stepMs, webhookId } = query;
 	const count = (until - since) / stepMs;
 	if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)

@@ -1,4 +1,4 @@
-import type { Backlog } from "../../port.ts";
+import type { Backlog, Params } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
@@ -47,8 +47,7 @@ const READ = sql(`
 
 export async function readBacklogs(
 	c: Session,
-	projectId: string,
-	webhookIds: readonly string[],
+	{ projectId, webhookIds }: Params<"readBacklogs">,
 ): Promise<Map<string, Backlog>> {
 	const project = await findProject(c, projectId);
 	if (project === null || webhookIds.length === 0) return new Map();

@@ -1,11 +1,11 @@
-import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../../port.ts";
+import type { LaneState, LoadedLanes, Params, Retry, WebhookStatus } from "../../port.ts";
 import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
 import { closingLane } from "../../shared/closing-lane.ts";
 import { findProject, findWebhook } from "../connection/find.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { readHandedOver } from "../leases/handover.ts";
-import type { LeaseTime } from "../leases/leases.ts";
+import type { PostgresNode } from "../node.ts";
 
 const MARK = sql("SELECT last_seq, revision FROM posthorn.logs WHERE project_no = $1");
 const lanes = (which: string) => `
@@ -28,9 +28,8 @@ const ONE = {
 /** From one state of the database, so that the mark tells what the lanes include. */
 export async function loadLanes(
 	c: Session,
-	time: LeaseTime,
-	projectId: string,
-	webhookId?: string,
+	{ projectId, webhookId }: Params<"loadLanes">,
+	node: PostgresNode,
 ): Promise<LoadedLanes> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
@@ -41,7 +40,7 @@ export async function loadLanes(
 		c.rows(statements.lanes, ...which),
 		c.rows<{ id: string; url: string }>(statements.closing, ...which),
 		c.rows<{ webhook_no: number; name: string; from_seq: number }>(statements.subscriptions, ...which),
-		readHandedOver(c, time, project),
+		readHandedOver(c, node.time(), project),
 	]);
 	const subscriptions = Map.groupBy(wanted, ({ webhook_no }) => webhook_no);
 	const lanes = rows.map(
@@ -71,7 +70,7 @@ const END_DELETION = sql(`
 		) pending
 	)`);
 
-export async function endDeletion(c: Session, projectId: string, webhookId: string): Promise<void> {
+export async function endDeletion(c: Session, { projectId, webhookId }: Params<"endDeletion">): Promise<void> {
 	const project = await findProject(c, projectId);
 	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
 	if (webhook !== null) await c.run(END_DELETION, project, webhook);
@@ -84,11 +83,7 @@ const RETRIES = sql(`
 
 export async function readRetries(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	queue: RetryQueue,
-	limit: number,
-	after?: RetryPlace,
+	{ projectId, webhookId, queue, limit, after }: Params<"readRetries">,
 ): Promise<Retry[]> {
 	const project = await findProject(c, projectId);
 	const webhook = project === null ? null : await findWebhook(c, project, webhookId);

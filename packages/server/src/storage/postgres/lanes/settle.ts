@@ -7,7 +7,7 @@
  * (the log went back), or when an attempt of it is logged under another id. One whose attempts are all logged under their
  * own ids was committed before, by a call whose connection broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
  */
-import type { LockOptions, Settlement, Verdict } from "../../port.ts";
+import type { Params, Settlement, Verdict } from "../../port.ts";
 import { toStoredId } from "../../shared/attempt-codes.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked, isPartitionMissing } from "../connection/errors.ts";
@@ -16,6 +16,7 @@ import { numberArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { internTypes } from "../connection/types.ts";
+import type { PostgresNode } from "../node.ts";
 import { makeDays } from "../retention/partitions.ts";
 import { holdLanes, type Place } from "./lock.ts";
 import { findLogged } from "./logged.ts";
@@ -29,11 +30,15 @@ export interface Resolved {
 	readonly moves: Moves;
 }
 
-export async function settle(
-	connections: Connections,
-	settlements: readonly Settlement[],
-	{ waits = false }: LockOptions = {},
-): Promise<Verdict[]> {
+export async function settle(node: PostgresNode, { settlements, waits = false }: Params<"settle">): Promise<Verdict[]> {
+	const run = () => node.run((connections) => settleOn(connections, settlements, waits));
+	const verdicts = await (waits ? run() : node.rightOfWay.settle(run));
+	const settled = settlements.filter((_, i) => verdicts[i] === "settled");
+	node.rollUp.settled(settled.reduce((sum, { attempts }) => sum + attempts.length, 0));
+	return verdicts;
+}
+
+function settleOn(connections: Connections, settlements: readonly Settlement[], waits: boolean): Promise<Verdict[]> {
 	return withDays(connections, settlements, async () => {
 		const resolved = await connections.read("settle", (c) => resolve(c, settlements));
 		try {

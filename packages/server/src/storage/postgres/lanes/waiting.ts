@@ -1,4 +1,4 @@
-import type { WaitingRetry } from "../../port.ts";
+import type { Params, WaitingRetry } from "../../port.ts";
 import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
 import { findProject } from "../connection/find.ts";
 import { withoutNul } from "../connection/literals.ts";
@@ -28,9 +28,7 @@ const LIST = sql(`
 
 export async function listWaitingRetries(
 	c: Session,
-	projectId: string,
-	webhookId: string | null,
-	limit: number,
+	{ projectId, webhookId, limit }: Params<"listWaitingRetries">,
 ): Promise<WaitingRetry[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];

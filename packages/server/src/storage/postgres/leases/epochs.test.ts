@@ -98,7 +98,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 	});
 
 	test("is told of before anything is read there, and another epoch has begun", async () => {
-		await answered(() => storage.readLog(cut, 0, ALL));
+		await answered(() => storage.readLog({ projectId: cut, after: 0, window: ALL }));
 		expect(epochs).toBe(1);
 		expect(storage.epoch).not.toBe(epochBefore);
 	});
@@ -109,7 +109,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 			{ projectId: gone, kept: 0, lost: 1, count: 1 },
 		];
 		expect(lost.toSorted((a, b) => b.lost - a.lost)).toEqual(tails);
-		expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 3, kept: 3 });
+		expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual({ lastSeq: 3, kept: 3 });
 		const recorded = "SELECT kept::integer, lost::integer FROM posthorn.log_forks WHERE lost IS NOT NULL";
 		const url = new URL(standby.url);
 		url.pathname = new URL(database).pathname;
@@ -120,45 +120,61 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 
 	test("numbers that stood for what is lost stand for it no more", async () => {
 		const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
-		expect(await storage.appendEvents([request])).toEqual([{ kind: "no_project" }]);
+		expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
 		// Known by heart before, with a number that the standby never gave.
 		const appended = await world.publish(cut, "new", "a");
 		expect(appended.map(({ seq }) => seq)).toEqual([4, 5]);
-		expect((await storage.readLog(cut, 3, ALL)).map(({ type }) => type)).toEqual(["new", "a"]);
+		expect((await storage.readLog({ projectId: cut, after: 3, window: ALL })).map(({ type }) => type)).toEqual([
+			"new",
+			"a",
+		]);
 	});
 
 	test("a reader from before is told how far the log is what it was; one from now is not", async () => {
-		expect(await storage.readLogEnd(cut, epochBefore)).toEqual({ lastSeq: 5, kept: 3 });
-		expect(await storage.readLogEnd(cut, storage.epoch)).toEqual({ lastSeq: 5, kept: null });
+		expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd({ projectId: cut, since: storage.epoch })).toEqual({ lastSeq: 5, kept: null });
 		// An epoch that was lost itself may have parted anywhere since its number.
-		expect(await storage.readLogEnd(cut, `${epochBefore.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
-		expect(await storage.readLogEnd(cut, `${storage.epoch.split(".")[0]}.ffffffff`)).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd({ projectId: cut, since: `${epochBefore.split(".")[0]}.ffffffff` })).toEqual({
+			lastSeq: 5,
+			kept: 3,
+		});
+		expect(await storage.readLogEnd({ projectId: cut, since: `${storage.epoch.split(".")[0]}.ffffffff` })).toEqual({
+			lastSeq: 5,
+			kept: 3,
+		});
 		// As was one that a restored backup is several epochs older than.
-		expect(await storage.readLogEnd(cut, "9.ffffffff")).toEqual({ lastSeq: 5, kept: 3 });
-		expect(await storage.readLogEnd(cut)).toEqual({ lastSeq: 5, kept: null });
+		expect(await storage.readLogEnd({ projectId: cut, since: "9.ffffffff" })).toEqual({ lastSeq: 5, kept: 3 });
+		expect(await storage.readLogEnd({ projectId: cut })).toEqual({ lastSeq: 5, kept: null });
 	});
 
 	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
 		const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
 		expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
-		expect(await storage.renewLeases("node_a", leases)).toEqual({ renewed: [], locked: [] });
-		await storage.releaseLease(leases[0]!, null, { lastSeq: 2, revision: 9 });
+		expect(await storage.renewLeases({ holder: "node_a", leases })).toEqual({ renewed: [], locked: [] });
+		await storage.releaseLease({ lease: leases[0]!, wakeAt: null, seen: { lastSeq: 2, revision: 9 } });
 
 		const other = await open();
 		try {
-			expect(await other.acquireLeases("node_b", 10, [kept, cut])).toEqual([]);
-			expect(await other.acquireLeases("node_b", 10)).toEqual([]);
+			expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept, cut] })).toEqual([]);
+			expect(await other.acquireLeases({ holder: "node_b", limit: 10 })).toEqual([]);
 			expect(await other.neighbours!.isInForce(kept, 9)).toBe(false);
 
-			const [again] = await storage.acquireLeases("node_a", 10, [kept], true);
+			const [again] = await storage.acquireLeases({
+				holder: "node_a",
+				limit: 10,
+				projectIds: [kept],
+				heldBefore: true,
+			});
 			expect(again).toMatchObject({ projectId: kept });
 			expect(again!.generation).toBeGreaterThan(leases[0]!.generation);
-			expect(await other.acquireLeases("node_b", 10, [kept], true)).toEqual([]);
+			expect(await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [kept], heldBefore: true })).toEqual(
+				[],
+			);
 			expect(await world.settle(again!, { lanes })).toBe("settled");
 			expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
 
 			clock.time += TERM_MS;
-			const [taken] = await other.acquireLeases("node_b", 10, [cut]);
+			const [taken] = await other.acquireLeases({ holder: "node_b", limit: 10, projectIds: [cut] });
 			expect(taken).toMatchObject({ projectId: cut });
 			expect(await world.settle(leases[1]!, { lanes: [{ webhookId: cutHook, position: 3, open: [] }] })).toBe("stale");
 			expect(await other.neighbours!.isInForce(cut, 9)).toBe(false);

@@ -3,7 +3,7 @@
  * it takes the row away, and so does the new holder once its time has passed. Both hold the project's row in `leases`, so
  * that only one of them happens.
  */
-import type { HandedOver, Settlement } from "../../port.ts";
+import type { HandedOver, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/attempt-codes.ts";
 import type { Connections } from "../connection/connections.ts";
 import { findProject, findWebhook } from "../connection/find.ts";
@@ -14,6 +14,7 @@ import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes
 import { findLogged } from "../lanes/logged.ts";
 import { type Resolved, resolveSettlement, withDays } from "../lanes/settle.ts";
 import { logAttempts, moveDeliveries } from "../lanes/settle-rows.ts";
+import type { PostgresNode } from "../node.ts";
 import type { LeaseTime } from "./leases.ts";
 
 const NOW = "coalesce($1::bigint, posthorn.now_ms())";
@@ -86,16 +87,18 @@ const TAKE = sql(`
 	WHERE project_no = $1 AND webhook_no = $2 AND seq = $3 AND replay = $4 AND generation = $5`);
 
 /** A call that was committed before, by one whose connection broke, is settled: its attempt is logged under its id. */
-export function settleHandedOver(
+export async function settleHandedOver(
 	connections: Connections,
-	handedOver: HandedOver,
-	settlement: Settlement,
+	{ handedOver, settlement }: Params<"settleHandedOver">,
+	node: PostgresNode,
 ): Promise<"settled" | "stale"> {
-	return withDays(connections, [settlement], async () => {
+	const verdict = await withDays(connections, [settlement], async () => {
 		const resolved = await resolveSettlement(connections, settlement);
 		if (resolved === null) return "stale";
 		return holdingOne(connections, "settle", (c, waits) => settleOne(c, handedOver, resolved, waits));
 	});
+	node.rollUp.settled(settlement.attempts.length);
+	return verdict;
 }
 
 async function settleOne(
@@ -124,10 +127,14 @@ async function settleOne(
 
 const FORGET = sql(`DELETE FROM posthorn.handed_over WHERE project_no = $2 AND until <= ${NOW}`);
 
-export async function forgetHandedOver(c: Session, time: LeaseTime, projectId: string): Promise<void> {
+export async function forgetHandedOver(
+	c: Session,
+	{ projectId }: Params<"forgetHandedOver">,
+	node: PostgresNode,
+): Promise<void> {
 	const project = await findProject(c, projectId);
 	if (project === null) return;
 	// While somebody else holds the project, its row may be about to be settled: it is left to the next call.
 	const held = await lockDeliveries(c, [project]);
-	if (held.has(project)) await c.run(FORGET, time.database, project);
+	if (held.has(project)) await c.run(FORGET, node.time().database, project);
 }

@@ -2,12 +2,16 @@
  * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
  * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
  */
-import type { AlarmMark, HandedOver, Lease, Renewal } from "../../port.ts";
+import type { Lease, Params, Renewal } from "../../port.ts";
+import type { Connections } from "../connection/connections.ts";
+import { isLocked } from "../connection/errors.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { lockProject } from "../lanes/lock.ts";
+import { holdingOne, lockProject } from "../lanes/lock.ts";
+import type { PostgresNode } from "../node.ts";
+import { measureOffset } from "./clock-offset.ts";
 import { findInFlight, handOver } from "./handover.ts";
 
 /** What time it is. */
@@ -77,7 +81,7 @@ const TAKE_NAMED = sql(`
 	WHERE free.project_no NOT IN (SELECT project_no FROM named)`);
 
 /** What was taken, and which of the named projects could not be, since somebody else holds the lease's row. */
-export interface Acquired {
+interface Acquired {
 	readonly leases: Lease[];
 	/** How many of them were not given back by whoever had them. */
 	readonly over: number;
@@ -93,8 +97,24 @@ export interface RungTurn {
 
 export const FIRST_TURN: RungTurn = { behind: 0, overdueFirst: false };
 
+export async function acquireLeases(
+	node: PostgresNode,
+	{ holder, limit, projectIds, heldBefore = false, onLocked = () => undefined }: Params<"acquireLeases">,
+): Promise<Lease[]> {
+	const time = node.time();
+	const taken = await node.write(async (c): Promise<Acquired> => {
+		if (projectIds) return acquireNamed(c, time, node.leaseTermMs, holder, limit, projectIds, heldBefore);
+		const { next, ...rung } = await acquireRung(c, time, node.leaseTermMs, holder, limit, node.rungTurn);
+		node.rungTurn = next;
+		return rung;
+	}, "engine");
+	if (taken.over > 0) node.observer.takenOver?.(taken.over);
+	if (taken.locked.length > 0) onLocked(taken.locked);
+	return taken.leases;
+}
+
 /** Takes leases of projects that have work. @returns also where to continue next time */
-export async function acquireRung(
+async function acquireRung(
 	c: Session,
 	time: LeaseTime,
 	termMs: number,
@@ -118,7 +138,7 @@ export async function acquireRung(
 }
 
 /** Takes leases of these projects, as far as they are free. */
-export async function acquireNamed(
+async function acquireNamed(
 	c: Session,
 	time: LeaseTime,
 	termMs: number,
@@ -173,6 +193,23 @@ const RENEW_FREE = renew("SKIP LOCKED");
 const RENEW_ALL = renew("");
 
 export async function renewLeases(
+	node: PostgresNode,
+	{ holder, leases, waits = false }: Params<"renewLeases">,
+): Promise<Renewal> {
+	const time = node.time();
+	const run = () =>
+		node.run((connections) =>
+			connections.holding("engine", waits, (c) => renewOn(c, time, node.leaseTermMs, holder, leases, waits)),
+		);
+	try {
+		return await (waits ? run() : node.rightOfWay.renew(run));
+	} catch (error) {
+		if (waits && isLocked(error)) return { renewed: [], locked: leases };
+		throw error;
+	}
+}
+
+async function renewOn(
 	c: Session,
 	time: LeaseTime,
 	termMs: number,
@@ -213,13 +250,15 @@ const RELEASE = sql(`
  * In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. Other nodes are
  * told of one that has work at once, so that it does not wait until they look.
  */
-export async function releaseLease(
+export function releaseLease(connections: Connections, p: Params<"releaseLease">, node: PostgresNode): Promise<void> {
+	const time = node.time();
+	return holdingOne(connections, "engine", (c, waits) => releaseOn(c, time, p, waits), node.releases);
+}
+
+async function releaseOn(
 	c: Session,
 	time: LeaseTime,
-	lease: Lease,
-	wakeAt: number | null,
-	seen: AlarmMark,
-	inFlight: readonly HandedOver[],
+	{ lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">,
 	waits: boolean,
 ): Promise<void> {
 	const project = await findProject(c, lease.projectId);
@@ -242,7 +281,10 @@ const NEXT_ALARM = sql(`
 		(SELECT until FROM posthorn.leases WHERE until <= ${NOW} ORDER BY until LIMIT 1)
 	) - ${NOW} AS delay`);
 
-export async function nextAlarm(c: Session, time: LeaseTime): Promise<number | null> {
-	const row = await c.row<{ delay: number | null }>(NEXT_ALARM, time.database);
+export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Promise<number | null> {
+	const time = node.time();
+	// This is called regularly, so the clocks are compared on the way.
+	const compared = time.database === null ? measureOffset(c, node.clock) : null;
+	const [row] = await Promise.all([c.row<{ delay: number | null }>(NEXT_ALARM, time.database), compared]);
 	return row!.delay === null ? null : time.node + row!.delay;
 }

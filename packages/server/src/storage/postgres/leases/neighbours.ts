@@ -1,15 +1,18 @@
-import type { Acknowledgement, AlarmMark } from "../../port.ts";
+import type { Acknowledgement, AlarmMark, NeighbourStorage } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
+import type { PostgresNode } from "../node.ts";
 import { LEASES_OPEN, type LeaseTime, NOW } from "./leases.ts";
+import { leave, share } from "./share.ts";
+import type { Wakes } from "./wake.ts";
 
 const MARKS = sql(`
 	SELECT p.no, p.id, g.last_seq, g.revision
 	FROM posthorn.projects p JOIN posthorn.logs g ON g.project_no = p.no WHERE p.id = ANY ($1::text[])`);
 
-export async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
+async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map<string, AlarmMark>> {
 	const rows = await c.rows<{ no: number; id: string; last_seq: number; revision: number }>(
 		MARKS,
 		textArray(projectIds),
@@ -37,10 +40,7 @@ const ACKNOWLEDGE = sql(`
 	)
 	SELECT project_no FROM mine WHERE project_no NOT IN (SELECT project_no FROM held)`);
 
-export async function acknowledge(
-	c: Session,
-	acknowledgements: readonly Acknowledgement[],
-): Promise<Acknowledgement[]> {
+async function acknowledge(c: Session, acknowledgements: readonly Acknowledgement[]): Promise<Acknowledgement[]> {
 	const projects: number[] = [];
 	for (const { lease } of acknowledgements) projects.push((await findProject(c, lease.projectId)) ?? 0);
 	const rows = await c.rows<{ project_no: number }>(
@@ -62,7 +62,19 @@ const IS_BEHIND = sql(`
 	WHERE project_no = $2 AND coalesce(acknowledged, -1) < $3
 		AND (until > ${NOW} OR NOT ${LEASES_OPEN})`);
 
-export async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
+async function isInForce(c: Session, time: LeaseTime, projectId: string, revision: number): Promise<boolean> {
 	const project = await findProject(c, projectId);
 	return project === null || (await c.row(IS_BEHIND, time.database, project, revision)) === undefined;
+}
+
+export function neighboursOf(node: PostgresNode, wakes: Wakes): NeighbourStorage {
+	return {
+		readMarks: (projectIds) => node.read((c) => readMarks(c, projectIds), "engine"),
+		acknowledge: (acknowledgements) => node.write((c) => acknowledge(c, acknowledgements), "engine"),
+		isInForce: (projectId, revision) => node.read((c) => isInForce(c, node.time(), projectId, revision), "engine"),
+		share: (holder) => node.write((c) => share(c, node.time(), holder, node.leaseTermMs), "engine"),
+		leave: (holder) => node.write((c) => leave(c, holder), "engine"),
+		onEpoch: (listener, keeper) => node.database.onEpoch(listener, keeper),
+		subscribe: (listener) => wakes.subscribe(listener),
+	};
 }

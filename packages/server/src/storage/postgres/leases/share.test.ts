@@ -63,12 +63,16 @@ describe("what nodes share", () => {
 		await world.publish(rung, "a");
 		expect(await share("a")).toMatchObject({ projects: 2 });
 		const later = await world.lease(waits);
-		const { seen } = await world.storage.loadLanes(waits);
-		await world.storage.releaseLease(later, world.clock.time + 1_000, seen);
+		const { seen } = await world.storage.loadLanes({ projectId: waits });
+		await world.storage.releaseLease({ lease: later, wakeAt: world.clock.time + 1_000, seen });
 		expect(await share("a")).toMatchObject({ projects: 2 });
 		world.clock.time += 1_000;
 		expect(await share("a")).toMatchObject({ projects: 3 });
-		await world.storage.releaseLease(lease, null, (await world.storage.loadLanes(worked)).seen);
+		await world.storage.releaseLease({
+			lease,
+			wakeAt: null,
+			seen: (await world.storage.loadLanes({ projectId: worked })).seen,
+		});
 		expect(await share("a")).toMatchObject({ projects: 2 });
 		// A lease that ran out is somebody's work as well.
 		await world.lease(rung);

@@ -91,10 +91,10 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		const { createdAtGiven: _, ...sample } = world.event(project, "a");
 		const changes = [
 			() => world.publish(project, "a"),
-			() => world.storage.replayDelivery(project, webhook, event!.id, 1),
-			() => world.storage.appendTestEvent(project, webhook, sample),
-			() => world.storage.updateWebhook(project, webhook, { maxInFlight: 2 }),
-			() => world.storage.deleteWebhook(project, webhook),
+			() => world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: event!.id, at: 1 }),
+			() => world.storage.appendTestEvent({ projectId: project, webhookId: webhook, event: sample }),
+			() => world.storage.updateWebhook({ projectId: project, webhookId: webhook, patch: { maxInFlight: 2 } }),
+			() => world.storage.deleteWebhook({ projectId: project, webhookId: webhook }),
 		];
 		const next = ears(holder);
 		for (const change of changes) {
@@ -111,9 +111,9 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		await untilHeard(next);
 		const leaving = await node();
 		for (const [project, wakeAt] of [[idle, null] as const, [busy, Date.now()] as const]) {
-			const [lease] = await leaving.acquireLeases("leaving", 1, [project]);
-			const { seen } = await leaving.loadLanes(project);
-			await leaving.releaseLease(lease!, wakeAt, seen);
+			const [lease] = await leaving.acquireLeases({ holder: "leaving", limit: 1, projectIds: [project] });
+			const { seen } = await leaving.loadLanes({ projectId: project });
+			await leaving.releaseLease({ lease: lease!, wakeAt, seen });
 		}
 		await leaving.close();
 		expect(await heard(next)).toBe(busy);
@@ -137,7 +137,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		let inVain = 0;
 		holder.neighbours.subscribe(() => inVain++)();
 		const events = [world.event(project, "a")];
-		await holder.appendEvents([{ projectId: project, publishedAt: 1, events }]);
+		await holder.appendEvents({ requests: [{ projectId: project, publishedAt: 1, events }] });
 		await world.publish(other, "a");
 		expect(await heard(next)).toBe(other);
 		expect(inVain).toBe(0);
@@ -148,8 +148,8 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		const neighbours = world.storage.neighbours!;
 		const revision = async () => (await neighbours.readMarks([project, "proj_none"])).get(project)!.revision;
 		expect(await neighbours.isInForce(project, await revision())).toBe(true);
-		const [lease] = await holder.acquireLeases("holder", 1, [project]);
-		const { seen } = await holder.loadLanes(project);
+		const [lease] = await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
+		const { seen } = await holder.loadLanes({ projectId: project });
 		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
 		await holder.neighbours.acknowledge([{ lease: lease!, revision: seen.revision }]);
 		expect(await neighbours.isInForce(project, seen.revision)).toBe(true);
@@ -159,10 +159,10 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		const stale = { ...lease!, generation: lease!.generation - 1 };
 		await holder.neighbours.acknowledge([{ lease: stale, revision: await revision() }]);
 		expect(await neighbours.isInForce(project, await revision())).toBe(false);
-		await holder.releaseLease(lease!, null, seen);
+		await holder.releaseLease({ lease: lease!, wakeAt: null, seen });
 		expect(await neighbours.isInForce(project, await revision())).toBe(true);
 		// Who takes it next has acknowledged nothing.
-		await holder.acquireLeases("holder", 1, [project]);
+		await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
 		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
 	});
 });

@@ -13,7 +13,9 @@ test("an event that was there before is repeated, also in a call whose commit wa
 	const project = await world.project();
 	const before = world.event(project, "a");
 	const publish = async (...events: NewEvent[]) => {
-		const [result] = await world.storage.appendEvents([{ projectId: project, publishedAt: world.clock.now(), events }]);
+		const [result] = await world.storage.appendEvents({
+			requests: [{ projectId: project, publishedAt: world.clock.now(), events }],
+		});
 		if (result!.kind !== "appended") throw new Error(`Publishing ended as ${result!.kind}.`);
 		return result!.events.map(({ seq, repeated }) => [seq, repeated]);
 	};
@@ -50,7 +52,7 @@ test("an event whose commit is not answered is new to the call that made it, and
 	const events = [world.event(project, "a"), world.event(project, "a")];
 	const request = { projectId: project, publishedAt: world.clock.now(), events };
 	const publish = async () => {
-		const [result] = await world.storage.appendEvents([request]);
+		const [result] = await world.storage.appendEvents({ requests: [request] });
 		if (result!.kind !== "appended") throw new Error(`Publishing ended as ${result!.kind}.`);
 		return result!.events.map(({ seq, repeated }) => [seq, repeated]);
 	};

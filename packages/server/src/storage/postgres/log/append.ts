@@ -9,7 +9,7 @@
  * A connection that breaks leaves it open whether the transaction was committed. Then the call is made once more, against
  * what is there: events of its own that it finds are the ones that it appended the first time.
  */
-import type { AppendRequest, AppendResult, LockOptions } from "../../port.ts";
+import type { AppendRequest, AppendResult, Params } from "../../port.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
 import { findProject } from "../connection/find.ts";
@@ -19,8 +19,7 @@ import { appendRows, holdLogs, type Resolved } from "./append-rows.ts";
 
 export async function appendEvents(
 	connections: Connections,
-	requests: readonly AppendRequest[],
-	{ waits = false }: LockOptions = {},
+	{ requests, waits = false }: Params<"appendEvents">,
 ): Promise<AppendResult[]> {
 	const resolved = await resolve(connections, requests);
 	const results = new Map<Resolved, AppendResult>();

@@ -1,4 +1,4 @@
-import type { LogEnd, LogEvent, LogWindow } from "../../port.ts";
+import type { LogEnd, LogEvent, Params } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
@@ -34,13 +34,7 @@ const READ_TYPES = sql(
 		) place CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = place.seq LIMIT 1) found`),
 );
 
-export async function readLog(
-	c: Session,
-	projectId: string,
-	after: number,
-	window: LogWindow,
-	types?: readonly string[],
-): Promise<LogEvent[]> {
+export async function readLog(c: Session, { projectId, after, window, types }: Params<"readLog">): Promise<LogEvent[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
 	// Test events stand below 0 and are not part of the log.
@@ -62,7 +56,7 @@ const NO_EPOCH = [Number.MAX_SAFE_INTEGER, ""];
 
 export const epochName = ({ no, id }: Epoch): string => `${no}.${id}`;
 
-export async function readLogEnd(c: Session, projectId: string, since?: string): Promise<LogEnd | null> {
+export async function readLogEnd(c: Session, { projectId, since }: Params<"readLogEnd">): Promise<LogEnd | null> {
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
 	const [, no, id] = EPOCH.exec(since ?? "") ?? [];
@@ -76,7 +70,7 @@ const READ_SEQS = sql(`
 	FROM unnest($2::bigint[]) AS wanted (seq)
 	CROSS JOIN LATERAL (SELECT * FROM posthorn.events WHERE project_no = $1 AND seq = wanted.seq LIMIT 1) e ${TYPE}`);
 
-export async function readEvents(c: Session, projectId: string, seqs: readonly number[]): Promise<LogEvent[]> {
+export async function readEvents(c: Session, { projectId, seqs }: Params<"readEvents">): Promise<LogEvent[]> {
 	const project = await findProject(c, projectId);
 	if (project === null || seqs.length === 0) return [];
 	return (await c.rows(READ_SEQS, project, numberArray([...new Set(seqs)]))).map(toEvent);
@@ -84,7 +78,7 @@ export async function readEvents(c: Session, projectId: string, seqs: readonly n
 
 const FIND = sql(`SELECT ${COLUMNS} FROM posthorn.events e ${TYPE} WHERE e.project_no = $1 AND e.id = $2`);
 
-export async function findEvent(c: Session, projectId: string, eventId: string): Promise<LogEvent | null> {
+export async function findEvent(c: Session, { projectId, eventId }: Params<"findEvent">): Promise<LogEvent | null> {
 	const project = await findProject(c, projectId);
 	const row = project === null ? undefined : await c.row(FIND, project, eventId);
 	return row === undefined ? null : toEvent(row);

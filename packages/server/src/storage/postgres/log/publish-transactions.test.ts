@@ -35,7 +35,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		const event: NewEvent = { id, type, createdAt, createdAtGiven: false, body };
 		const request = { projectId, publishedAt: createdAt, events: [event] };
 		for (let kind = "locked"; kind === "locked"; ) {
-			const [result] = await database.storage.appendEvents([request], { waits: true });
+			const [result] = await database.storage.appendEvents({ requests: [request], waits: true });
 			kind = result!.kind;
 		}
 	}
@@ -164,7 +164,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 
 	test("a project's alarm rings with the commit, unless a node has it; a lease that ends meanwhile silences none", async () => {
 		const { storage } = database;
-		const take = async () => (await storage.acquireLeases("node_a", 10))[0];
+		const take = async () => (await storage.acquireLeases({ holder: "node_a", limit: 10 }))[0];
 		await client.query("BEGIN");
 		await numbered(1);
 		expect(await take()).toBeUndefined();
@@ -173,12 +173,12 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		expect(lease.projectId).toBe(project);
 		await numbered(2);
 		expect(await storage.nextAlarm()).toBeNull();
-		const { seen } = await storage.loadLanes(project);
+		const { seen } = await storage.loadLanes({ projectId: project });
 		expect(seen.lastSeq).toBe(2);
 		// It has seen a lease that its holder gives back before it publishes.
 		await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
 		await client.query("SELECT FROM orders");
-		await storage.releaseLease(lease, null, seen);
+		await storage.releaseLease({ lease, wakeAt: null, seen });
 		await numbered(3);
 		expect((await refusal(client.query("COMMIT"))).code).toBe("40001");
 		await numbered(3);

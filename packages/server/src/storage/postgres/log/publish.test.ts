@@ -50,7 +50,8 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 	});
 	afterEach(() => database.close());
 
-	const bytesOf = async (id: string) => Buffer.from((await database.storage.findEvent(project, id))!.body).toString();
+	const bytesOf = async (id: string) =>
+		Buffer.from((await database.storage.findEvent({ projectId: project, eventId: id }))!.body).toString();
 
 	test("the bytes are those that the API would send, and to each an event of the other is one that was there", async () => {
 		const time = fc.option(
@@ -71,7 +72,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 			if (sqlFirst) expect(await bySql()).toBe(id);
 			const answer = await byApi();
 			if (!sqlFirst) expect(await bySql()).toBe(id);
-			const stored = (await database.storage.findEvent(project, id))!;
+			const stored = (await database.storage.findEvent({ projectId: project, eventId: id }))!;
 			expect(answer).toMatchObject({
 				kind: "published",
 				events: [{ id, seq: stored.seq, createdAt: stored.createdAt }],
@@ -213,7 +214,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		for (const [createdAt, iso] of given) {
 			const id = await publish(client, { project, type: TYPE, data: "{}", createdAt });
 			expect(JSON.parse(await bytesOf(id)).created_at).toBe(iso);
-			expect((await database.storage.findEvent(project, id))!.createdAt).toBe(Date.parse(iso));
+			expect((await database.storage.findEvent({ projectId: project, eventId: id }))!.createdAt).toBe(Date.parse(iso));
 		}
 		const ahead = (ms: number) => ({ createdAt: new Date(clock.now() + ms).toISOString() });
 		await publish(client, { project, type: TYPE, data: "{}", ...ahead(MAX_AHEAD_MS - A_MINUTE_MS) });

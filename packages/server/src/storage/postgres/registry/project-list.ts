@@ -1,5 +1,5 @@
 /** Projects as a list, and what they are called. */
-import type { Page, Project } from "../../port.ts";
+import type { Page, Params, Project } from "../../port.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { toProject } from "./projects.ts";
@@ -14,7 +14,7 @@ export async function listProjects(c: Session, page: Page): Promise<Project[]> {
 const RENAME = sql(`
 	UPDATE posthorn.projects SET name = $2 WHERE id = $1 RETURNING id, name, developer, created_at`);
 
-export async function renameProject(c: Session, projectId: string, name: string): Promise<Project | null> {
+export async function renameProject(c: Session, { projectId, name }: Params<"renameProject">): Promise<Project | null> {
 	const row = await c.row(RENAME, projectId, name);
 	return row === undefined ? null : toProject(row);
 }

@@ -1,4 +1,4 @@
-import type { Project } from "../../port.ts";
+import type { Params, Project } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
@@ -18,7 +18,7 @@ export async function createProject(c: Session, project: Project): Promise<void>
 
 const GET = sql("SELECT id, name, developer, created_at FROM posthorn.projects WHERE id = $1");
 
-export async function getProject(c: Session, projectId: string): Promise<Project | null> {
+export async function getProject(c: Session, { projectId }: Params<"getProject">): Promise<Project | null> {
 	const row = await c.row(GET, projectId);
 	return row === undefined ? null : toProject(row);
 }
@@ -35,7 +35,10 @@ const SET_APP = sql("UPDATE posthorn.projects SET developer = $2 WHERE no = $1")
 const PAUSE_ALL = sql(`
 	UPDATE posthorn.webhooks SET status = 'paused' WHERE project_no = $1 AND deleted_at IS NULL AND NOT $2`);
 
-export async function setDeveloperApp(c: Session, projectId: string, installed: boolean): Promise<Project | null> {
+export async function setDeveloperApp(
+	c: Session,
+	{ projectId, installed }: Params<"setDeveloperApp">,
+): Promise<Project | null> {
 	const project = await findProject(c, projectId);
 	if (project === null) return null;
 	await lockProject(c, project);
@@ -44,5 +47,5 @@ export async function setDeveloperApp(c: Session, projectId: string, installed: 
 		c.run(PAUSE_ALL, project, installed),
 		ringForChange(c, project),
 	]);
-	return getProject(c, projectId);
+	return getProject(c, { projectId });
 }

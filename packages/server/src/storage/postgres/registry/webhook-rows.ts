@@ -1,4 +1,4 @@
-import type { Webhook, WebhookStatus } from "../../port.ts";
+import type { Params, Webhook, WebhookStatus } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
@@ -16,7 +16,7 @@ export const WEBHOOK_COLUMNS = `
 const GET = sql(`
 	SELECT ${WEBHOOK_COLUMNS} FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.id = $2 AND w.deleted_at IS NULL`);
 
-export async function getWebhook(c: Session, projectId: string, webhookId: string): Promise<Webhook | null> {
+export async function getWebhook(c: Session, { projectId, webhookId }: Params<"getWebhook">): Promise<Webhook | null> {
 	const project = await findProject(c, projectId);
 	const row = project === null ? undefined : await c.row(GET, project, webhookId);
 	return row === undefined ? null : toWebhook(projectId, row);

@@ -1,11 +1,12 @@
 /** Changes of webhooks: each holds all of its project, so that lanes and queues stand still meanwhile. */
-import type { NewWebhook, Webhook, WebhookPatch } from "../../port.ts";
+import type { Params, Webhook } from "../../port.ts";
 import { findProject } from "../connection/find.ts";
 import { numberArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { typeCode } from "../connection/types.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
+import type { PostgresNode } from "../node.ts";
 import { findLiveWebhook } from "../replay/replay.ts";
 import { getWebhook } from "./webhook-rows.ts";
 
@@ -23,8 +24,7 @@ const CREATE = sql(`
 
 export async function createWebhook(
 	c: Session,
-	webhook: NewWebhook,
-	maxPerProject: number,
+	{ maxPerProject, ...webhook }: Params<"createWebhook">,
 ): Promise<"created" | "limit" | "no_project"> {
 	const project = await findProject(c, webhook.projectId);
 	if (project === null) return "no_project";
@@ -56,9 +56,7 @@ const MOVE_TO_END = sql(`
 
 export async function updateWebhook(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	patch: WebhookPatch,
+	{ projectId, webhookId, patch }: Params<"updateWebhook">,
 ): Promise<Webhook | null> {
 	const found = await holdWebhook(c, projectId, webhookId);
 	if (found === null) return null;
@@ -73,16 +71,14 @@ export async function updateWebhook(
 		...(patch.from === "now" ? [c.run(MOVE_TO_END, project, webhook, lastSeq)] : []),
 		ringForChange(c, project),
 	]);
-	return getWebhook(c, projectId, webhookId);
+	return getWebhook(c, { projectId, webhookId });
 }
 
 const ROTATE = sql("UPDATE posthorn.webhooks SET sealed_digest = $3 WHERE project_no = $1 AND no = $2");
 
 export async function rotateSecret(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	sealedDigest: Uint8Array,
+	{ projectId, webhookId, sealedDigest }: Params<"rotateSecret">,
 ): Promise<boolean> {
 	const found = await holdWebhook(c, projectId, webhookId);
 	if (found === null) return false;
@@ -100,12 +96,16 @@ const DELETE = sql(`
 const DELETE_LANE = sql("DELETE FROM posthorn.lanes WHERE project_no = $1 AND webhook_no = $2");
 const DELETE_SUBSCRIPTIONS = sql("DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2");
 
-export async function deleteWebhook(c: Session, projectId: string, webhookId: string, now: number): Promise<boolean> {
+export async function deleteWebhook(
+	c: Session,
+	{ projectId, webhookId }: Params<"deleteWebhook">,
+	node: PostgresNode,
+): Promise<boolean> {
 	const found = await holdWebhook(c, projectId, webhookId);
 	if (found === null) return false;
 	const { project, webhook } = found;
 	await Promise.all([
-		c.run(DELETE, project, webhook, now),
+		c.run(DELETE, project, webhook, node.clock.now()),
 		c.run(DELETE_LANE, project, webhook),
 		c.run(DELETE_SUBSCRIPTIONS, project, webhook),
 		ringForChange(c, project),

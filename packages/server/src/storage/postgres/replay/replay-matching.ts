@@ -1,4 +1,4 @@
-import type { ReplaySelection } from "../../port.ts";
+import type { MatchingReplays, ReplayedPage, ReplaySelection } from "../../port.ts";
 import { STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import { findProject } from "../connection/find.ts";
@@ -6,12 +6,6 @@ import type { Session } from "../connection/session.ts";
 import { AT_PLACE, aboutMatching, askAboutMatching, type IdRange } from "../history/attempt-ranges.ts";
 import { lockProject } from "../lanes/lock.ts";
 import { beginSeries } from "./replay.ts";
-
-interface Step {
-	readonly count: number;
-	/** The id of the attempt to go on behind, or null at the end. */
-	readonly next: string | null;
-}
 
 /** An attempt that was looked at. */
 type Seen = {
@@ -56,12 +50,8 @@ const LOOK_AT = aboutMatching(
 /** Begins a new series for the deliveries of one step. */
 export async function replayMatching(
 	c: Session,
-	projectId: string,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after?: string,
-): Promise<Step> {
+	{ projectId, selection, at, limit, after }: MatchingReplays,
+): Promise<ReplayedPage> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { count: 0, next: null };
 	await lockProject(c, project);
@@ -81,12 +71,8 @@ export async function replayMatching(
 /** The same step, told instead of done. */
 export async function countMatching(
 	c: Session,
-	projectId: string,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after?: string,
-): Promise<Step> {
+	{ projectId, selection, at, limit, after }: MatchingReplays,
+): Promise<ReplayedPage> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { count: 0, next: null };
 	const { chosen, next } = await choose(c, project, selection, at, limit, after);

@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
+import type { Params, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import { findProject, findWebhook } from "../connection/find.ts";
@@ -8,6 +8,7 @@ import { sql } from "../connection/sql.ts";
 import { typeCode } from "../connection/types.ts";
 import { findEventPlace, standingOf } from "../history/delivery.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
+import type { PostgresNode } from "../node.ts";
 
 const LIVE = sql("SELECT no FROM posthorn.webhooks WHERE project_no = $1 AND id = $2 AND deleted_at IS NULL");
 
@@ -29,11 +30,10 @@ const SUBSCRIBED = sql(`
 /** For one who holds all of the project, and has seen to the event's type. */
 export async function appendTestEvent(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	event: { id: string; type: string; createdAt: number; body: Uint8Array },
-	now: number,
+	{ projectId, webhookId, event }: Params<"appendTestEvent">,
+	node: PostgresNode,
 ): Promise<TestEventResult> {
+	const now = node.clock.now();
 	const project = await findProject(c, projectId);
 	if (project === null) return "no_webhook";
 	await lockProject(c, project);
@@ -52,10 +52,7 @@ export async function appendTestEvent(
 
 export async function replayDelivery(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	eventId: string,
-	at: number,
+	{ projectId, webhookId, eventId, at }: Params<"replayDelivery">,
 ): Promise<ReplayResult> {
 	const project = await findProject(c, projectId);
 	const webhook = project === null ? null : await findWebhook(c, project, webhookId);
@@ -94,12 +91,7 @@ const FAILED = sql(`
 /** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
 export async function replayFailed(
 	c: Session,
-	projectId: string,
-	webhookId: string,
-	filter: ReplayFilter,
-	at: number,
-	limit: number,
-	after?: string,
+	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
 ): Promise<{ count: number; next: string | null }> {
 	const project = await findProject(c, projectId);
 	if (project === null) return { count: 0, next: null };

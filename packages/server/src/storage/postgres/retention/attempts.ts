@@ -5,7 +5,7 @@
  * from where the table is not empty yet, as far as there is something old.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
-import type { SweepStep } from "../../port.ts";
+import type { Params, SweepStep } from "../../port.ts";
 import { STATUS_CODE } from "../../shared/attempt-codes.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isTableMissing } from "../connection/errors.ts";
@@ -36,7 +36,11 @@ export class AttemptSweep {
 	/** The day that went in part last time, and the block before which its table was empty. */
 	#thinned = { table: "", block: 0 };
 
-	async step(connections: Connections, cutoff: number, limit: number, from: number, now: number): Promise<SweepStep> {
+	async step(
+		connections: Connections,
+		{ cutoff, limit, from }: Params<"sweepAttempts">,
+		now: number,
+	): Promise<SweepStep> {
 		if (from === 0) this.#locked.clear();
 		if (from === 0 && (await prepare(connections, cutoff, limit, now))) return { deleted: 0, next: 0, unattempted: [] };
 		const [oldest] = await connections.read("people", listDays);

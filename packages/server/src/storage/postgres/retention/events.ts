@@ -1,4 +1,4 @@
-import type { SweepStep } from "../../port.ts";
+import type { Params, SweepStep } from "../../port.ts";
 import { numberArray } from "../connection/literals.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
@@ -51,7 +51,7 @@ const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE proje
 const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
 
 /** In a transaction. Events lie in the order in which they were appended: a pass ends at the first that is young enough. */
-export async function sweepEvents(c: Session, cutoff: number, limit: number, from: number): Promise<SweepStep> {
+export async function sweepEvents(c: Session, { cutoff, limit, from }: Params<"sweepEvents">): Promise<SweepStep> {
 	const rows = await c.rows(NEXT, from, limit);
 	const old = rows.filter((row) => (row.published_at as number) < cutoff);
 	const { deleted, unattempted } = old.length === 0 ? NOTHING : await deleteUnneeded(c, old, cutoff);

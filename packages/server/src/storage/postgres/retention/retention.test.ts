@@ -51,7 +51,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 	async function sweep(cutoff: number, storage: Storage = world.storage): Promise<number> {
 		let sum = 0;
 		for (let from: number | null = 0; from !== null; ) {
-			const { deleted, next } = await storage.sweepAttempts(cutoff, STEP, from);
+			const { deleted, next } = await storage.sweepAttempts({ cutoff, limit: STEP, from });
 			// A day that is over goes as a whole.
 			if (cutoff < START + DAY) expect(deleted).toBeLessThanOrEqual(STEP);
 			sum += deleted;

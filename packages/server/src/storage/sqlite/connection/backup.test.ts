@@ -30,7 +30,7 @@ async function publish(storage: Storage, from: number, count: number): Promise<v
 		createdAtGiven: true,
 		body: Buffer.alloc(1000, "x"),
 	}));
-	const [result] = await storage.appendEvents([{ projectId: "proj_x", publishedAt: 1, events }]);
+	const [result] = await storage.appendEvents({ requests: [{ projectId: "proj_x", publishedAt: 1, events }] });
 	expect(result?.kind).toBe("appended");
 }
 
@@ -59,7 +59,7 @@ test("a backup that another process makes while events are being written holds a
 	expect(copy.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
 	copy.close();
 	const restored = await open(target);
-	const log = await restored.readLog("proj_x", 0, { maxEvents: 1e6, maxBytes: 1e9 });
+	const log = await restored.readLog({ projectId: "proj_x", after: 0, window: { maxEvents: 1e6, maxBytes: 1e9 } });
 	expect(log.length).toBeGreaterThanOrEqual(3000);
 	expect(log.length).toBeLessThanOrEqual(written);
 	expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: log.length }, (_, i) => i + 1));

@@ -67,14 +67,14 @@ export class Channel {
 		});
 	}
 
-	/** @param args a batch hands its memory over, see {@link transferOf} */
-	call<T>(operation: string, args: readonly unknown[]): Promise<T> {
+	/** @param p a batch hands its memory over, see {@link transferOf} */
+	call<T>(operation: string, p: unknown, now: number): Promise<T> {
 		if (this.#ended !== null) return Promise.reject(this.#ended);
 		const id = this.#free.pop() ?? this.#waiting.length;
 		return new Promise((resolve, reject) => {
 			this.#waiting[id] = { resolve: resolve as (value: unknown) => void, reject };
-			const request: Request = [id, operation, args];
-			this.#worker.postMessage(request, transferOf(args));
+			const request: Request = [id, operation, p, now];
+			this.#worker.postMessage(request, transferOf([p]));
 		});
 	}
 
@@ -82,7 +82,7 @@ export class Channel {
 	async close(): Promise<void> {
 		if (this.#ended !== null) return;
 		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
-		const closed = this.call(CLOSE, []);
+		const closed = this.call(CLOSE, null, 0);
 		this.#ended = new StorageError("closed", "The storage is closed.");
 		await closed;
 		await exited;

@@ -29,7 +29,7 @@ test("the log is moved into the database beside the writer, before the log has r
 				createdAtGiven: false,
 				body: new Uint8Array(256 * 1_024),
 			}));
-			await storage.appendEvents([{ projectId: id, publishedAt: 1, events }]);
+			await storage.appendEvents({ requests: [{ projectId: id, publishedAt: 1, events }] });
 			({ log } = state.get() as { log: number });
 		}
 		expect(log).toBeGreaterThan(PAGES);

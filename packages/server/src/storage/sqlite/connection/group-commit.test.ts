@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { COLD } from "../verbs.ts";
+import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import { Connection, openWriter } from "./connection.ts";
 import { storageError } from "./errors.ts";
 import { commitTogether } from "./group-commit.ts";
@@ -11,12 +11,14 @@ import { migrate } from "./migrate.ts";
 let directory: string;
 let path: string;
 let connection: Connection;
+let verbs: ReturnType<typeof verbsOn>;
 beforeEach(async () => {
 	directory = await mkdtemp(join(tmpdir(), "posthorn-"));
 	path = join(directory, "posthorn.db");
 	const db = openWriter(path);
 	migrate(db, path);
 	connection = new Connection(db);
+	verbs = verbsOn(connection);
 });
 afterEach(async () => {
 	connection.close();
@@ -26,10 +28,10 @@ afterEach(async () => {
 const set =
 	(name: string, value = "1") =>
 	() =>
-		COLD.initSetting(connection, { name, value });
-const get = (name: string) => COLD.getSetting(connection, { name });
+		verbs.initSetting({ name, value });
+const get = (name: string) => verbs.getSetting({ name });
 const fail = () => {
-	COLD.initSetting(connection, { name: "half", value: "done" });
+	verbs.initSetting({ name: "half", value: "done" });
 	throw new Error("A mistake.");
 };
 

@@ -31,7 +31,7 @@ async function openElsewhere(): Promise<{ child: ChildProcess; said: string }> {
 		try {
 			const storage = await openSqliteStorage(options);
 			await storage.createProject({ id: "proj_x", name: "Shop", apps: [], createdAt: 1 });
-			await storage.acquireLeases("node_x", 1, ["proj_x"]);
+			await storage.acquireLeases({ holder: "node_x", limit: 1, projectIds: ["proj_x"] });
 			console.log("open");
 		} catch (error) {
 			console.log(error.code + ": " + error.message);
@@ -73,7 +73,7 @@ test("a process that is killed leaves neither its lock nor its leases behind", a
 	await expect(open()).rejects.toMatchObject({ code: "in_use", message: expect.stringContaining(String(child.pid)) });
 	await kill(child);
 	const storage = await open();
-	const [lease] = await storage.acquireLeases("node_y", 10);
+	const [lease] = await storage.acquireLeases({ holder: "node_y", limit: 10 });
 	expect(lease).toMatchObject({ projectId: "proj_x", generation: 2 });
 	await storage.close();
 });

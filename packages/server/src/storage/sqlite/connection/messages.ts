@@ -7,11 +7,12 @@ import type { ErrorNote } from "./errors.ts";
 /** What a worker is started with. */
 export interface WorkerSetup {
 	readonly path: string;
+	readonly leaseTermMs: number;
 	readonly role: "writer" | "reader" | "checkpointer";
 }
 
-/** A call to a worker. */
-export type Request = readonly [id: number, operation: string, args: readonly unknown[]];
+/** A call to a worker. `now` is the node's time. */
+export type Request = readonly [id: number, operation: string, p: unknown, now: number];
 
 export type Reply =
 	| readonly [id: number, ok: true, value: unknown]

@@ -7,8 +7,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../../base/budgets.ts";
 import { freeAllLeases } from "../leases/leases.ts";
-import { READS, WRITES } from "../operations.ts";
-import { COLD } from "../verbs.ts";
+import { OPERATIONS } from "../verbs.ts";
 import { Connection, openReader, openWriter } from "./connection.ts";
 import { storageError, toNote } from "./errors.ts";
 import { commitTogether, type Outcome } from "./group-commit.ts";
@@ -21,13 +20,8 @@ import { makeFile, makeFolder } from "./private-file.ts";
 /** Calls in one commit at most. */
 const MAX_BATCH_CALLS = 256;
 
-type Operation = (c: Connection, ...args: unknown[]) => unknown;
-
-const { path, role } = workerData as WorkerSetup;
+const { path, role, leaseTermMs } = workerData as WorkerSetup;
 const port = parentPort!;
-const operations = { ...(role === "writer" ? WRITES : READS), ...COLD } as unknown as Readonly<
-	Record<string, Operation>
->;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
 interface Opened {
@@ -58,9 +52,9 @@ function serve({ connection, lock }: Opened): void {
 		const last = requests.at(-1)!;
 		const calls = endsHere(last) ? requests.slice(0, -1) : requests;
 		const runs = calls.map(
-			([, operation, args]) =>
+			([, operation, p, now]) =>
 				() =>
-					operations[operation]!(connection, ...args),
+					OPERATIONS[operation]!.run(connection, p as never, { now, until: now + leaseTermMs }),
 		);
 		if (role === "writer") answer(calls, runs.length === 0 ? [] : commitTogether(connection, runs));
 		else for (const [i, call] of calls.entries()) answer([call], [readOnce(connection, runs[i]!)]);
@@ -90,8 +84,7 @@ function gather(first: Request): Request[] {
 
 const endsHere = ([, operation]: Request): boolean => operation === CLOSE;
 
-const sizeOf = ([, , args]: Request): number =>
-	args.reduce<number>((sum, arg) => sum + (memoryOf(arg)?.length ?? 0), 0);
+const sizeOf = ([, , p]: Request): number => memoryOf(p)?.length ?? 0;
 
 /** All that an operation reads is of one state. */
 function readOnce(connection: Connection, run: () => unknown): Outcome {

@@ -1,11 +1,10 @@
-import type { AbandonedBasket, BasketTouch, DueBasket, FactEvent } from "../../port.ts";
+import type { DueBasket, LogEvent, Params } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { appendOfFact } from "./record.ts";
 
 export function touchBasket(
 	c: Connection,
-	projectId: string,
-	{ basketId, at, dueAt, data }: BasketTouch,
+	{ projectId, touch: { basketId, at, dueAt, data } }: Params<"touchBasket">,
 ): "touched" | "bought" | "no_project" {
 	const project = c.names.project(projectId);
 	if (project === null) return "no_project";
@@ -27,14 +26,17 @@ export function touchBasket(
 	return "touched";
 }
 
-export function removeBasket(c: Connection, projectId: string, basketId: string): "removed" | "absent" | "no_project" {
+export function removeBasket(
+	c: Connection,
+	{ projectId, basketId }: Params<"removeBasket">,
+): "removed" | "absent" | "no_project" {
 	const project = c.names.project(projectId);
 	if (project === null) return "no_project";
 	const { changes } = c.sql("DELETE FROM store_baskets WHERE project_no = ? AND basket_id = ?").run(project, basketId);
 	return changes === 1 ? "removed" : "absent";
 }
 
-export function takeDueBaskets(c: Connection, now: number, until: number, limit: number): DueBasket[] {
+export function takeDueBaskets(c: Connection, { now, until, limit }: Params<"takeDueBaskets">): DueBasket[] {
 	const rows = c
 		.sql(`
 			SELECT b.no, p.id AS project_id, b.basket_id, b.touched_at, b.data
@@ -57,12 +59,7 @@ export function nextBasketDue(c: Connection): number | null {
 	return row === undefined ? null : (row.due_at as number);
 }
 
-export function abandonBaskets(
-	c: Connection,
-	projectId: string,
-	baskets: readonly AbandonedBasket[],
-	at: number,
-): FactEvent[] {
+export function abandonBaskets(c: Connection, { projectId, baskets, at }: Params<"abandonBaskets">): LogEvent[] {
 	const project = c.names.project(projectId);
 	if (project === null) return [];
 	const end = c.sql("DELETE FROM store_baskets WHERE project_no = ? AND basket_id = ? AND touched_at = ?");

@@ -1,14 +1,13 @@
-import type { NewChargeback, NewDeliverable, NewRefund } from "../../port.ts";
+import type { Params, Recorded } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { findOrder } from "./orders.ts";
-import { appendOfFact, earlier, type FactReply } from "./record.ts";
+import { appendOfFact, earlier, factEvents, recorded } from "./record.ts";
 
-type OfOrder = FactReply | { readonly kind: "no_order" };
+type OfOrder = Recorded | { readonly kind: "no_order" };
 
 export function recordRefund(
 	c: Connection,
-	projectId: string,
-	refund: NewRefund,
+	{ projectId, refund }: Params<"recordRefund">,
 ): OfOrder | { readonly kind: "too_much"; readonly leftCents: number } {
 	const { orderId, refundId, digest, at, amountCents } = refund;
 	const project = c.names.project(projectId);
@@ -22,23 +21,23 @@ export function recordRefund(
 	if (order === null) return { kind: "no_order" };
 	const leftCents = order.amountCents - order.refundedCents;
 	if (amountCents > leftCents) return { kind: "too_much", leftCents };
-	const events = appendOfFact(c, projectId, at, [amountCents === leftCents ? refund.whole : refund.partial]);
+	const appended = appendOfFact(c, projectId, at, [amountCents === leftCents ? refund.whole : refund.partial]);
 	c.sql("INSERT INTO store_refunds (project_no, refund_id, digest, at, events) VALUES (?, ?, ?, ?, ?)").run(
 		project,
 		refundId,
 		digest,
 		at,
-		JSON.stringify(events),
+		JSON.stringify(factEvents(appended)),
 	);
 	c.sql("UPDATE store_orders SET refunded_cents = refunded_cents + ? WHERE project_no = ? AND order_id = ?").run(
 		amountCents,
 		project,
 		orderId,
 	);
-	return { kind: "recorded", at, events };
+	return recorded(at, appended);
 }
 
-export function recordChargeback(c: Connection, projectId: string, chargeback: NewChargeback): OfOrder {
+export function recordChargeback(c: Connection, { projectId, chargeback }: Params<"recordChargeback">): OfOrder {
 	const { orderId, chargebackId, digest, at, event } = chargeback;
 	const project = c.names.project(projectId);
 	if (project === null) return { kind: "no_project" };
@@ -48,18 +47,18 @@ export function recordChargeback(c: Connection, projectId: string, chargeback: N
 	const known = earlier(before, digest);
 	if (known !== null) return known;
 	if (findOrder(c, project, orderId) === null) return { kind: "no_order" };
-	const events = appendOfFact(c, projectId, at, [event]);
+	const appended = appendOfFact(c, projectId, at, [event]);
 	c.sql("INSERT INTO store_chargebacks (project_no, chargeback_id, digest, at, events) VALUES (?, ?, ?, ?, ?)").run(
 		project,
 		chargebackId,
 		digest,
 		at,
-		JSON.stringify(events),
+		JSON.stringify(factEvents(appended)),
 	);
-	return { kind: "recorded", at, events };
+	return recorded(at, appended);
 }
 
-export function recordDeliverable(c: Connection, projectId: string, deliverable: NewDeliverable): OfOrder {
+export function recordDeliverable(c: Connection, { projectId, deliverable }: Params<"recordDeliverable">): OfOrder {
 	const { orderId, deliverableId, digest, at, event } = deliverable;
 	const project = c.names.project(projectId);
 	if (project === null) return { kind: "no_project" };
@@ -71,9 +70,9 @@ export function recordDeliverable(c: Connection, projectId: string, deliverable:
 		.get(project, orderId, deliverableId);
 	const known = earlier(before, digest);
 	if (known !== null) return known;
-	const events = appendOfFact(c, projectId, at, [event]);
+	const appended = appendOfFact(c, projectId, at, [event]);
 	c.sql(`
 		INSERT INTO store_deliverables (project_no, order_id, deliverable_id, digest, at, events)
-		VALUES (?, ?, ?, ?, ?, ?)`).run(project, orderId, deliverableId, digest, at, JSON.stringify(events));
-	return { kind: "recorded", at, events };
+		VALUES (?, ?, ?, ?, ?, ?)`).run(project, orderId, deliverableId, digest, at, JSON.stringify(factEvents(appended)));
+	return recorded(at, appended);
 }

@@ -1,13 +1,13 @@
-import type { NewOrder, Order } from "../../port.ts";
+import type { NewOrder, Order, Params, Recorded } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { appendOfFact, earlier, type FactReply } from "./record.ts";
+import { appendOfFact, earlier, factEvents, recorded } from "./record.ts";
 
-export function recordOrders(c: Connection, projectId: string, orders: readonly NewOrder[]): FactReply[] {
+export function recordOrders(c: Connection, { projectId, orders }: Params<"recordOrders">): Recorded[] {
 	const project = c.names.project(projectId);
 	return orders.map((order) => (project === null ? { kind: "no_project" } : recordOrder(c, projectId, project, order)));
 }
 
-function recordOrder(c: Connection, projectId: string, project: number, order: NewOrder): FactReply {
+function recordOrder(c: Connection, projectId: string, project: number, order: NewOrder): Recorded {
 	const { orderId, digest, at, customerKey, amountCents, currency, basketId } = order;
 	const before = c
 		.sql("SELECT digest, at, events FROM store_orders WHERE project_no = ? AND order_id = ?")
@@ -19,7 +19,7 @@ function recordOrder(c: Connection, projectId: string, project: number, order: N
 			.sql("INSERT INTO store_customers (project_no, key) VALUES (?, ?) ON CONFLICT DO NOTHING")
 			.run(project, customerKey).changes === 1;
 	const candidates = isFirst ? [order.customerCreated, order.purchaseCompleted] : [order.purchaseCompleted];
-	const events = appendOfFact(c, projectId, at, candidates);
+	const appended = appendOfFact(c, projectId, at, candidates);
 	c.sql(`
 		INSERT INTO store_orders (project_no, order_id, digest, at, events, amount_cents, currency, basket_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`).run(
@@ -27,17 +27,17 @@ function recordOrder(c: Connection, projectId: string, project: number, order: N
 		orderId,
 		digest,
 		at,
-		JSON.stringify(events),
+		JSON.stringify(factEvents(appended)),
 		amountCents,
 		currency,
 		basketId,
 	);
 	if (basketId !== null)
 		c.sql("DELETE FROM store_baskets WHERE project_no = ? AND basket_id = ?").run(project, basketId);
-	return { kind: "recorded", at, events };
+	return recorded(at, appended);
 }
 
-export function getOrder(c: Connection, projectId: string, orderId: string): Order | null {
+export function getOrder(c: Connection, { projectId, orderId }: Params<"getOrder">): Order | null {
 	const project = c.names.project(projectId);
 	return project === null ? null : findOrder(c, project, orderId);
 }

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import type { NewEvent } from "../../port.ts";
 import { Connection, openWriter } from "../connection/connection.ts";
 import { migrate } from "../connection/migrate.ts";
-import { READS, WRITES } from "../operations.ts";
 
 /** The steps of the plan of every statement on store facts, by its text. */
 const plans = new Map<string, string[]>();
@@ -35,29 +35,36 @@ beforeAll(async () => {
 });
 
 function runEveryOperation(c: Connection): void {
+	const verbs = verbsOn(c);
 	const digest = new Uint8Array(32);
 	let events = 0;
 	const event = (): NewEvent => {
 		const id = `evt_${++events}`;
 		return { id, type: "a", createdAt: 0, createdAtGiven: true, body: new Uint8Array(2) };
 	};
-	WRITES.createProject(c, { id: "p", name: "Shop", apps: [], createdAt: 0 });
-	WRITES.touchBasket(c, "p", { basketId: "b", at: 0, dueAt: 5, data: "{}" });
-	WRITES.touchBasket(c, "p", { basketId: "c", at: 0, dueAt: 5, data: "{}" });
+	verbs.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
+	verbs.touchBasket({ projectId: "p", touch: { basketId: "b", at: 0, dueAt: 5, data: "{}" } });
+	verbs.touchBasket({ projectId: "p", touch: { basketId: "c", at: 0, dueAt: 5, data: "{}" } });
 	const of = { orderId: "o", digest, at: 0 };
 	const order = { ...of, customerKey: digest, amountCents: 2, currency: "EUR", basketId: "b" };
-	WRITES.recordOrders(c, "p", [{ ...order, customerCreated: event(), purchaseCompleted: event() }]);
-	READS.getOrder(c, "p", "o");
-	WRITES.recordRefund(c, "p", { ...of, refundId: "r", amountCents: 1, partial: event(), whole: event() });
-	WRITES.recordChargeback(c, "p", { ...of, chargebackId: "c", event: event() });
-	WRITES.recordDeliverable(c, "p", { ...of, deliverableId: "d", event: event() });
-	WRITES.recordSubscription(c, "p", { subscriptionId: "s", digest, at: 0, data: "{}", event: event() });
-	READS.getSubscription(c, "p", "s");
-	WRITES.cancelSubscription(c, "p", "s", 1, event());
-	READS.nextBasketDue(c);
-	WRITES.takeDueBaskets(c, 9, 10, 10);
-	WRITES.abandonBaskets(c, "p", [{ basketId: "c", touchedAt: 0, event: event() }], 9);
-	WRITES.removeBasket(c, "p", "b");
+	verbs.recordOrders({ projectId: "p", orders: [{ ...order, customerCreated: event(), purchaseCompleted: event() }] });
+	verbs.getOrder({ projectId: "p", orderId: "o" });
+	verbs.recordRefund({
+		projectId: "p",
+		refund: { ...of, refundId: "r", amountCents: 1, partial: event(), whole: event() },
+	});
+	verbs.recordChargeback({ projectId: "p", chargeback: { ...of, chargebackId: "c", event: event() } });
+	verbs.recordDeliverable({ projectId: "p", deliverable: { ...of, deliverableId: "d", event: event() } });
+	verbs.recordSubscription({
+		projectId: "p",
+		subscription: { subscriptionId: "s", digest, at: 0, data: "{}", event: event() },
+	});
+	verbs.getSubscription({ projectId: "p", subscriptionId: "s" });
+	verbs.cancelSubscription({ projectId: "p", subscriptionId: "s", at: 1, event: event() });
+	verbs.nextBasketDue();
+	verbs.takeDueBaskets({ now: 9, until: 10, limit: 10 });
+	verbs.abandonBaskets({ projectId: "p", baskets: [{ basketId: "c", touchedAt: 0, event: event() }], at: 9 });
+	verbs.removeBasket({ projectId: "p", basketId: "b" });
 }
 
 test("every fact is found by its key, whatever there is of others", () => {

@@ -1,29 +1,28 @@
-import type { FactEvent, NewEvent } from "../../port.ts";
+import type { FactEvent, LogEvent, NewEvent, Recorded } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { appendEvents } from "../log/append.ts";
 
-/** What the writing thread answers: the caller has the events' bytes. */
-export type FactReply =
-	| { readonly kind: "recorded"; readonly at: number; readonly events: readonly FactEvent[] }
-	| { readonly kind: "repeated"; readonly at: number; readonly events: readonly FactEvent[] }
-	| { readonly kind: "conflict" }
-	| { readonly kind: "no_project" };
-
-/** What was told of a fact when it was recorded, or that other content has its id; null when it is new. */
-export function earlier(row: Record<string, unknown> | undefined, digest: Uint8Array): FactReply | null {
+/** The original response to a fact that was recorded before, or a conflict if its content differs; null if it is new. */
+export function earlier(row: Record<string, unknown> | undefined, digest: Uint8Array): Recorded | null {
 	if (row === undefined) return null;
 	if (Buffer.compare(row.digest as Uint8Array, digest) !== 0) return { kind: "conflict" };
 	return { kind: "repeated", at: row.at as number, events: JSON.parse(row.events as string) };
 }
 
-/** Appends what a fact made, in the transaction that is under way. */
-export function appendOfFact(c: Connection, projectId: string, at: number, events: readonly NewEvent[]): FactEvent[] {
+export const recorded = (at: number, appended: readonly LogEvent[]): Recorded => {
+	return { kind: "recorded", at, events: factEvents(appended), appended };
+};
+
+/** What is stored with a fact, as JSON. */
+export const factEvents = (appended: readonly LogEvent[]): FactEvent[] =>
+	appended.map(({ id, seq, type, createdAt }) => ({ id, seq, type, createdAt }));
+
+/** Appends a fact's events in the current transaction. */
+export function appendOfFact(c: Connection, projectId: string, at: number, events: readonly NewEvent[]): LogEvent[] {
 	const [result] = appendEvents(c, [{ projectId, publishedAt: at, events }]);
 	if (result?.kind !== "appended") throw new Error(`The events of a fact could not be appended: ${result?.kind}.`);
-	return events.map(({ id, type }, i) => ({
-		id,
-		type,
-		seq: result.events[i]!.seq,
-		createdAt: result.events[i]!.createdAt,
-	}));
+	return events.map(({ id, type, body }, i) => {
+		const { seq, createdAt } = result.events[i]!;
+		return { seq, id, type, createdAt, publishedAt: at, body };
+	});
 }

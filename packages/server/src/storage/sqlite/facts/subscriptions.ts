@@ -1,8 +1,8 @@
-import type { NewEvent, NewSubscription } from "../../port.ts";
+import type { Params, Recorded } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { appendOfFact, earlier, type FactReply } from "./record.ts";
+import { appendOfFact, earlier, factEvents, recorded } from "./record.ts";
 
-export function recordSubscription(c: Connection, projectId: string, subscription: NewSubscription): FactReply {
+export function recordSubscription(c: Connection, { projectId, subscription }: Params<"recordSubscription">): Recorded {
 	const { subscriptionId, digest, at, data, event } = subscription;
 	const project = c.names.project(projectId);
 	if (project === null) return { kind: "no_project" };
@@ -11,14 +11,17 @@ export function recordSubscription(c: Connection, projectId: string, subscriptio
 		.get(project, subscriptionId);
 	const known = earlier(before, digest);
 	if (known !== null) return known;
-	const events = appendOfFact(c, projectId, at, [event]);
+	const appended = appendOfFact(c, projectId, at, [event]);
 	c.sql(`
 		INSERT INTO store_subscriptions (project_no, subscription_id, digest, at, events, data)
-		VALUES (?, ?, ?, ?, ?, ?)`).run(project, subscriptionId, digest, at, JSON.stringify(events), data);
-	return { kind: "recorded", at, events };
+		VALUES (?, ?, ?, ?, ?, ?)`).run(project, subscriptionId, digest, at, JSON.stringify(factEvents(appended)), data);
+	return recorded(at, appended);
 }
 
-export function getSubscription(c: Connection, projectId: string, subscriptionId: string): string | null {
+export function getSubscription(
+	c: Connection,
+	{ projectId, subscriptionId }: Params<"getSubscription">,
+): string | null {
 	const row = c
 		.sql("SELECT data FROM store_subscriptions WHERE project_no = ? AND subscription_id = ?")
 		.get(c.names.project(projectId), subscriptionId);
@@ -27,11 +30,8 @@ export function getSubscription(c: Connection, projectId: string, subscriptionId
 
 export function cancelSubscription(
 	c: Connection,
-	projectId: string,
-	subscriptionId: string,
-	at: number,
-	event: NewEvent,
-): FactReply | { readonly kind: "no_subscription" } {
+	{ projectId, subscriptionId, at, event }: Params<"cancelSubscription">,
+): Recorded | { readonly kind: "no_subscription" } {
 	const project = c.names.project(projectId);
 	if (project === null) return { kind: "no_project" };
 	const row = c
@@ -40,9 +40,14 @@ export function cancelSubscription(
 	if (row === undefined) return { kind: "no_subscription" };
 	if (row.canceled_at !== null)
 		return { kind: "repeated", at: row.canceled_at as number, events: JSON.parse(row.cancel_events as string) };
-	const events = appendOfFact(c, projectId, at, [event]);
+	const appended = appendOfFact(c, projectId, at, [event]);
 	c.sql(`
 		UPDATE store_subscriptions SET canceled_at = ?, cancel_events = ?
-		WHERE project_no = ? AND subscription_id = ?`).run(at, JSON.stringify(events), project, subscriptionId);
-	return { kind: "recorded", at, events };
+		WHERE project_no = ? AND subscription_id = ?`).run(
+		at,
+		JSON.stringify(factEvents(appended)),
+		project,
+		subscriptionId,
+	);
+	return recorded(at, appended);
 }

@@ -1,4 +1,4 @@
-import type { AttemptFilter, AttemptPage, AttemptRows, AttemptSummary } from "../../port.ts";
+import type { AttemptFilter, AttemptPage, AttemptRows, AttemptSummary, Params } from "../../port.ts";
 import { toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -28,9 +28,7 @@ export function pageOf<Row extends { readonly id: string }>(rows: Row[], found: 
 
 export function listAttemptSummaries(
 	c: Connection,
-	projectId: string,
-	filter: AttemptFilter,
-	page: Omit<AttemptPage, "maxBytes">,
+	{ projectId, filter, page }: Params<"listAttemptSummaries">,
 ): AttemptRows<AttemptSummary> {
 	const found = findPage(c, projectId, filter, page);
 	return pageOf(
@@ -41,9 +39,7 @@ export function listAttemptSummaries(
 
 export function countAttempts(
 	c: Connection,
-	projectId: string,
-	filter: AttemptFilter,
-	max: number,
+	{ projectId, filter, max }: Params<"countAttempts">,
 ): { count: number; capped: boolean } {
 	const project = c.names.project(projectId);
 	if (project === null) return { count: 0, capped: false };

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { verbsOn } from "../../../../test/storage/sqlite/verbs-on.ts";
 import { Connection, openWriter } from "../connection/connection.ts";
 import { migrate } from "../connection/migrate.ts";
-import { packAppends } from "../log/wire.ts";
-import { READS, WRITES } from "../operations.ts";
 
 const MANY = 4_000;
 const MAX_SCANNED = 500;
@@ -14,6 +13,7 @@ const FAR_FROM_ANY = { response: { codes: [{ from: 500, to: 599 }], maxScanned: 
 
 let directory: string;
 let c: Connection;
+let verbs: ReturnType<typeof verbsOn>;
 /** Rows of `attempts` that statements returned: each is a row looked at, since nothing is sorted (plans.test.ts). */
 let read = 0;
 
@@ -41,7 +41,8 @@ beforeAll(async () => {
 		return statement;
 	};
 	c = new Connection(db);
-	WRITES.createProject(c, { id: "p", name: "Shop", apps: [], createdAt: 0 });
+	verbs = verbsOn(c);
+	verbs.createProject({ id: "p", name: "Shop", apps: [], createdAt: 0 });
 	const about = {
 		projectId: "p",
 		url: "",
@@ -50,9 +51,9 @@ beforeAll(async () => {
 		createdAt: 0,
 		sealedDigest: new Uint8Array(),
 	};
-	WRITES.createWebhook(c, { ...about, id: "w", events: ["a"] }, 10);
+	verbs.createWebhook({ ...about, id: "w", events: ["a"], maxPerProject: 10 });
 	const event = { id: "evt_1", type: "a", createdAt: 0, createdAtGiven: true, body: new Uint8Array(9) };
-	WRITES.appendEvents(c, packAppends([{ projectId: "p", publishedAt: 1, events: [event] }]));
+	verbs.appendEvents({ requests: [{ projectId: "p", publishedAt: 1, events: [event] }] });
 	const insert = prepare(`
 		INSERT INTO attempts (id, project_no, webhook_no, seq, replay, attempt, type, status, status_code, started_at,
 			response_ms, response_truncated, url, response_body)
@@ -74,31 +75,43 @@ test("a page far from any match looks at a bounded number of attempts and says w
 	let before: string | undefined;
 	for (let pages = 1; pages <= MANY / MAX_SCANNED; pages++) {
 		const page = { limit: 10, ...(before === undefined ? {} : { before }) };
-		const { rows, next } = READS.listAttemptSummaries(c, "p", FAR_FROM_ANY, page);
+		const { rows, next } = verbs.listAttemptSummaries({ projectId: "p", filter: FAR_FROM_ANY, page });
 		expect([rows, read]).toEqual([[], pages * MAX_SCANNED]);
 		before = next!;
 	}
-	expect(READS.listAttempts(c, "p", FAR_FROM_ANY, { limit: 10, maxBytes: 1, before: before! })).toEqual({
+	expect(
+		verbs.listAttempts({ projectId: "p", filter: FAR_FROM_ANY, page: { limit: 10, maxBytes: 1, before: before! } }),
+	).toEqual({
 		rows: [],
 		next: null,
 	});
 });
 
 test("a count far from any match looks at a bounded number of attempts", () => {
-	expect(READS.countAttempts(c, "p", FAR_FROM_ANY, 10_000)).toEqual({ count: 0, capped: true });
+	expect(verbs.countAttempts({ projectId: "p", filter: FAR_FROM_ANY, max: 10_000 })).toEqual({
+		count: 0,
+		capped: true,
+	});
 	expect(read).toBe(MAX_SCANNED);
 });
 
 test("a step of replays far from any match looks at a bounded number of attempts", () => {
-	const step = READS.countMatching(c, "p", FAR_FROM_ANY, Date.UTC(2026, 10, 21), 10);
+	const step = verbs.countMatching({ projectId: "p", selection: FAR_FROM_ANY, at: Date.UTC(2026, 10, 21), limit: 10 });
 	expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
 	expect(read).toBe(MAX_SCANNED);
 });
 
 test("nothing is read where no status can have such a response", () => {
-	expect(READS.countAttempts(c, "p", { status: "delivered", ...FAR_FROM_ANY }, 10_000).capped).toBe(false);
+	expect(
+		verbs.countAttempts({ projectId: "p", filter: { status: "delivered", ...FAR_FROM_ANY }, max: 10_000 }).capped,
+	).toBe(false);
 	const success = { codes: [{ from: 200, to: 299 }], maxScanned: MAX_SCANNED };
-	expect(READS.countAttempts(c, "p", { status: "failed", response: success }, 10_000).capped).toBe(false);
-	expect(READS.countAttempts(c, "p", { response: success }, 10_000)).toEqual({ count: 0, capped: false });
+	expect(
+		verbs.countAttempts({ projectId: "p", filter: { status: "failed", response: success }, max: 10_000 }).capped,
+	).toBe(false);
+	expect(verbs.countAttempts({ projectId: "p", filter: { response: success }, max: 10_000 })).toEqual({
+		count: 0,
+		capped: false,
+	});
 	expect(read).toBe(0);
 });

@@ -1,4 +1,4 @@
-import type { WebhookHealth } from "../../port.ts";
+import type { Params, WebhookHealth } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempt-rows.ts";
@@ -15,7 +15,7 @@ interface Kind {
 	readonly type: number;
 }
 
-export function readHealth(c: Connection, projectId: string): WebhookHealth[] {
+export function readHealth(c: Connection, { projectId }: Params<"readHealth">): WebhookHealth[] {
 	return c
 		.sql(`
 			SELECT w.no, w.id, l.retries_waiting, l.dead_letters FROM webhooks w JOIN lanes l ON l.webhook_no = w.no

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptFilter, AttemptPage, AttemptRows, Delivery } from "../../port.ts";
+import type { Attempt, AttemptRows, Delivery, Params } from "../../port.ts";
 import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { findPage, pageOf } from "./attempt-list.ts";
@@ -8,12 +8,7 @@ import { findEventPlace, standingOf } from "./delivery.ts";
 /** All attempts of a delivery that are shown. */
 const MAX_DELIVERY_ATTEMPTS = 200;
 
-export function listAttempts(
-	c: Connection,
-	projectId: string,
-	filter: AttemptFilter,
-	page: AttemptPage,
-): AttemptRows<Attempt> {
+export function listAttempts(c: Connection, { projectId, filter, page }: Params<"listAttempts">): AttemptRows<Attempt> {
 	const found = findPage(c, projectId, filter, page);
 	const rows: Attempt[] = [];
 	let room = page.maxBytes;
@@ -26,7 +21,7 @@ export function listAttempts(
 	return pageOf(rows, found);
 }
 
-export function getAttempt(c: Connection, projectId: string, attemptId: string): Attempt | null {
+export function getAttempt(c: Connection, { projectId, attemptId }: Params<"getAttempt">): Attempt | null {
 	const project = c.names.project(projectId);
 	const types = c.names.allTypes();
 	if (project === null || types.length === 0) return null;
@@ -38,7 +33,7 @@ export function getAttempt(c: Connection, projectId: string, attemptId: string):
 	return found === undefined ? null : readAttempt(c, found.no as number);
 }
 
-export function getDelivery(c: Connection, projectId: string, webhookId: string, eventId: string): Delivery | null {
+export function getDelivery(c: Connection, { projectId, webhookId, eventId }: Params<"getDelivery">): Delivery | null {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
 	const event = project === null ? null : findEventPlace(c, project, eventId);

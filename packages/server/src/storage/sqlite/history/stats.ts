@@ -1,4 +1,4 @@
-import type { AttemptCounts, Stats, StatsQuery } from "../../port.ts";
+import type { AttemptCounts, Params, Stats, StatsQuery } from "../../port.ts";
 import { statusOf } from "../../shared/attempt-codes.ts";
 import { ResponseTimes } from "../../shared/response-times.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -8,7 +8,7 @@ import { HOUR, MINUTE } from "./stats-roll-up.ts";
 
 const MAX_BUCKETS = 400;
 
-export function readStats(c: Connection, projectId: string, query: StatsQuery): Stats {
+export function readStats(c: Connection, { projectId, query }: Params<"readStats">): Stats {
 	const { since, until, stepMs } = query;
 	const count = (until - since) / stepMs;
 	if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)

@@ -1,4 +1,4 @@
-import type { Backlog } from "../../port.ts";
+import type { Backlog, Params } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { decodeOpen } from "./open-events.ts";
 
@@ -44,7 +44,7 @@ function publishedAt(c: Connection, projectNo: number, seq: number): number {
 		.published_at as number;
 }
 
-export function readBacklogs(c: Connection, projectId: string, webhookIds: readonly string[]): Map<string, Backlog> {
+export function readBacklogs(c: Connection, { projectId, webhookIds }: Params<"readBacklogs">): Map<string, Backlog> {
 	const found = new Map<string, Backlog>();
 	const project = c.names.project(projectId);
 	if (project === null) return found;

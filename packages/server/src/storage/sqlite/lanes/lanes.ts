@@ -1,11 +1,11 @@
-import type { LaneState, LoadedLanes, Retry, RetryPlace, RetryQueue, WebhookStatus } from "../../port.ts";
+import type { LaneState, LoadedLanes, Params, Retry, WebhookStatus } from "../../port.ts";
 import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
 import { closingLane } from "../../shared/closing-lane.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readHandedOver } from "../leases/handover.ts";
 import { decodeOpen } from "./open-events.ts";
 
-export function loadLanes(c: Connection, projectId: string, webhookId?: string): LoadedLanes {
+export function loadLanes(c: Connection, { projectId, webhookId }: Params<"loadLanes">): LoadedLanes {
 	const project = c.sql("SELECT no, last_seq, revision FROM projects WHERE id = ?").get(projectId);
 	if (project === undefined) return { lanes: [], seen: { lastSeq: 0, revision: 0 }, handedOver: [] };
 	const which = webhookId === undefined ? [project.no as number] : [project.no as number, webhookId];
@@ -46,7 +46,7 @@ function readSubscriptions(c: Connection, webhookNo: number): Map<string, number
 	return new Map(rows.map((row) => [c.names.typeName(row.type as number), row.from_seq as number]));
 }
 
-export function endDeletion(c: Connection, projectId: string, webhookId: string): void {
+export function endDeletion(c: Connection, { projectId, webhookId }: Params<"endDeletion">): void {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
 	if (webhook === null) return;
@@ -57,11 +57,7 @@ export function endDeletion(c: Connection, projectId: string, webhookId: string)
 
 export function readRetries(
 	c: Connection,
-	projectId: string,
-	webhookId: string,
-	queue: RetryQueue,
-	limit: number,
-	after?: RetryPlace,
+	{ projectId, webhookId, queue, limit, after }: Params<"readRetries">,
 ): Retry[] {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);

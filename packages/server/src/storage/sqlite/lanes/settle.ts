@@ -5,13 +5,13 @@ import { isUniqueViolation } from "../connection/errors.ts";
 import { countGathered } from "../history/stats-roll-up.ts";
 import { decodeOpen, encodeOpen } from "./open-events.ts";
 import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
-import { type AttemptRow, type SettleBatch, type UnpackedSettlement, unpackSettlements } from "./settle-wire.ts";
+import type { AttemptRow, UnpackedSettlement } from "./settle-wire.ts";
 
 type Verdict = "settled" | "stale";
 
 /** Settles each project by itself: what one contradicts does not hold up the others. */
-export function settle(c: Connection, batch: SettleBatch): Verdict[] {
-	const verdicts = unpackSettlements(batch).map((settlement) => settleProject(c, settlement));
+export function settle(c: Connection, settlements: readonly UnpackedSettlement[]): Verdict[] {
+	const verdicts = settlements.map((settlement) => settleProject(c, settlement));
 	countGathered(c);
 	return verdicts;
 }

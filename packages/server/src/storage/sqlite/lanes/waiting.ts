@@ -1,4 +1,4 @@
-import type { WaitingRetry } from "../../port.ts";
+import type { Params, WaitingRetry } from "../../port.ts";
 import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { liveWebhook } from "../replay/replay.ts";
@@ -9,9 +9,7 @@ const bySchedule = (a: Row, b: Row): number =>
 
 export function listWaitingRetries(
 	c: Connection,
-	projectId: string,
-	webhookId: string | null,
-	limit: number,
+	{ projectId, webhookId, limit }: Params<"listWaitingRetries">,
 ): WaitingRetry[] {
 	const project = c.names.project(projectId);
 	if (project === null) return [];

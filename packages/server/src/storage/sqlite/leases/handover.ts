@@ -1,9 +1,10 @@
-import type { HandedOver, Lease } from "../../port.ts";
+import type { HandedOver, Lease, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { settleAttempts } from "../lanes/settle.ts";
-import { type SettleBatch, unpackSettlements } from "../lanes/settle-wire.ts";
+import type { UnpackedSettlement } from "../lanes/settle-wire.ts";
 import { ringForChange } from "./alarm.ts";
+import type { LeaseTime } from "./leases.ts";
 
 /** Records what is in flight with a lease that is being released. */
 export function handOver(c: Connection, projectNo: number, lease: Lease, attempts: readonly HandedOver[]): void {
@@ -39,8 +40,11 @@ export function readHandedOver(c: Connection, projectNo: number): HandedOver[] {
 		}));
 }
 
-export function settleHandedOver(c: Connection, handedOver: HandedOver, batch: SettleBatch): "settled" | "stale" {
-	const settlement = unpackSettlements(batch)[0]!;
+export function settleHandedOver(
+	c: Connection,
+	handedOver: HandedOver,
+	settlement: UnpackedSettlement,
+): "settled" | "stale" {
 	const project = c.names.project(settlement.projectId);
 	const webhook = project === null ? null : c.names.webhook(project, handedOver.webhookId);
 	if (project === null || webhook === null) return "stale";
@@ -57,7 +61,7 @@ export function settleHandedOver(c: Connection, handedOver: HandedOver, batch: S
 	return verdict;
 }
 
-export function forgetHandedOver(c: Connection, projectId: string, now: number): void {
+export function forgetHandedOver(c: Connection, { projectId }: Params<"forgetHandedOver">, { now }: LeaseTime): void {
 	const project = c.names.project(projectId);
 	if (project !== null) c.sql("DELETE FROM handed_over WHERE project_no = ? AND until <= ?").run(project, now);
 }

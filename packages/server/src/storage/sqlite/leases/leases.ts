@@ -1,9 +1,9 @@
-import type { AlarmMark, HandedOver, Lease } from "../../port.ts";
+import type { Lease, Params, Renewal } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { handOver } from "./handover.ts";
 
-/** When the lease of a call would end, and what time it is: by the clock of whoever asks. */
-export interface Term {
+/** By the node's clock when it called: the time, and when a lease taken or renewed by this call expires. */
+export interface LeaseTime {
 	readonly now: number;
 	readonly until: number;
 }
@@ -18,17 +18,15 @@ const COLUMNS = "no, id, lease_generation AS generation";
 
 export function acquireLeases(
 	c: Connection,
-	holder: string,
-	limit: number,
-	term: Term,
-	projectIds?: readonly string[],
+	{ holder, limit, projectIds }: Params<"acquireLeases">,
+	{ now, until }: LeaseTime,
 ): Lease[] {
-	const free = projectIds === undefined ? findRung(c, limit, term.now) : findFree(c, projectIds, limit, term.now);
+	const free = projectIds === undefined ? findRung(c, limit, now) : findFree(c, projectIds, limit, now);
 	return free.map(({ no, id, generation }) => {
 		c.sql(
 			"UPDATE projects SET wake_at = NULL, lease_holder = ?, lease_generation = ?, lease_until = ? WHERE no = ?",
-		).run(holder, generation + 1, term.until, no);
-		return { projectId: id, generation: generation + 1, expiresAt: term.until };
+		).run(holder, generation + 1, until, no);
+		return { projectId: id, generation: generation + 1, expiresAt: until };
 	});
 }
 
@@ -82,23 +80,19 @@ const toFree = (row: Record<string, unknown>): Free => ({
 	generation: row.generation as number,
 });
 
-export function renewLeases(c: Connection, holder: string, leases: readonly Lease[], term: Term): Lease[] {
+/** No lease is ever locked: only this process uses the database. */
+export function renewLeases(c: Connection, { holder, leases }: Params<"renewLeases">, { until }: LeaseTime): Renewal {
 	const renew = c.sql(`
 		UPDATE projects SET lease_until = ?
 		WHERE id = ? AND lease_holder = ? AND lease_generation = ? AND lease_until IS NOT NULL`);
-	return leases
-		.filter((lease) => renew.run(term.until, lease.projectId, holder, lease.generation).changes === 1)
-		.map((lease) => ({ ...lease, expiresAt: term.until }));
+	const renewed = leases
+		.filter((lease) => renew.run(until, lease.projectId, holder, lease.generation).changes === 1)
+		.map((lease) => ({ ...lease, expiresAt: until }));
+	return { renewed, locked: [] };
 }
 
 /** A lease that someone else holds by now is none of ours to give back: nothing happens. */
-export function releaseLease(
-	c: Connection,
-	lease: Lease,
-	wakeAt: number | null,
-	seen: AlarmMark,
-	inFlight: readonly HandedOver[],
-): void {
+export function releaseLease(c: Connection, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const released = c
 		.sql(`
 			UPDATE projects SET lease_holder = NULL, lease_until = NULL,
@@ -116,7 +110,7 @@ export function freeAllLeases(c: Connection): void {
 	c.sql("DELETE FROM handed_over").run();
 }
 
-export function nextAlarm(c: Connection, now: number): number | null {
+export function nextAlarm(c: Connection, _: unknown, { now }: LeaseTime): number | null {
 	const alarm = c.sql("SELECT min(wake_at) AS at FROM projects WHERE wake_at IS NOT NULL").get()!.at as number | null;
 	const ended = c.sql("SELECT min(lease_until) AS at FROM projects WHERE lease_until <= ?").get(now)!.at as
 		| number

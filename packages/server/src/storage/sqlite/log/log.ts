@@ -1,4 +1,4 @@
-import type { LogEnd, LogWindow } from "../../port.ts";
+import type { LogEnd, Params } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { pack } from "../connection/packed.ts";
 import { mergedRanges } from "../history/merge.ts";
@@ -8,18 +8,12 @@ const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
 
 /** One process has the file, so nothing is lost while it runs. */
-export function readLogEnd(c: Connection, projectId: string): LogEnd | null {
+export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): LogEnd | null {
 	const row = c.sql("SELECT last_seq FROM projects WHERE id = ?").get(projectId);
 	return row === undefined ? null : { lastSeq: row.last_seq as number, kept: null };
 }
 
-export function readLog(
-	c: Connection,
-	projectId: string,
-	after: number,
-	window: LogWindow,
-	types?: readonly string[],
-): EventRows {
+export function readLog(c: Connection, { projectId, after, window, types }: Params<"readLog">): EventRows {
 	const rows = new EventGatherer(c, window.maxBytes);
 	const project = c.names.project(projectId);
 	// Test events stand below 0 and are not part of the log.
@@ -38,7 +32,7 @@ export function readLog(
 	return rows.done();
 }
 
-export function readEvents(c: Connection, projectId: string, seqs: readonly number[]): EventRows {
+export function readEvents(c: Connection, { projectId, seqs }: Params<"readEvents">): EventRows {
 	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
 	const project = c.names.project(projectId);
 	if (project === null) return rows.done();
@@ -49,7 +43,7 @@ export function readEvents(c: Connection, projectId: string, seqs: readonly numb
 	return rows.done();
 }
 
-export function findEvent(c: Connection, projectId: string, eventId: string): EventRows {
+export function findEvent(c: Connection, { projectId, eventId }: Params<"findEvent">): EventRows {
 	const rows = new EventGatherer(c, Number.POSITIVE_INFINITY);
 	const project = c.names.project(projectId);
 	const row = c.sql(`SELECT ${COLUMNS} FROM events WHERE project_no = ? AND id = ?`).get(project, eventId);

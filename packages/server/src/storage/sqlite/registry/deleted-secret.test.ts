@@ -12,8 +12,14 @@ test("nothing of a webhook's secret is kept once it is deleted", async () => {
 	await storage.createProject({ id: "proj_1", name: "Shop", apps: [], createdAt: 1 });
 	const webhook = { url: "https://a.example/", description: "", events: ["a"], maxInFlight: 1, createdAt: 1 };
 	for (const id of ["wh_deleted", "wh_kept"])
-		await storage.createWebhook({ id, projectId: "proj_1", ...webhook, sealedDigest: Buffer.from("secret") }, 10);
-	await storage.deleteWebhook("proj_1", "wh_deleted");
+		await storage.createWebhook({
+			id,
+			projectId: "proj_1",
+			...webhook,
+			sealedDigest: Buffer.from("secret"),
+			maxPerProject: 10,
+		});
+	await storage.deleteWebhook({ projectId: "proj_1", webhookId: "wh_deleted" });
 	await storage.close();
 	const database = new DatabaseSync(path);
 	const rows = database.prepare("SELECT id, length(sealed_digest) AS bytes FROM webhooks ORDER BY id").all();

@@ -1,6 +1,7 @@
-import type { NewWebhook, Page, Project, Webhook, WebhookPatch, WebhookStatus } from "../../port.ts";
+import type { Page, Params, Project, Webhook, WebhookStatus } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { ringForChange } from "../leases/alarm.ts";
+import type { LeaseTime } from "../leases/leases.ts";
 
 const PROJECT = "id, name, developer, created_at";
 
@@ -21,7 +22,7 @@ export function createProject(c: Connection, project: Project): void {
 	);
 }
 
-export function getProject(c: Connection, projectId: string): Project | null {
+export function getProject(c: Connection, { projectId }: Params<"getProject">): Project | null {
 	const row = c.sql(`SELECT ${PROJECT} FROM projects WHERE id = ?`).get(projectId);
 	return row === undefined ? null : toProject(row);
 }
@@ -31,27 +32,26 @@ export function listProjects(c: Connection, page: Page): Project[] {
 	return list.all(page.after ?? "", page.limit).map(toProject);
 }
 
-export function renameProject(c: Connection, projectId: string, name: string): Project | null {
+export function renameProject(c: Connection, { projectId, name }: Params<"renameProject">): Project | null {
 	c.sql("UPDATE projects SET name = ? WHERE id = ?").run(name, projectId);
-	return getProject(c, projectId);
+	return getProject(c, { projectId });
 }
 
-export function setDeveloperApp(c: Connection, projectId: string, installed: boolean): Project | null {
+export function setDeveloperApp(c: Connection, { projectId, installed }: Params<"setDeveloperApp">): Project | null {
 	const project = c.names.project(projectId);
 	if (project === null) return null;
 	c.sql("UPDATE projects SET developer = ? WHERE no = ?").run(installed ? 1 : 0, project);
 	if (!installed)
 		c.sql("UPDATE webhooks SET status = 'paused' WHERE project_no = ? AND deleted_at IS NULL").run(project);
 	ringForChange(c, project);
-	return getProject(c, projectId);
+	return getProject(c, { projectId });
 }
 
 const WEBHOOK = "no, id, url, description, status, max_in_flight, created_at";
 
 export function createWebhook(
 	c: Connection,
-	webhook: NewWebhook,
-	maxPerProject: number,
+	{ maxPerProject, ...webhook }: Params<"createWebhook">,
 ): "created" | "limit" | "no_project" {
 	const project = c.sql("SELECT no, last_seq FROM projects WHERE id = ?").get(webhook.projectId);
 	if (project === undefined) return "no_project";
@@ -88,7 +88,7 @@ function subscribe(c: Connection, webhookNo: number, events: readonly string[], 
 	for (const type of new Set(events)) insert.run(webhookNo, c.names.internType(type), lastSeq);
 }
 
-export function getWebhook(c: Connection, projectId: string, webhookId: string): Webhook | null {
+export function getWebhook(c: Connection, { projectId, webhookId }: Params<"getWebhook">): Webhook | null {
 	const project = c.names.project(projectId);
 	const row = c
 		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL`)
@@ -96,10 +96,10 @@ export function getWebhook(c: Connection, projectId: string, webhookId: string):
 	return row === undefined ? null : toWebhook(c, projectId, row);
 }
 
-export function listWebhooks(c: Connection, projectId: string, page: Page): Webhook[] {
+export function listWebhooks(c: Connection, { projectId, after = "", limit }: Params<"listWebhooks">): Webhook[] {
 	return c
 		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?`)
-		.all(c.names.project(projectId), page.after ?? "", page.limit)
+		.all(c.names.project(projectId), after, limit)
 		.map((row) => toWebhook(c, projectId, row));
 }
 
@@ -120,12 +120,7 @@ function toWebhook(c: Connection, projectId: string, row: Record<string, unknown
 	};
 }
 
-export function updateWebhook(
-	c: Connection,
-	projectId: string,
-	webhookId: string,
-	patch: WebhookPatch,
-): Webhook | null {
+export function updateWebhook(c: Connection, { projectId, webhookId, patch }: Params<"updateWebhook">): Webhook | null {
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return null;
 	const { no, projectNo, lastSeq } = found;
@@ -150,10 +145,10 @@ export function updateWebhook(
 	if (patch.from === "now")
 		c.sql("UPDATE lanes SET position = ?1, open = NULL, skip_through = ?1 WHERE webhook_no = ?2").run(lastSeq, no);
 	ringForChange(c, projectNo);
-	return getWebhook(c, projectId, webhookId);
+	return getWebhook(c, { projectId, webhookId });
 }
 
-export function rotateSecret(c: Connection, projectId: string, webhookId: string, sealedDigest: Uint8Array): boolean {
+export function rotateSecret(c: Connection, { projectId, webhookId, sealedDigest }: Params<"rotateSecret">): boolean {
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return false;
 	c.sql("UPDATE webhooks SET sealed_digest = ? WHERE no = ?").run(sealedDigest, found.no);
@@ -161,7 +156,11 @@ export function rotateSecret(c: Connection, projectId: string, webhookId: string
 	return true;
 }
 
-export function deleteWebhook(c: Connection, projectId: string, webhookId: string, now: number): boolean {
+export function deleteWebhook(
+	c: Connection,
+	{ projectId, webhookId }: Params<"deleteWebhook">,
+	{ now }: LeaseTime,
+): boolean {
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return false;
 	c.sql(`

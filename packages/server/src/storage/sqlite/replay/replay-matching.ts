@@ -1,4 +1,4 @@
-import type { AttemptStatus, ReplaySelection } from "../../port.ts";
+import type { AttemptStatus, MatchingReplays, ReplayedPage, ReplaySelection } from "../../port.ts";
 import { statusOf, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -7,12 +7,6 @@ import { isQueued, newestAttempt } from "../history/delivery.ts";
 import { addToCounters } from "../lanes/retries.ts";
 import { ringForChange } from "../leases/alarm.ts";
 import { beginSeries } from "./replay.ts";
-
-interface Step {
-	readonly count: number;
-	/** The id of the attempt to go on behind, or null at the end. */
-	readonly next: string | null;
-}
 
 /** A delivery by its newest attempt. */
 interface Chosen {
@@ -25,12 +19,8 @@ interface Chosen {
 /** Begins a new series for the deliveries of one step. */
 export function replayMatching(
 	c: Connection,
-	projectId: string,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after?: string,
-): Step {
+	{ projectId, selection, at, limit, after }: MatchingReplays,
+): ReplayedPage {
 	const project = c.names.project(projectId);
 	if (project === null) return { count: 0, next: null };
 	const { chosen, next } = choose(c, project, selection, at, limit, after);
@@ -45,12 +35,8 @@ export function replayMatching(
 /** The same step, told instead of done. */
 export function countMatching(
 	c: Connection,
-	projectId: string,
-	selection: ReplaySelection,
-	at: number,
-	limit: number,
-	after?: string,
-): Step {
+	{ projectId, selection, at, limit, after }: MatchingReplays,
+): ReplayedPage {
 	const project = c.names.project(projectId);
 	if (project === null) return { count: 0, next: null };
 	const { chosen, next } = choose(c, project, selection, at, limit, after);

@@ -1,4 +1,4 @@
-import type { ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
+import type { Params, ReplayFilter, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
 import { STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -6,13 +6,12 @@ import { findEventPlace, isQueued, newestAttempt, standingOf } from "../history/
 import { mergedRanges } from "../history/merge.ts";
 import { addToCounters, putRetry } from "../lanes/retries.ts";
 import { ringForChange } from "../leases/alarm.ts";
+import type { LeaseTime } from "../leases/leases.ts";
 
 export function appendTestEvent(
 	c: Connection,
-	projectId: string,
-	webhookId: string,
-	event: { id: string; type: string; createdAt: number; body: Uint8Array },
-	now: number,
+	{ projectId, webhookId, event }: Params<"appendTestEvent">,
+	{ now }: LeaseTime,
 ): TestEventResult {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : liveWebhook(c, project, webhookId);
@@ -41,10 +40,7 @@ export function appendTestEvent(
 
 export function replayDelivery(
 	c: Connection,
-	projectId: string,
-	webhookId: string,
-	eventId: string,
-	at: number,
+	{ projectId, webhookId, eventId, at }: Params<"replayDelivery">,
 ): ReplayResult {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : c.names.webhook(project, webhookId);
@@ -62,12 +58,7 @@ export function replayDelivery(
 /** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
 export function replayFailed(
 	c: Connection,
-	projectId: string,
-	webhookId: string,
-	filter: ReplayFilter,
-	at: number,
-	limit: number,
-	after?: string,
+	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
 ): { count: number; next: string | null } {
 	const project = c.names.project(projectId);
 	const webhook = project === null ? null : liveWebhook(c, project, webhookId);

@@ -1,4 +1,4 @@
-import type { SweepStep } from "../../port.ts";
+import type { Params, SweepStep } from "../../port.ts";
 import { STATUS_CODE } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isQueued, newestAttempt } from "../history/delivery.ts";
@@ -6,6 +6,7 @@ import { countThrough, followEnd, sweepStats } from "../history/stats-roll-up.ts
 import { decodeOpen } from "../lanes/open-events.ts";
 import { addToCounters } from "../lanes/retries.ts";
 import { ringForChange } from "../leases/alarm.ts";
+import type { LeaseTime } from "../leases/leases.ts";
 import { deleteRetries } from "../registry/registry.ts";
 
 /** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
@@ -15,7 +16,11 @@ const DISORDER_MS = 600_000;
  * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
  * well after the cutoff. Counts that are too old go before, by steps of their own.
  */
-export function sweepAttempts(c: Connection, cutoff: number, limit: number, from: number, now: number): SweepStep {
+export function sweepAttempts(
+	c: Connection,
+	{ cutoff, limit, from }: Params<"sweepAttempts">,
+	{ now }: LeaseTime,
+): SweepStep {
 	if (from === 0 && sweepStats(c, cutoff, now, limit)) return { deleted: 0, next: 0, unattempted: [] };
 	if (from === 0) sweepDeletedWebhooks(c, cutoff, limit);
 	const rows = c
@@ -60,7 +65,7 @@ function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): voi
 }
 
 /** Events lie in the order in which they were appended, so a pass ends at the first that is young enough. */
-export function sweepEvents(c: Connection, cutoff: number, limit: number, from: number): SweepStep {
+export function sweepEvents(c: Connection, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
 	const rows = c
 		.sql("SELECT no, project_no, seq, type, published_at FROM events WHERE no >= ? ORDER BY no LIMIT ?")
 		.all(from, limit);

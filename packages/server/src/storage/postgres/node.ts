@@ -1,0 +1,101 @@
+import { PROJECT_WRITES, PROJECTS } from "../../base/budgets.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { DatabaseObserver } from "../port/observer.ts";
+import type { Connections, PoolName } from "./connection/connections.ts";
+import type { Database } from "./connection/database.ts";
+import { ProjectWrites } from "./connection/project-writes.ts";
+import type { Session } from "./connection/session.ts";
+import { internTypes } from "./connection/types.ts";
+import { StatsRollUp } from "./history/stats-roll-up.ts";
+import type { WaitingRoom } from "./lanes/lock.ts";
+import { RightOfWay } from "./lanes/right-of-way.ts";
+import { FIRST_TURN, type LeaseTime, type RungTurn } from "./leases/leases.ts";
+import { AttemptSweep } from "./retention/attempts.ts";
+
+export interface NodeOptions {
+	readonly clock: Pick<Clock, "now">;
+	/** How long a lease is valid unless it is renewed, in milliseconds. */
+	readonly leaseTermMs: number;
+	/** Whether leases go by `clock` instead of the database's: for tests that move time. */
+	readonly leasesByClock: boolean;
+	readonly observer: DatabaseObserver;
+}
+
+/** One node's access to the database, and what it remembers between calls. */
+export class PostgresNode {
+	readonly database: Database;
+	/** The node's clock: the domain's times. */
+	readonly clock: Pick<Clock, "now">;
+	readonly leaseTermMs: number;
+	readonly observer: DatabaseObserver;
+	readonly rollUp: StatsRollUp;
+	readonly rightOfWay = new RightOfWay();
+	readonly attemptSweep = new AttemptSweep();
+	/** Releases that wait for a project's rows. */
+	readonly releases: WaitingRoom = { left: PROJECTS.releasesWaiting };
+	/** Where the next call for projects with work continues. */
+	rungTurn: RungTurn = FIRST_TURN;
+	readonly #leasesByClock: boolean;
+	readonly #projectWrites = new ProjectWrites();
+
+	constructor(database: Database, { clock, leaseTermMs, leasesByClock, observer }: NodeOptions) {
+		this.database = database;
+		this.clock = clock;
+		this.leaseTermMs = leaseTermMs;
+		this.observer = observer;
+		this.#leasesByClock = leasesByClock;
+		this.rollUp = new StatsRollUp(database);
+	}
+
+	time(): LeaseTime {
+		const node = this.clock.now();
+		return { node, database: this.#leasesByClock ? node : null };
+	}
+
+	run<T>(work: (connections: Connections) => Promise<T>): Promise<T> {
+		return this.database.run(work);
+	}
+
+	/** Each statement sees the newest state. */
+	read<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.run((connections) => connections.read(pool, work));
+	}
+
+	/** All statements see one state. */
+	snapshot<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.run((connections) => connections.snapshot(pool, work));
+	}
+
+	/** One transaction. `work` may run again from its beginning, so it must have no other effects. */
+	write<T>(work: (c: Session) => Promise<T>, pool: PoolName = "people"): Promise<T> {
+		return this.run((connections) => connections.transaction(pool, work));
+	}
+
+	/**
+	 * The same, in turn with the project's other writes: see project-writes.ts.
+	 *
+	 * @param types event types that `work` uses, which may be new
+	 */
+	async writeInProject<T>(
+		projectId: string,
+		work: (c: Session) => Promise<T>,
+		types: readonly string[] = [],
+	): Promise<T> {
+		if (types.length > 0) await this.#internTypes(types);
+		return this.#projectWrites.run(projectId, (apart) =>
+			this.run((connections) =>
+				apart
+					? connections.transaction("waiting", work)
+					: connections.transaction("people", work, PROJECT_WRITES.lockMs),
+			),
+		);
+	}
+
+	/** Outside of any transaction; without a connection if all have codes, since those never change. */
+	#internTypes(types: readonly string[]): Promise<void> {
+		return this.run(async (connections) => {
+			if (!types.every((type) => connections.names.types.has(type)))
+				await connections.read("people", (c) => internTypes(c, types));
+		});
+	}
+}
