@@ -338,7 +338,7 @@ export const STORAGE_SQLITE = [
 			why: "The gauge of waiting retries grows with each failure.",
 		},
 	]),
-	...of("server/src/storage/sqlite/registry/registry.ts", SQLITE, [
+	...of("server/src/storage/sqlite/registry/webhooks.ts", SQLITE, [
 		{
 			name: "sqlite-one-webhook-more",
 			find: "if ((there.count as number) >= maxPerProject)",
@@ -380,13 +380,6 @@ export const STORAGE_SQLITE = [
 			replace: "SET deleted_at = ?2,",
 			tests: ["server/src/storage/sqlite/registry/deleted-secret.test.ts"],
 			why: "The secret of a deleted webhook stays in the database.",
-		},
-		{
-			name: "sqlite-app-off-keeps-sending",
-			find: "if (!installed)",
-			replace: "if (installed)",
-			only: "registry",
-			why: "Without the Developer app webhooks go on; installing it pauses them.",
 		},
 	]),
 	...of("server/src/storage/sqlite/leases/handover.ts", SQLITE, [
@@ -465,31 +458,6 @@ export const STORAGE_SQLITE = [
 			replace: "if (basketId === null)",
 			only: "store facts",
 			why: "A basket that was bought is reported as abandoned.",
-		},
-	]),
-	...of("server/src/storage/sqlite/facts/order-facts.ts", SQLITE, [
-		{
-			name: "sqlite-second-refund-is-partial",
-			find: "[amountCents === leftCents ? refund.whole : refund.partial]",
-			replace: "[amountCents === order.amountCents ? refund.whole : refund.partial]",
-			only: "store facts",
-			why: "The refund that completes an order's is told as a partial one.",
-		},
-		{
-			name: "sqlite-refunds-exceed-order",
-			find: "if (amountCents > leftCents)",
-			replace: "if (amountCents > order.amountCents)",
-			only: "store facts",
-			why: "An order is refunded twice.",
-		},
-	]),
-	...of("server/src/storage/sqlite/facts/record.ts", SQLITE, [
-		{
-			name: "sqlite-fact-other-content",
-			find: 'if (Buffer.compare(row.digest as Uint8Array, digest) !== 0) return { kind: "conflict" };',
-			replace: "",
-			only: "store facts",
-			why: "Another order under a number used before is answered as recorded.",
 		},
 	]),
 	...of("server/src/storage/sqlite/facts/baskets.ts", SQLITE, [

@@ -108,4 +108,38 @@ export const STORAGE_VERBS = [
 			why: "The sweep deletes a year of entries in one long transaction.",
 		},
 	]),
+	...of("server/src/storage/verbs/projects.ts", SQLITE, [
+		{
+			name: "verbs-app-off-keeps-sending",
+			find: "deleted_at IS NULL AND NOT",
+			replace: "deleted_at IS NULL AND",
+			only: "registry",
+			why: "Without the Developer app webhooks still send; installing it pauses them.",
+		},
+	]),
+	...of("server/src/storage/port/facts.ts", SQLITE, [
+		{
+			name: "facts-second-refund-is-partial",
+			find: "refundCents === leftCents",
+			replace: "refundCents === amountCents",
+			only: "store facts",
+			why: "The refund that completes an order's refunds is reported as partial.",
+		},
+		{
+			name: "facts-refunds-exceed-order",
+			find: "if (refundCents > leftCents)",
+			replace: "if (refundCents > amountCents)",
+			only: "store facts",
+			why: "An order is refunded twice.",
+		},
+	]),
+	...of("server/src/storage/shared/facts.ts", SQLITE, [
+		{
+			name: "facts-other-content",
+			find: 'if (Buffer.compare(fact.digest, digest) !== 0) return { kind: "conflict" };',
+			replace: "",
+			only: "store facts",
+			why: "Another order under a number used before is answered as recorded.",
+		},
+	]),
 ];

@@ -19,8 +19,8 @@ import type { NeighbourStorage } from "./port/neighbours.ts";
 import type { RegistryStorage } from "./port/registry.ts";
 import type { ColdStorage } from "./verbs/index.ts";
 
-/** The verbs that each engine implements itself. Each takes one parameter object, or nothing. */
-export interface NativeVerbs
+/** The verbs of deliveries, their log and what they need. Each takes one parameter object, or nothing. */
+interface DomainVerbs
 	extends LogStorage,
 		RegistryStorage,
 		DeliveryStorage,
@@ -30,10 +30,13 @@ export interface NativeVerbs
 		RetentionStorage {}
 
 /** The parameter object of a verb, and what it resolves to. */
-export type Params<K extends keyof NativeVerbs> = Parameters<NativeVerbs[K]>[0];
-export type Result<K extends keyof NativeVerbs> = Awaited<ReturnType<NativeVerbs[K]>>;
+export type Params<K extends keyof DomainVerbs> = Parameters<DomainVerbs[K]>[0];
+export type Result<K extends keyof DomainVerbs> = Awaited<ReturnType<DomainVerbs[K]>>;
 
-export interface NativeStorage extends NativeVerbs {
+/** Those that each engine implements itself. The others are written once for all engines, see `verbs/`. */
+export type NativeVerbs = Omit<DomainVerbs, keyof ColdStorage>;
+
+export interface Storage extends DomainVerbs, Omit<ColdStorage, keyof DomainVerbs> {
 	readonly capabilities: Capabilities;
 	/**
 	 * Names the current epoch: a stretch of the database's history in which nothing was lost. A failover begins another.
@@ -48,9 +51,6 @@ export interface NativeStorage extends NativeVerbs {
 	/** Waits for what is under way, then lets go of the database. */
 	close(): Promise<void>;
 }
-
-/** Cold verbs are written once for all engines, see `verbs/`. */
-export type Storage = NativeStorage & ColdStorage;
 
 export interface Capabilities {
 	/** Whether several nodes may share the database. */
@@ -86,7 +86,7 @@ export type StorageErrorCode =
 
 export type * from "./port/accounts.ts";
 export type * from "./port/delivery.ts";
-export type * from "./port/facts.ts";
+export * from "./port/facts.ts";
 export type * from "./port/history.ts";
 export type * from "./port/insight.ts";
 export type * from "./port/log.ts";

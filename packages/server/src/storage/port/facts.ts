@@ -50,6 +50,16 @@ export interface Order {
 	readonly currency: string;
 }
 
+/** Which event a refund makes: whether it leaves anything of the order's amount, if the order has as much left. */
+export function judgeRefund(
+	{ amountCents, refundedCents }: Pick<Order, "amountCents" | "refundedCents">,
+	refundCents: number,
+): { readonly kind: "partial" | "whole" } | { readonly kind: "too_much"; readonly leftCents: number } {
+	const leftCents = amountCents - refundedCents;
+	if (refundCents > leftCents) return { kind: "too_much", leftCents };
+	return { kind: refundCents === leftCents ? "whole" : "partial" };
+}
+
 /** Of an order that must be there: `no_order` otherwise. */
 export interface OrderFact extends NewFact {
 	readonly orderId: string;

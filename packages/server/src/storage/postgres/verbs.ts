@@ -6,9 +6,7 @@ import type { Connections, PoolName } from "./connection/connections.ts";
 import { runVerb } from "./connection/run-verb.ts";
 import type { Session } from "./connection/session.ts";
 import * as baskets from "./facts/baskets.ts";
-import * as orderFacts from "./facts/order-facts.ts";
 import * as orders from "./facts/orders.ts";
-import * as subscriptions from "./facts/subscriptions.ts";
 import { countAttempts, listAttemptSummaries, listAttempts } from "./history/attempt-list.ts";
 import { readHealth } from "./history/health.ts";
 import { getAttempt, getDelivery } from "./history/history.ts";
@@ -22,11 +20,7 @@ import * as leases from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
 import type { PostgresNode } from "./node.ts";
-import { listProjects, renameProject } from "./registry/project-list.ts";
-import { createProject, getProject, setDeveloperApp } from "./registry/projects.ts";
-import { listWebhooks } from "./registry/webhook-list.ts";
-import { getWebhook } from "./registry/webhook-rows.ts";
-import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "./registry/webhooks.ts";
+import { createWebhook, deleteWebhook, updateWebhook } from "./registry/webhooks.ts";
 import * as replay from "./replay/replay.ts";
 import * as matching from "./replay/replay-matching.ts";
 import { sweepEvents } from "./retention/events.ts";
@@ -71,16 +65,8 @@ const NATIVE = {
 	readEvents: read(log.readEvents, "engine"),
 	findEvent: read(log.findEvent),
 
-	createProject: write(createProject),
-	getProject: read(getProject),
-	listProjects: read(listProjects),
-	renameProject: writeInProject(renameProject),
-	setDeveloperApp: writeInProject(setDeveloperApp),
 	createWebhook: writeInProject(createWebhook, ({ events }) => events),
-	getWebhook: read(getWebhook),
-	listWebhooks: read(listWebhooks),
 	updateWebhook: writeInProject(updateWebhook, ({ patch }) => patch.events ?? []),
-	rotateSecret: writeInProject(rotateSecret),
 	deleteWebhook: writeInProject(deleteWebhook),
 	readBacklogs: read(readBacklogs),
 
@@ -114,13 +100,6 @@ const NATIVE = {
 	recordOrders: writeInProject(orders.recordOrders, (p) =>
 		p.orders.flatMap(({ customerCreated, purchaseCompleted }) => [customerCreated.type, purchaseCompleted.type]),
 	),
-	getOrder: read(orders.getOrder),
-	recordRefund: writeInProject(orderFacts.recordRefund, ({ refund }) => [refund.partial.type, refund.whole.type]),
-	recordChargeback: writeInProject(orderFacts.recordChargeback, ({ chargeback }) => [chargeback.event.type]),
-	recordDeliverable: writeInProject(orderFacts.recordDeliverable, ({ deliverable }) => [deliverable.event.type]),
-	recordSubscription: writeInProject(subscriptions.recordSubscription, ({ subscription }) => [subscription.event.type]),
-	getSubscription: read(subscriptions.getSubscription),
-	cancelSubscription: writeInProject(subscriptions.cancelSubscription, ({ event }) => [event.type]),
 	touchBasket: writeInProject(baskets.touchBasket),
 	removeBasket: writeInProject(baskets.removeBasket),
 	takeDueBaskets: write(baskets.takeDueBaskets),
@@ -129,17 +108,22 @@ const NATIVE = {
 } satisfies Native;
 
 type InProject = { readonly projectId: string };
-const MODES: Readonly<Record<Mode, (work: Work<InProject, unknown>) => Verb<InProject, unknown>>> = {
-	read,
-	snapshot,
-	write,
+const MODES: Readonly<
+	Record<
+		Mode,
+		(work: Work<InProject, unknown>, typesOf?: (p: InProject) => readonly string[]) => Verb<InProject, unknown>
+	>
+> = {
+	read: (work) => read(work),
+	snapshot: (work) => snapshot(work),
+	write: (work) => write(work),
 	writeInProject,
 };
 
 const SHARED = Object.fromEntries(
-	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps }]) => [
+	Object.entries<SharedVerb>(VERBS).map(([name, { mode, steps, typesOf }]) => [
 		name,
-		MODES[mode]((c, p) => runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p))),
+		MODES[mode]((c, p) => runVerb(c, (steps as (p: unknown) => Steps<unknown>)(p)), typesOf as never),
 	]),
 );
 

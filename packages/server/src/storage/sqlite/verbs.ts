@@ -11,10 +11,17 @@ import type { Verb as SharedVerb, Steps } from "../verbs/verb.ts";
 import type { Channel } from "./connection/channel.ts";
 import type { Connection } from "./connection/connection.ts";
 import { runVerb } from "./connection/run-verb.ts";
+import {
+	packAppends,
+	packResults,
+	packSettlements,
+	unpackAppends,
+	unpackEvents,
+	unpackResults,
+	unpackSettlements,
+} from "./connection/wire.ts";
 import * as baskets from "./facts/baskets.ts";
-import * as orderFacts from "./facts/order-facts.ts";
 import * as orders from "./facts/orders.ts";
-import * as subscriptions from "./facts/subscriptions.ts";
 import { countAttempts, listAttemptSummaries } from "./history/attempt-list.ts";
 import { readHealth } from "./history/health.ts";
 import { getAttempt, getDelivery, listAttempts } from "./history/history.ts";
@@ -23,14 +30,12 @@ import { readBacklogs } from "./lanes/backlog.ts";
 import { readGauges } from "./lanes/gauges.ts";
 import * as lanes from "./lanes/lanes.ts";
 import { settle } from "./lanes/settle.ts";
-import { packSettlements, unpackSettlements } from "./lanes/settle-wire.ts";
 import { listWaitingRetries } from "./lanes/waiting.ts";
 import { forgetHandedOver, settleHandedOver } from "./leases/handover.ts";
 import * as leases from "./leases/leases.ts";
 import { appendEvents } from "./log/append.ts";
 import * as log from "./log/log.ts";
-import { packAppends, packResults, unpackAppends, unpackEvents, unpackResults } from "./log/wire.ts";
-import * as registry from "./registry/registry.ts";
+import * as webhooks from "./registry/webhooks.ts";
 import * as replay from "./replay/replay.ts";
 import * as matching from "./replay/replay-matching.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
@@ -81,17 +86,9 @@ const NATIVE = {
 		(found) => unpackEvents(found)[0] ?? null,
 	),
 
-	createProject: write(registry.createProject),
-	getProject: read(registry.getProject),
-	listProjects: read(registry.listProjects),
-	renameProject: write(registry.renameProject),
-	setDeveloperApp: write(registry.setDeveloperApp),
-	createWebhook: write(registry.createWebhook),
-	getWebhook: read(registry.getWebhook),
-	listWebhooks: read(registry.listWebhooks),
-	updateWebhook: write(registry.updateWebhook),
-	rotateSecret: write(registry.rotateSecret),
-	deleteWebhook: write(registry.deleteWebhook),
+	createWebhook: write(webhooks.createWebhook),
+	updateWebhook: write(webhooks.updateWebhook),
+	deleteWebhook: write(webhooks.deleteWebhook),
 	readBacklogs: read(readBacklogs),
 
 	acquireLeases: packed(
@@ -134,13 +131,6 @@ const NATIVE = {
 	sweepEvents: write(sweepEvents),
 
 	recordOrders: write(orders.recordOrders),
-	getOrder: read(orders.getOrder),
-	recordRefund: write(orderFacts.recordRefund),
-	recordChargeback: write(orderFacts.recordChargeback),
-	recordDeliverable: write(orderFacts.recordDeliverable),
-	recordSubscription: write(subscriptions.recordSubscription),
-	getSubscription: read(subscriptions.getSubscription),
-	cancelSubscription: write(subscriptions.cancelSubscription),
 	touchBasket: write(baskets.touchBasket),
 	removeBasket: write(baskets.removeBasket),
 	takeDueBaskets: write(baskets.takeDueBaskets),

@@ -1,13 +1,16 @@
 /** The cold verbs: the name of each, how it runs, and the function that is all of it. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
+import * as facts from "./facts.ts";
 import * as invitations from "./invitations.ts";
 import * as keys from "./keys.ts";
 import * as links from "./links.ts";
 import * as members from "./members.ts";
+import * as projects from "./projects.ts";
 import * as sessions from "./sessions.ts";
 import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
+import * as webhooks from "./webhooks.ts";
 
 /** People, how they sign in, what they may do, and what they did. */
 const PEOPLE = {
@@ -60,12 +63,35 @@ const KEYS = {
 	touchApiKeys: write(keys.touchApiKeys),
 } satisfies Readonly<Record<string, Verb>>;
 
+const PROJECTS = {
+	createProject: write(projects.createProject),
+	getProject: read(projects.getProject),
+	listProjects: read(projects.listProjects),
+	renameProject: writeInProject(projects.renameProject),
+	setDeveloperApp: writeInProject(projects.setDeveloperApp),
+
+	getWebhook: read(webhooks.getWebhook),
+	listWebhooks: read(webhooks.listWebhooks),
+	rotateSecret: writeInProject(webhooks.rotateSecret),
+} satisfies Readonly<Record<string, Verb>>;
+
+/** What the store platform reports. */
+const FACTS = {
+	getOrder: read(facts.getOrder),
+	recordRefund: writeInProject(facts.recordRefund, ({ refund }) => [refund.partial.type, refund.whole.type]),
+	recordChargeback: writeInProject(facts.recordChargeback, ({ chargeback }) => [chargeback.event.type]),
+	recordDeliverable: writeInProject(facts.recordDeliverable, ({ deliverable }) => [deliverable.event.type]),
+	recordSubscription: writeInProject(facts.recordSubscription, ({ subscription }) => [subscription.event.type]),
+	getSubscription: read(facts.getSubscription),
+	cancelSubscription: writeInProject(facts.cancelSubscription, ({ event }) => [event.type]),
+} satisfies Readonly<Record<string, Verb>>;
+
 const SETTINGS = {
 	getSetting: read(settings.getSetting),
 	initSetting: write(settings.initSetting),
 } satisfies Readonly<Record<string, Verb>>;
 
-export const VERBS = { ...PEOPLE, ...KEYS, ...SETTINGS };
+export const VERBS = { ...PEOPLE, ...KEYS, ...PROJECTS, ...FACTS, ...SETTINGS };
 
 export type AccountStorage = Methods<typeof PEOPLE>;
 export type KeyStorage = Methods<typeof KEYS>;

@@ -5,32 +5,50 @@
  * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may run
  * again from its beginning when its transaction met another one, so it must have no other effects.
  */
+import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { Query, Row } from "./sql.ts";
 
-/** What an engine does within a verb in its own way. */
+/** What an engine does within a verb in its own way. Holding something keeps other transactions from it until this one ends. */
 export interface Natives {
 	/** The project's number in other tables; null if it doesn't exist. Engines remember it. */
 	findProject(projectId: string): number | null;
-	/** Keeps other transactions that call it waiting until this one ends. */
 	lockAccounts(): void;
 	/** Hints to other nodes that the project has changed, once the transaction is committed. */
 	tellPeers(project: number): void;
+	/** Starts the log and the lease of a new project. */
+	openLog(projectId: string): void;
+	/** Holds the project's log: only the holder appends to it. */
+	holdLog(project: number): void;
+	/** Holds all of the project: neither its log, its lanes nor its queues change meanwhile. */
+	holdProject(project: number): void;
+	/** Records that the project changed, and sets its alarm. For the one who holds all of it. */
+	wake(project: number): void;
+	/** Appends to the log, which is held. Throws if one of the ids is taken. */
+	appendEvents(projectId: string, project: number, at: number, events: readonly NewEvent[]): LogEvent[];
 }
 
-export type NativeCall = { [K in keyof Natives]: readonly [name: K, ...args: Parameters<Natives[K]>] }[keyof Natives];
+export type NativeCall<K extends keyof Natives = keyof Natives> = {
+	[N in K]: {
+		readonly call: readonly [name: N, ...args: Parameters<Natives[N]>];
+		/** Never set; carries the type. */
+		readonly result?: ReturnType<Natives[N]>;
+	};
+}[K];
 
-/** Statements that don't depend on each other, or one native call. */
-export type Step = { readonly queries: readonly Query[] } | { readonly call: NativeCall };
+export type Part = Query<unknown> | NativeCall;
+
+/** Statements and native calls that don't need each other's results. */
+export type Step = readonly Part[];
 
 export type Steps<R> = Generator<Step, R, unknown>;
 
-type RowsOf<Q extends readonly Query<unknown>[]> = {
-	-readonly [I in keyof Q]: Q[I] extends Query<infer R> ? R[] : never;
+type ResultsOf<P extends Step> = {
+	-readonly [I in keyof P]: P[I] extends Query<infer R> ? R[] : P[I] extends { readonly result?: infer R } ? R : never;
 };
 
-/** Runs statements in this order, without waiting for each other's rows. */
-export function* together<const Q extends readonly Query<unknown>[]>(...queries: Q): Steps<RowsOf<Q>> {
-	return (yield { queries: queries as unknown as readonly Query[] }) as RowsOf<Q>;
+/** Runs the parts in this order, without waiting for each other's results: rows of statements, results of native calls. */
+export function* together<const P extends Step>(...parts: P): Steps<ResultsOf<P>> {
+	return (yield parts) as ResultsOf<P>;
 }
 
 /** The rows of one statement: of a change none, unless it says RETURNING. */
@@ -45,25 +63,35 @@ export function* row<R = Row>(query: Query<R>): Steps<R | undefined> {
 	return found;
 }
 
-function* native<K extends keyof Natives>(
-	...call: readonly [K, ...Parameters<Natives[K]>]
-): Steps<ReturnType<Natives[K]>> {
-	return (yield { call: call as unknown as NativeCall }) as ReturnType<Natives[K]>;
+const native =
+	<K extends keyof Natives>(name: K) =>
+	(...args: Parameters<Natives[K]>): NativeCall<K> =>
+		({ call: [name, ...args] }) as unknown as NativeCall<K>;
+
+export const openLog = native("openLog");
+export const holdLog = native("holdLog");
+export const holdProject = native("holdProject");
+export const wake = native("wake");
+export const appendEvents = native("appendEvents");
+
+function* alone<K extends keyof Natives>(call: NativeCall<K>): Steps<ReturnType<Natives[K]>> {
+	const [result] = (yield [call as unknown as NativeCall]) as [ReturnType<Natives[K]>];
+	return result;
 }
 
-export const findProject = (projectId: string): Steps<number | null> => native("findProject", projectId);
-export const lockAccounts = (): Steps<void> => native("lockAccounts");
-export const tellPeers = (project: number): Steps<void> => native("tellPeers", project);
+export const findProject = (projectId: string): Steps<number | null> => alone(native("findProject")(projectId));
+export const lockAccounts = (): Steps<void> => alone(native("lockAccounts")());
+export const tellPeers = (project: number): Steps<void> => alone(native("tellPeers")(project));
 
-export function runSync<R>(steps: Steps<R>, perform: (step: Step) => unknown): R {
+export function runSync<R>(steps: Steps<R>, perform: (part: Part) => unknown): R {
 	let turn = steps.next();
-	while (!turn.done) turn = steps.next(perform(turn.value));
+	while (!turn.done) turn = steps.next(turn.value.map(perform));
 	return turn.value;
 }
 
-export async function runAsync<R>(steps: Steps<R>, perform: (step: Step) => Promise<unknown>): Promise<R> {
+export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Promise<unknown>): Promise<R> {
 	let turn = steps.next();
-	while (!turn.done) turn = steps.next(await perform(turn.value));
+	while (!turn.done) turn = steps.next(await Promise.all(turn.value.map(perform)));
 	return turn.value;
 }
 
@@ -83,12 +111,17 @@ type Params = NoParams | readonly [object];
 export interface Verb<P extends Params = never, R = unknown> {
 	readonly mode: Mode;
 	readonly steps: (...p: P) => Steps<R>;
+	/** The types of the events that it appends, which may be new. */
+	readonly typesOf?: ((...p: P) => readonly string[]) | undefined;
 }
 
-type Maker<Each extends Params> = <P extends Each, R>(steps: (...p: P) => Steps<R>) => Verb<P, R>;
+type Maker<Each extends Params> = <P extends Each, R>(
+	steps: (...p: P) => Steps<R>,
+	typesOf?: (...p: P) => readonly string[],
+) => Verb<P, R>;
 const as =
 	<Each extends Params>(mode: Mode): Maker<Each> =>
-	(steps) => ({ mode, steps });
+	(steps, typesOf) => ({ mode, steps, typesOf });
 
 export const read = as<Params>("read");
 export const snapshot = as<Params>("snapshot");

@@ -1,19 +1,10 @@
-import type { AttemptStatus } from "../../../src/storage/port.ts";
 import { statusOf } from "../../../src/storage/shared/attempt-codes.ts";
+import type { Standing } from "../../../src/storage/shared/delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow, EventRow, LaneRow } from "./rows.ts";
 import { deliveryKey } from "./tables.ts";
 
 const BEGIN = Number.NEGATIVE_INFINITY;
-
-/** Where a delivery stands. */
-export type Standing =
-	/** Its next attempt waits in a queue, or is under way from there. */
-	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
-	/** Its first attempt waits in the lane, or is under way. */
-	| { readonly kind: "in_lane" }
-	/** Nothing waits; the newest attempt says how it ended. */
-	| { readonly kind: "over"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
 
 /** Null when the event was never on its way to this webhook, or the webhook is deleted. */
 export function standingOf(node: MemoryNode, webhookNo: number, event: EventRow): Standing | null {

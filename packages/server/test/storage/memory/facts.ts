@@ -1,12 +1,13 @@
-import type {
-	FactEvent,
-	LogEvent,
-	NewEvent,
-	NewFact,
-	NewOrder,
-	Order,
-	Params,
-	Recorded,
+import {
+	type FactEvent,
+	judgeRefund,
+	type LogEvent,
+	type NewEvent,
+	type NewFact,
+	type NewOrder,
+	type Order,
+	type Params,
+	type Recorded,
 } from "../../../src/storage/port.ts";
 import { ring } from "./alarm.ts";
 import { addEvent } from "./append.ts";
@@ -108,10 +109,9 @@ export function recordRefund(
 	const row = findOrder(node, project, refund.orderId);
 	if (row === undefined) return { kind: "no_order" };
 	const { order } = row;
-	const leftCents = order.amountCents - order.refundedCents;
-	if (refund.amountCents > leftCents) return { kind: "too_much", leftCents };
-	const event = refund.amountCents === leftCents ? refund.whole : refund.partial;
-	const appended = appendOfFact(node, project, refund.at, [event]);
+	const verdict = judgeRefund(order, refund.amountCents);
+	if (verdict.kind === "too_much") return verdict;
+	const appended = appendOfFact(node, project, refund.at, [refund[verdict.kind]]);
 	tables.refunds.put(told(key, refund, appended));
 	tables.orders.put({ ...row, order: { ...order, refundedCents: order.refundedCents + refund.amountCents } });
 	return recorded(refund.at, appended);

@@ -8,6 +8,7 @@ import type {
 	Params,
 } from "../../../src/storage/port.ts";
 import { toAttemptId, toStoredId } from "../../../src/storage/shared/attempt-codes.ts";
+import { deliveryOf, MAX_DELIVERY_ATTEMPTS } from "../../../src/storage/shared/delivery.ts";
 import { idRange } from "../../../src/storage/shared/id-range.ts";
 import { toAttempt, toSummary } from "./attempt-rows.ts";
 import { ALL_STATUSES, type Walk, walkAttempts } from "./attempt-walk.ts";
@@ -15,9 +16,6 @@ import { attemptsOf, standingOf } from "./delivery.ts";
 import type { MemoryNode } from "./node.ts";
 import { take } from "./ordered.ts";
 import { eventKey } from "./tables.ts";
-
-/** All attempts of a delivery that are shown. */
-const MAX_DELIVERY_ATTEMPTS = 200;
 
 export function listAttempts(
 	node: MemoryNode,
@@ -101,17 +99,5 @@ export function getDelivery(
 	const attempts = take(attemptsOf(node, webhook.no, event), MAX_DELIVERY_ATTEMPTS)
 		.map((row) => toAttempt(node, row))
 		.reverse();
-	switch (standing.kind) {
-		case "in_lane":
-			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
-		case "queued": {
-			const { attempt, replay, dueAt } = standing;
-			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
-		}
-		case "over": {
-			const { attempt, replay, status } = standing;
-			const state = status === "delivered" ? "delivered" : "dead_lettered";
-			return { state, attempt, replay, nextRetryAt: null, attempts };
-		}
-	}
+	return deliveryOf(standing, attempts);
 }

@@ -1,14 +1,9 @@
 import { NOT_SENT, PER_OCTAVE } from "../../../src/storage/shared/response-times.ts";
+import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../../src/storage/shared/stats.ts";
 import type { MemoryNode } from "./node.ts";
 import type { AttemptRow } from "./rows.ts";
 
-/** Milliseconds; the grains in which attempts are counted. */
-export const MINUTE = 60_000;
-export const HOUR = 3_600_000;
 const GRAINS = [MINUTE, HOUR];
-
-/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
-const MINUTES_KEPT_MS = 49 * HOUR;
 
 /** Counts an attempt by minute and by hour. */
 export function countAttempt({ database, tables: { stats } }: MemoryNode, row: AttemptRow): void {

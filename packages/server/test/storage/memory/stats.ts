@@ -1,49 +1,33 @@
-import type { AttemptCounts, Params, Stats, StatsQuery } from "../../../src/storage/port.ts";
-import { statusOf } from "../../../src/storage/shared/attempt-codes.ts";
-import { ResponseTimes } from "../../../src/storage/shared/response-times.ts";
+import type { Params, Stats, StatsQuery } from "../../../src/storage/port.ts";
+import { Buckets, grainOf } from "../../../src/storage/shared/stats.ts";
 import type { MemoryNode } from "./node.ts";
-import type { StatRow } from "./rows.ts";
-import { HOUR, MINUTE } from "./stats-counts.ts";
-
-const MAX_BUCKETS = 400;
 
 export function readStats(node: MemoryNode, { projectId, query }: Params<"readStats">): Stats {
-	const { since, until, stepMs } = query;
-	const count = (until - since) / stepMs;
-	if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)
-		throw new RangeError(`From ${since} to ${until} by steps of ${stepMs} ms are no buckets that statistics come in.`);
+	const buckets = new Buckets(query);
 	const project = node.database.project(projectId);
 	const webhook = project && query.webhookId !== undefined && node.database.webhook(project.no, query.webhookId);
-	const tallies = Array.from({ length: count }, () => new Tally());
-	const total = new Tally();
-	let seqs: number[] | null = null;
-	if (project && webhook !== undefined) {
-		tally(node, project.no, webhook ? webhook.no : null, query, (at) => tallies[Math.floor((at - since) / stepMs)]!);
-		for (const each of tallies) total.addAll(each);
-		const times = [...tallies.map((_, i) => since + i * stepMs), until];
-		if (!webhook) seqs = times.map((time) => firstSeqAt(node, project.no, time));
-	}
-	const events = (from: number, to: number): number => (seqs === null ? 0 : seqs[to]! - seqs[from]!);
-	return {
-		buckets: tallies.map((each, i) => ({ at: since + i * stepMs, events: events(i, i + 1), ...each.counts() })),
-		total: { events: events(0, count), ...total.counts() },
-	};
+	if (project === undefined || webhook === undefined) return buckets.stats(null);
+	count(node, project.no, webhook ? webhook.no : null, query, buckets);
+	return buckets.stats(webhook ? null : buckets.times.map((time) => firstSeqAt(node, project.no, time)));
 }
 
-function tally(
+function count(
 	{ tables }: MemoryNode,
 	projectNo: number,
 	webhookNo: number | null,
-	{ since, until, stepMs }: StatsQuery,
-	bucketOf: (at: number) => Tally,
+	query: StatsQuery,
+	buckets: Buckets,
 ): void {
-	const grain = stepMs % HOUR === 0 ? HOUR : MINUTE;
+	const grain = grainOf(query);
 	const place = (time: number) => ({
 		...{ projectNo, grain, at: time / grain },
 		...{ webhookNo: 0, status: 0, responseClass: Number.NEGATIVE_INFINITY },
 	});
-	for (const row of tables.stats.by.place.ascending(place(since), place(until)))
-		if (webhookNo === null || row.webhookNo === webhookNo) bucketOf(row.at * grain).add(row);
+	for (const row of tables.stats.by.place.ascending(place(query.since), place(query.until)))
+		if (webhookNo === null || row.webhookNo === webhookNo) {
+			const { at, status, responseClass, n } = row;
+			buckets.add(at * grain, { status, class: responseClass, n });
+		}
 }
 
 /** The first event appended at this time or later, or the number that comes next. Times rise with `seq`. */
@@ -62,26 +46,4 @@ function firstSeqAt({ tables }: MemoryNode, projectNo: number, time: number): nu
 		}
 	}
 	return found;
-}
-
-/** The attempts of a bucket. */
-class Tally {
-	readonly #ended = { delivered: 0, retrying: 0, failed: 0 };
-	readonly #times = new ResponseTimes();
-
-	add({ status, responseClass, n }: StatRow): void {
-		this.#ended[statusOf(status)] += n;
-		this.#times.add(responseClass, n);
-	}
-
-	addAll(other: Tally): void {
-		this.#ended.delivered += other.#ended.delivered;
-		this.#ended.retrying += other.#ended.retrying;
-		this.#ended.failed += other.#ended.failed;
-		this.#times.addAll(other.#times);
-	}
-
-	counts(): AttemptCounts {
-		return { ...this.#ended, p50Ms: this.#times.percentile(0.5), p95Ms: this.#times.percentile(0.95) };
-	}
 }

@@ -26,7 +26,7 @@ import { EpochEnded, type EpochMemory } from "../leases/epochs.ts";
 import { KnownDays } from "../retention/partitions.ts";
 import { isConflict, isConnectionLost, isWayLost, storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
-import { NameCache } from "./name-cache.ts";
+import { NameCache } from "./names.ts";
 import { Probe } from "./probe.ts";
 import { Session } from "./session.ts";
 

@@ -20,3 +20,20 @@ const SPECIAL = /["\\]/g;
 
 /** PostgreSQL's text holds every character but NUL; texts that come from outside may have it. */
 export const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
+
+/** Many byte strings as one parameter, with where each of them begins (from 0) and how long it is. */
+export interface Packed {
+	readonly bytes: Buffer;
+	readonly starts: readonly number[];
+	readonly lengths: readonly number[];
+}
+
+export function pack(parts: readonly Uint8Array[]): Packed {
+	const lengths = parts.map((part) => part.length);
+	let end = 0;
+	const starts = lengths.map((length) => {
+		end += length;
+		return end - length;
+	});
+	return { bytes: Buffer.concat(parts, end), starts, lengths };
+}

@@ -1,7 +1,11 @@
 /** Runs a verb that is written once for both engines. */
+
 import type { Template } from "../../verbs/sql.ts";
-import { type NativeCall, runAsync, type Step, type Steps } from "../../verbs/verb.ts";
-import { findProject } from "./find.ts";
+import { type Natives, type Part, runAsync, type Steps } from "../../verbs/verb.ts";
+import { appendOfFacts } from "../facts/record.ts";
+import { lockProject, ringForChange } from "../lanes/lock.ts";
+import { holdLogs } from "../log/append-rows.ts";
+import { findProject } from "./names.ts";
 import type { Session } from "./session.ts";
 import { type Statement, sql } from "./sql.ts";
 import { LOCK_ACCOUNTS } from "./whole.ts";
@@ -17,22 +21,36 @@ function statementOf(template: Template): Statement {
 	return statement;
 }
 
-async function callNative(c: Session, call: NativeCall): Promise<unknown> {
-	switch (call[0]) {
-		case "findProject":
-			return findProject(c, call[1]);
-		case "lockAccounts":
-			return c.run(LOCK_ACCOUNTS);
-		case "tellPeers":
-			return c.changed.add(call[1]);
-	}
-}
+const OPEN_LOG = sql(`
+	WITH made AS (
+		SELECT no FROM posthorn.projects WHERE id = $1
+	), log AS (
+		INSERT INTO posthorn.logs (project_no) SELECT no FROM made
+	)
+	INSERT INTO posthorn.leases (project_no) SELECT no FROM made`);
 
-function perform(c: Session, step: Step): Promise<unknown> {
-	if ("call" in step) return callNative(c, step.call);
-	return Promise.all(step.queries.map(({ template, values }) => c.rows(statementOf(template), ...values)));
+type Natively = { readonly [K in keyof Natives]: (c: Session, ...args: Parameters<Natives[K]>) => Promise<unknown> };
+
+const NATIVES: Natively = {
+	findProject,
+	lockAccounts: (c) => c.run(LOCK_ACCOUNTS),
+	tellPeers: async (c, project) => c.changed.add(project),
+	openLog: (c, projectId) => c.run(OPEN_LOG, projectId),
+	holdLog: (c, project) => holdLogs(c, [project], true),
+	holdProject: (c, project) => lockProject(c, project),
+	wake: ringForChange,
+	async appendEvents(c, _, project, at, events) {
+		const [appended] = await appendOfFacts(c, project, [{ at, events }]);
+		return appended;
+	},
+};
+
+function perform(c: Session, part: Part): Promise<unknown> {
+	if ("template" in part) return c.rows(statementOf(part.template), ...part.values);
+	const [name, ...args] = part.call;
+	return (NATIVES[name] as (c: Session, ...args: unknown[]) => Promise<unknown>)(c, ...args);
 }
 
 export function runVerb<R>(c: Session, steps: Steps<R>): Promise<R> {
-	return runAsync(steps, (step) => perform(c, step));
+	return runAsync(steps, (part) => perform(c, part));
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
 import { connectionConfig } from "./connection.ts";
 import { isPartitionMissing } from "./errors.ts";
-import { NameCache } from "./name-cache.ts";
+import { NameCache } from "./names.ts";
 import { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 

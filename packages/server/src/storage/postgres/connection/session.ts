@@ -2,7 +2,7 @@ import type { PoolClient, QueryResult } from "pg";
 import { ClockOffset } from "../../shared/clock-offset.ts";
 import { storedGeneration, toGeneration } from "../../shared/generations.ts";
 import { withoutNul } from "./literals.ts";
-import type { NameCache } from "./name-cache.ts";
+import type { NameCache } from "./names.ts";
 import type { Statement } from "./sql.ts";
 
 /** A row as the driver gives it: bigint and integer as number, bytea as Buffer, json parsed. */

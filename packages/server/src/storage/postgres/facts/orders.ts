@@ -1,10 +1,11 @@
-import type { LogEvent, NewOrder, Order, Params, Recorded } from "../../port.ts";
-import { findProject } from "../connection/find.ts";
+import type { LogEvent, NewOrder, Params, Recorded } from "../../port.ts";
+import { earlier, factEvents, type RecordedFact, recorded } from "../../shared/facts.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { holdLogs } from "../log/append-rows.ts";
-import { appendOfFacts, bytesArray, earlier, eventsJson, eventsOf, recorded, storedId, type Told } from "./record.ts";
+import { appendOfFacts, bytesArray, storedId } from "./record.ts";
 
 const FIND_TOLD = sql(`
 	SELECT o.order_id, o.digest, o.at, o.events
@@ -25,10 +26,10 @@ export async function recordOrders(c: Session, { projectId, orders }: Params<"re
 	const keys = new Map(orders.map(({ customerKey }) => [hex(customerKey), customerKey]));
 	const [, rows, customers] = await Promise.all([
 		holdLogs(c, [project], true),
-		c.rows<Told & { order_id: string }>(FIND_TOLD, project, textArray([...ids])),
+		c.rows<RecordedFact & { order_id: string }>(FIND_TOLD, project, textArray([...ids])),
 		c.rows<{ key: Buffer }>(FIND_CUSTOMERS, project, bytesArray([...keys.values()])),
 	]);
-	const told = new Map<string, Told>(rows.map((row) => [row.order_id, row]));
+	const told = new Map<string, RecordedFact>(rows.map((row) => [row.order_id, row]));
 	const fresh = new Map<string, NewOrder>();
 	for (const order of orders) {
 		const id = storedId(order.orderId);
@@ -42,7 +43,7 @@ export async function recordOrders(c: Session, { projectId, orders }: Params<"re
 		if (before !== null) return before;
 		const appended = made.get(id)!;
 		// For those of the same id that follow.
-		told.set(id, { digest: Buffer.from(order.digest), at: order.at, events: eventsOf(appended) });
+		told.set(id, { digest: order.digest, at: order.at, events: factEvents(appended) });
 		return recorded(order.at, appended);
 	});
 }
@@ -85,7 +86,7 @@ async function record(
 			textArray([...fresh.keys()]),
 			bytesArray(orders.map(({ digest }) => digest)),
 			numberArray(orders.map(({ at }) => at)),
-			textArray(appended.map(eventsJson)),
+			textArray(appended.map((events) => JSON.stringify(factEvents(events)))),
 			numberArray(orders.map(({ amountCents }) => amountCents)),
 			textArray(orders.map(({ currency }) => currency)),
 			textArray(baskets),
@@ -97,18 +98,3 @@ async function record(
 }
 
 const hex = (key: Uint8Array): string => Buffer.from(key).toString("hex");
-
-export async function getOrder(c: Session, { projectId, orderId }: Params<"getOrder">): Promise<Order | null> {
-	const project = await findProject(c, projectId);
-	return project === null ? null : findOrder(c, project, orderId);
-}
-
-const FIND = sql(`
-	SELECT amount_cents, refunded_cents, currency FROM posthorn.store_orders WHERE project_no = $1 AND order_id = $2`);
-
-export async function findOrder(c: Session, projectNo: number, orderId: string): Promise<Order | null> {
-	type Found = { amount_cents: number; refunded_cents: number; currency: string };
-	const row = await c.row<Found>(FIND, projectNo, storedId(orderId));
-	if (row === undefined) return null;
-	return { amountCents: row.amount_cents, refundedCents: row.refunded_cents, currency: row.currency };
-}

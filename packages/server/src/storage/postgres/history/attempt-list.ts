@@ -1,8 +1,8 @@
 import type { Attempt, AttemptFilter, AttemptRows, AttemptSummary, Params } from "../../port.ts";
 import { toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
-import { findProject } from "../connection/find.ts";
 import { withoutNul } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { aboutMatching, askAboutMatching, type IdRange, scanFor } from "./attempt-ranges.ts";
 import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts";

@@ -5,11 +5,10 @@
  */
 import type { AttemptFilter, ResponseFilter } from "../../port.ts";
 import { NO_RESPONSE, statusesOf } from "../../shared/response-filter.ts";
-import { findWebhook } from "../connection/find.ts";
 import { idArray, numberArray } from "../connection/literals.ts";
+import { findTypes, findWebhook } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { type Statement, sql } from "../connection/sql.ts";
-import { findTypes } from "../connection/types.ts";
 import { findEventPlace } from "./delivery.ts";
 
 /** What a filter asks for besides its times. */

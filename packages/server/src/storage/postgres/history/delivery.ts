@@ -1,16 +1,7 @@
-import type { AttemptStatus } from "../../port.ts";
 import { statusOf } from "../../shared/attempt-codes.ts";
+import type { Standing } from "../../shared/delivery.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-
-/** Where a delivery stands. */
-export type Standing =
-	/** Its next attempt waits in a queue, or is under way from there. */
-	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
-	/** Its first attempt waits in the lane, or is under way. */
-	| { readonly kind: "in_lane" }
-	/** Nothing waits; the newest attempt says how it ended. */
-	| { readonly kind: "over"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
 
 const STANDING = sql(`
 	SELECT r.attempt AS waiting_attempt, r.replay AS waiting_replay, r.due_at, a.attempt, a.replay, a.status,

@@ -1,6 +1,6 @@
 import type { AttemptSummary, Params, WebhookHealth } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
-import { findProject } from "../connection/find.ts";
+import { findProject } from "../connection/names.ts";
 import type { Row, Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { summariesAt, toSummary } from "./attempt-rows.ts";

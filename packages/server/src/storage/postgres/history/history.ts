@@ -1,15 +1,13 @@
 import type { Attempt, Delivery, Params } from "../../port.ts";
 import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
-import { findProject, findWebhook } from "../connection/find.ts";
+import { deliveryOf, MAX_DELIVERY_ATTEMPTS } from "../../shared/delivery.ts";
 import { numberArray, withoutNul } from "../connection/literals.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { KINDS } from "./attempt-ranges.ts";
 import { attemptsAt, attemptsFrom, toAttempt } from "./attempt-rows.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
-
-/** All attempts of a delivery that are shown. */
-const MAX_DELIVERY_ATTEMPTS = 200;
 
 const GET = sql(
 	attemptsAt(`
@@ -46,17 +44,5 @@ export async function getDelivery(
 	]);
 	if (standing === null) return null;
 	const attempts = rows.map(toAttempt);
-	switch (standing.kind) {
-		case "in_lane":
-			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
-		case "queued": {
-			const { attempt, replay, dueAt } = standing;
-			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
-		}
-		case "over": {
-			const { attempt, replay, status } = standing;
-			const state = status === "delivered" ? "delivered" : "dead_lettered";
-			return { state, attempt, replay, nextRetryAt: null, attempts };
-		}
-	}
+	return deliveryOf(standing, attempts);
 }

@@ -3,17 +3,11 @@
  * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every
  * state of the database, so figures are always those of the last commit.
  */
+import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
 import type { Database } from "../connection/database.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { TRY_LOCK_STATS } from "../connection/whole.ts";
-
-/** Milliseconds; the grains in which attempts are counted. */
-export const MINUTE = 60_000;
-export const HOUR = 3_600_000;
-
-/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
-const MINUTES_KEPT_MS = 49 * HOUR;
 
 /** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
 const GATHERED = 30_000;

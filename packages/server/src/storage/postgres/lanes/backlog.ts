@@ -1,6 +1,6 @@
 import type { Backlog, Params } from "../../port.ts";
-import { findProject } from "../connection/find.ts";
 import { textArray } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { firstOfType, lastOfType } from "../history/type-ranges.ts";

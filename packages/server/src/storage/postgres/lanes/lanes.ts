@@ -1,7 +1,7 @@
 import type { LaneState, LoadedLanes, Params, Retry, WebhookStatus } from "../../port.ts";
 import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
 import { closingLane } from "../../shared/closing-lane.ts";
-import { findProject, findWebhook } from "../connection/find.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { readHandedOver } from "../leases/handover.ts";

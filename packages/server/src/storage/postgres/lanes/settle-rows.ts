@@ -1,12 +1,11 @@
 import type { LaneProgress, NewAttempt, Retry } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
-import { idArray, numberArray, textArray, withoutNul } from "../connection/literals.ts";
-import { pack } from "../connection/packed.ts";
+import { NOT_SENT, PER_OCTAVE } from "../../shared/response-times.ts";
+import { MINUTE } from "../../shared/stats.ts";
+import { idArray, numberArray, pack, textArray, withoutNul } from "../connection/literals.ts";
+import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { typeCode } from "../connection/types.ts";
-import { responseClass } from "../history/response-class.ts";
-import { MINUTE } from "../history/stats-roll-up.ts";
 import type { Place } from "./lock.ts";
 
 /** An attempt with the numbers of what it refers to. */
@@ -201,4 +200,9 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 		numberArray(lanes.map(({ position }) => position)),
 		textArray(lanes.map(({ open }) => numberArray(open))),
 	);
+}
+
+/** The class under which an attempt's response time is counted. */
+export function responseClass({ sent, responseMs }: { sent: object | null; responseMs: number }): number {
+	return sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
 }

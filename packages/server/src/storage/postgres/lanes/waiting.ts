@@ -1,7 +1,7 @@
 import type { Params, WaitingRetry } from "../../port.ts";
 import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
-import { findProject } from "../connection/find.ts";
 import { withoutNul } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 

@@ -6,8 +6,8 @@
 import type { HandedOver, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/attempt-codes.ts";
 import type { Connections } from "../connection/connections.ts";
-import { findProject, findWebhook } from "../connection/find.ts";
 import { numberArray } from "../connection/literals.ts";
+import { findProject, findWebhook } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { holdingOne, lockDeliveries, lockProject, ringForChange } from "../lanes/lock.ts";

@@ -2,16 +2,16 @@
  * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
  * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
  */
+import type { Clock } from "../../../base/clock.ts";
 import type { Lease, Params, Renewal } from "../../port.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isLocked } from "../connection/errors.ts";
-import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { holdingOne, lockProject } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";
-import { measureOffset } from "./clock-offset.ts";
 import { findInFlight, handOver } from "./handover.ts";
 
 /** What time it is. */
@@ -287,4 +287,13 @@ export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Pro
 	const compared = time.database === null ? measureOffset(c, node.clock) : null;
 	const [row] = await Promise.all([c.row<{ delay: number | null }>(NEXT_ALARM, time.database), compared]);
 	return row!.delay === null ? null : time.node + row!.delay;
+}
+
+const READ_CLOCK = sql("SELECT posthorn.now_ms() AS now");
+
+/** Compares the node's clock with the database's. */
+export async function measureOffset(c: Session, clock: Pick<Clock, "now">): Promise<void> {
+	const asked = clock.now();
+	const row = await c.row<{ now: number }>(READ_CLOCK);
+	c.offset.measured(row!.now, asked, clock.now());
 }

@@ -1,6 +1,6 @@
 import type { Acknowledgement, AlarmMark, NeighbourStorage } from "../../port.ts";
-import { findProject } from "../connection/find.ts";
 import { numberArray, textArray } from "../connection/literals.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import type { PostgresNode } from "../node.ts";

@@ -1,6 +1,5 @@
 import type { AppendRequest } from "../../port.ts";
-import { numberArray, textArray } from "../connection/literals.ts";
-import { pack } from "../connection/packed.ts";
+import { numberArray, pack, textArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { lastOfType } from "../history/type-ranges.ts";

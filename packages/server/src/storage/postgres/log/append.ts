@@ -12,8 +12,7 @@
 import type { AppendRequest, AppendResult, Params } from "../../port.ts";
 import type { Connections } from "../connection/connections.ts";
 import { isConnectionLost, isLocked } from "../connection/errors.ts";
-import { findProject } from "../connection/find.ts";
-import { internTypes, typeCode } from "../connection/types.ts";
+import { findProject, internTypes, typeCode } from "../connection/names.ts";
 import { appendAgainstLog, lockedResult } from "./append-repeated.ts";
 import { appendRows, holdLogs, type Resolved } from "./append-rows.ts";
 

@@ -1,9 +1,8 @@
 import type { LogEnd, LogEvent, Params } from "../../port.ts";
-import { findProject } from "../connection/find.ts";
 import { numberArray } from "../connection/literals.ts";
+import { findProject, findTypes } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { findTypes } from "../connection/types.ts";
 import { firstOfType } from "../history/type-ranges.ts";
 import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 

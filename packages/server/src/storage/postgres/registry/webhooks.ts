@@ -1,14 +1,14 @@
 /** Changes of webhooks: each holds all of its project, so that lanes and queues stand still meanwhile. */
 import type { Params, Webhook } from "../../port.ts";
-import { findProject } from "../connection/find.ts";
+import { getWebhook } from "../../verbs/webhooks.ts";
 import { numberArray } from "../connection/literals.ts";
+import { findProject, typeCode } from "../connection/names.ts";
+import { runVerb } from "../connection/run-verb.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { typeCode } from "../connection/types.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";
 import { findLiveWebhook } from "../replay/replay.ts";
-import { getWebhook } from "./webhook-rows.ts";
 
 const COUNT = sql(`
 	SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = $1 AND deleted_at IS NULL`);
@@ -71,19 +71,7 @@ export async function updateWebhook(
 		...(patch.from === "now" ? [c.run(MOVE_TO_END, project, webhook, lastSeq)] : []),
 		ringForChange(c, project),
 	]);
-	return getWebhook(c, { projectId, webhookId });
-}
-
-const ROTATE = sql("UPDATE posthorn.webhooks SET sealed_digest = $3 WHERE project_no = $1 AND no = $2");
-
-export async function rotateSecret(
-	c: Session,
-	{ projectId, webhookId, sealedDigest }: Params<"rotateSecret">,
-): Promise<boolean> {
-	const found = await holdWebhook(c, projectId, webhookId);
-	if (found === null) return false;
-	await Promise.all([c.run(ROTATE, found.project, found.webhook, sealedDigest), ringForChange(c, found.project)]);
-	return true;
+	return runVerb(c, getWebhook({ projectId, webhookId }));
 }
 
 const DELETE = sql(`

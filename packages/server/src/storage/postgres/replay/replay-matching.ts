@@ -1,7 +1,7 @@
 import type { MatchingReplays, ReplayedPage, ReplaySelection } from "../../port.ts";
 import { STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
-import { findProject } from "../connection/find.ts";
+import { findProject } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { AT_PLACE, aboutMatching, askAboutMatching, type IdRange } from "../history/attempt-ranges.ts";
 import { lockProject } from "../lanes/lock.ts";

@@ -1,11 +1,10 @@
 import type { Params, ReplayResult, RetryQueue, TestEventResult } from "../../port.ts";
 import { QUEUE_CODE, STATUS_CODE, toAttemptId, toStoredId } from "../../shared/attempt-codes.ts";
 import { idRange } from "../../shared/id-range.ts";
-import { findProject, findWebhook } from "../connection/find.ts";
 import { numberArray } from "../connection/literals.ts";
+import { findProject, findWebhook, typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
-import { typeCode } from "../connection/types.ts";
 import { findEventPlace, standingOf } from "../history/delivery.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";

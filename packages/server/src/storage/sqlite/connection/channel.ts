@@ -3,7 +3,7 @@ import type { Bag } from "../../../base/bag.ts";
 import { StorageError } from "../../port.ts";
 import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
-import { transferOf } from "./packed.ts";
+import { transferOf } from "./wire.ts";
 
 /** The thread's program: beside this file, compiled as it is. */
 function programOf(role: WorkerSetup["role"]): URL {

@@ -1,15 +1,23 @@
 /** Runs a verb that is written once for both engines. */
 import type { SQLInputValue, StatementSync } from "node:sqlite";
 import type { Query, Row } from "../../verbs/sql.ts";
-import { type Natives, runSync, type Step, type Steps } from "../../verbs/verb.ts";
+import { type Natives, runSync, type Steps } from "../../verbs/verb.ts";
+import { appendOfFact } from "../facts/record.ts";
+import { ringForChange } from "../leases/alarm.ts";
 import type { Connection } from "./connection.ts";
 
 /** Columns that hold what SQLite has no type for, by table. */
-const CONVERTED: Readonly<Record<string, (value: string | number) => unknown>> = {
+const json = (text: string | number | null): unknown => (text === null ? null : JSON.parse(text as string));
+const CONVERTED: Readonly<Record<string, (value: string | number | null) => unknown>> = {
 	"projects.developer": Boolean,
 	"accounts.operator": Boolean,
 	"sessions.by_link": Boolean,
-	"audit.detail": (text) => JSON.parse(text as string),
+	"audit.detail": json,
+	"store_refunds.events": json,
+	"store_chargebacks.events": json,
+	"store_deliverables.events": json,
+	"store_subscriptions.events": json,
+	"store_subscriptions.cancel_events": json,
 };
 
 type Convert = (row: Row) => Row;
@@ -25,7 +33,7 @@ function converterOf(statement: StatementSync): Convert | null {
 		return convert === undefined ? [] : [{ name, convert }];
 	});
 	const convert = (row: Row): Row => {
-		for (const { name, convert } of columns) row[name] = convert(row[name] as string | number);
+		for (const { name, convert } of columns) row[name] = convert(row[name] as string | number | null);
 		return row;
 	};
 	const converter = columns.length === 0 ? null : convert;
@@ -33,7 +41,7 @@ function converterOf(statement: StatementSync): Convert | null {
 	return converter;
 }
 
-function runQuery(c: Connection, { template, values }: Query): Row[] {
+function runQuery(c: Connection, { template, values }: Query<unknown>): Row[] {
 	const statement = c.sql(template.text("sqlite"));
 	const sent = values.map((value): SQLInputValue => (typeof value === "boolean" ? Number(value) : value));
 	const rows: Row[] = statement.all(...sent);
@@ -41,18 +49,30 @@ function runQuery(c: Connection, { template, values }: Query): Row[] {
 	return convert === null ? rows : rows.map(convert);
 }
 
+type Perform = {
+	readonly [K in keyof Natives]: (c: Connection, ...args: Parameters<Natives[K]>) => ReturnType<Natives[K]>;
+};
+
+/** There is one writer, so everything is held. */
+const held = (): void => undefined;
+
+const NATIVES: Omit<Perform, "tellPeers"> = {
+	findProject: (c, projectId) => c.names.project(projectId),
+	lockAccounts: held,
+	// Both are in the project's row.
+	openLog: () => undefined,
+	holdLog: held,
+	holdProject: held,
+	wake: ringForChange,
+	appendEvents: (c, projectId, _, at, events) => appendOfFact(c, projectId, at, events),
+};
+
 /** @param tellPeers by default there are none: one process has the file */
 export function runVerb<R>(c: Connection, steps: Steps<R>, tellPeers: Natives["tellPeers"] = () => undefined): R {
-	return runSync(steps, (step: Step) => {
-		if ("queries" in step) return step.queries.map((query) => runQuery(c, query));
-		switch (step.call[0]) {
-			case "findProject":
-				return c.names.project(step.call[1]);
-			case "lockAccounts":
-				// There is one writer.
-				return undefined;
-			case "tellPeers":
-				return tellPeers(step.call[1]);
-		}
+	const natives: Perform = { ...NATIVES, tellPeers: (_, project) => tellPeers(project) };
+	return runSync(steps, (part) => {
+		if ("template" in part) return runQuery(c, part);
+		const [name, ...args] = part.call;
+		return (natives[name] as (c: Connection, ...args: unknown[]) => unknown)(c, ...args);
 	});
 }

@@ -14,8 +14,8 @@ import { commitTogether, type Outcome } from "./group-commit.ts";
 import { ExclusiveLock } from "./lock.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
 import { migrate } from "./migrate.ts";
-import { memoryOf, transferOf } from "./packed.ts";
 import { makeFile, makeFolder } from "./private-file.ts";
+import { memoryOf, transferOf } from "./wire.ts";
 
 /** Calls in one commit at most. */
 const MAX_BATCH_CALLS = 256;

@@ -1,6 +1,7 @@
-import type { NewOrder, Order, Params, Recorded } from "../../port.ts";
+import type { NewOrder, Params, Recorded } from "../../port.ts";
+import { earlier, factEvents, type RecordedFact, recorded } from "../../shared/facts.ts";
 import type { Connection } from "../connection/connection.ts";
-import { appendOfFact, earlier, factEvents, recorded } from "./record.ts";
+import { appendOfFact } from "./record.ts";
 
 export function recordOrders(c: Connection, { projectId, orders }: Params<"recordOrders">): Recorded[] {
 	const project = c.names.project(projectId);
@@ -12,7 +13,7 @@ function recordOrder(c: Connection, projectId: string, project: number, order: N
 	const before = c
 		.sql("SELECT digest, at, events FROM store_orders WHERE project_no = ? AND order_id = ?")
 		.get(project, orderId);
-	const known = earlier(before, digest);
+	const known = earlier(before && toFact(before), digest);
 	if (known !== null) return known;
 	const isFirst =
 		c
@@ -37,19 +38,6 @@ function recordOrder(c: Connection, projectId: string, project: number, order: N
 	return recorded(at, appended);
 }
 
-export function getOrder(c: Connection, { projectId, orderId }: Params<"getOrder">): Order | null {
-	const project = c.names.project(projectId);
-	return project === null ? null : findOrder(c, project, orderId);
-}
-
-export function findOrder(c: Connection, project: number, orderId: string): Order | null {
-	const row = c
-		.sql("SELECT amount_cents, refunded_cents, currency FROM store_orders WHERE project_no = ? AND order_id = ?")
-		.get(project, orderId);
-	if (row === undefined) return null;
-	return {
-		amountCents: row.amount_cents as number,
-		refundedCents: row.refunded_cents as number,
-		currency: row.currency as string,
-	};
+function toFact({ digest, at, events }: Record<string, unknown>): RecordedFact {
+	return { digest: digest as Uint8Array, at: at as number, events: JSON.parse(events as string) };
 }

@@ -1,16 +1,8 @@
 import type { AttemptStatus } from "../../port.ts";
 import { statusOf } from "../../shared/attempt-codes.ts";
+import type { Standing } from "../../shared/delivery.ts";
 import type { Connection } from "../connection/connection.ts";
 import { decodeOpen } from "../lanes/open-events.ts";
-
-/** Where a delivery stands. */
-export type Standing =
-	/** Its next attempt waits in a queue, or is under way from there. */
-	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }
-	/** Its first attempt waits in the lane, or is under way. */
-	| { readonly kind: "in_lane" }
-	/** Nothing waits; the newest attempt says how it ended. */
-	| { readonly kind: "over"; readonly attempt: number; readonly replay: number; readonly status: AttemptStatus };
 
 /** An event as deliveries refer to it. */
 export interface EventPlace {

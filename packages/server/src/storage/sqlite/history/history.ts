@@ -1,12 +1,10 @@
 import type { Attempt, AttemptRows, Delivery, Params } from "../../port.ts";
 import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
+import { deliveryOf, MAX_DELIVERY_ATTEMPTS } from "../../shared/delivery.ts";
 import type { Connection } from "../connection/connection.ts";
 import { findPage, pageOf } from "./attempt-list.ts";
 import { readAttempt } from "./attempt-rows.ts";
 import { findEventPlace, standingOf } from "./delivery.ts";
-
-/** All attempts of a delivery that are shown. */
-const MAX_DELIVERY_ATTEMPTS = 200;
 
 export function listAttempts(c: Connection, { projectId, filter, page }: Params<"listAttempts">): AttemptRows<Attempt> {
 	const found = findPage(c, projectId, filter, page);
@@ -47,17 +45,5 @@ export function getDelivery(c: Connection, { projectId, webhookId, eventId }: Pa
 		.all(project, event.seq, webhook)
 		.map((row) => readAttempt(c, row.no as number))
 		.reverse();
-	switch (standing.kind) {
-		case "in_lane":
-			return { state: "attempting", attempt: 1, replay: 0, nextRetryAt: null, attempts };
-		case "queued": {
-			const { attempt, replay, dueAt } = standing;
-			return { state: "attempting", attempt, replay, nextRetryAt: dueAt, attempts };
-		}
-		case "over": {
-			const { attempt, replay, status } = standing;
-			const state = status === "delivered" ? "delivered" : "dead_lettered";
-			return { state, attempt, replay, nextRetryAt: null, attempts };
-		}
-	}
+	return deliveryOf(standing, attempts);
 }

@@ -4,15 +4,9 @@
  * readers count what lies behind the mark themselves, so a figure is always that of the last commit. What lies there
  * stays little: a settle that finds {@link GATHERED} rows beyond the mark, its own included, moves it to the end.
  */
+import { NOT_SENT, PER_OCTAVE } from "../../shared/response-times.ts";
+import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
 import type { Connection } from "../connection/connection.ts";
-import { CLASS_OF_ATTEMPT } from "./response-classes.ts";
-
-/** Milliseconds; the grains in which attempts are counted. */
-export const MINUTE = 60_000;
-export const HOUR = 3_600_000;
-
-/** For how long attempts are counted by minute: two days, and what an hour that is under way adds. */
-const MINUTES_KEPT_MS = 49 * HOUR;
 
 /** Attempts that gather before they are counted: enough that most fall on counts of few rows. */
 const GATHERED = 2_000;
@@ -74,3 +68,8 @@ export function sweepStats(c: Connection, cutoff: number, now: number, limit: nu
 	const hours = sweep.run(HOUR, Math.floor(cutoff / HOUR), limit);
 	return minutes.changes === limit || hours.changes === limit;
 }
+
+/** The class of a row of `attempts`. */
+export const CLASS_OF_ATTEMPT = `
+	CASE WHEN sent_timestamp IS NULL THEN ${NOT_SENT}
+	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;

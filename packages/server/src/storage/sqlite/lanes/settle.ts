@@ -2,10 +2,10 @@ import type { LaneProgress } from "../../port.ts";
 import { STATUS_CODE, toStoredId } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isUniqueViolation } from "../connection/errors.ts";
+import type { AttemptRow, UnpackedSettlement } from "../connection/wire.ts";
 import { countGathered } from "../history/stats-roll-up.ts";
 import { decodeOpen, encodeOpen } from "./open-events.ts";
 import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
-import type { AttemptRow, UnpackedSettlement } from "./settle-wire.ts";
 
 type Verdict = "settled" | "stale";
 

@@ -1,8 +1,8 @@
 import type { HandedOver, Lease, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
+import type { UnpackedSettlement } from "../connection/wire.ts";
 import { settleAttempts } from "../lanes/settle.ts";
-import type { UnpackedSettlement } from "../lanes/settle-wire.ts";
 import { ringForChange } from "./alarm.ts";
 import type { LeaseTime } from "./leases.ts";
 

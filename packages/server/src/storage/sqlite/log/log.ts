@@ -1,8 +1,7 @@
 import type { LogEnd, Params } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
-import { pack } from "../connection/packed.ts";
+import { type EventRows, pack } from "../connection/wire.ts";
 import { mergedRanges } from "../history/merge.ts";
-import type { EventRows } from "./wire.ts";
 
 const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;

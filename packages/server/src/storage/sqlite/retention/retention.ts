@@ -7,7 +7,7 @@ import { decodeOpen } from "../lanes/open-events.ts";
 import { addToCounters } from "../lanes/retries.ts";
 import { ringForChange } from "../leases/alarm.ts";
 import type { LeaseTime } from "../leases/leases.ts";
-import { deleteRetries } from "../registry/registry.ts";
+import { deleteRetries } from "../registry/webhooks.ts";
 
 /** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
 const DISORDER_MS = 600_000;

@@ -1,53 +1,9 @@
-import type { Page, Params, Project, Webhook, WebhookStatus } from "../../port.ts";
+import type { Params, Webhook } from "../../port.ts";
+import { getWebhook } from "../../verbs/webhooks.ts";
 import type { Connection } from "../connection/connection.ts";
+import { runVerb } from "../connection/run-verb.ts";
 import { ringForChange } from "../leases/alarm.ts";
 import type { LeaseTime } from "../leases/leases.ts";
-
-const PROJECT = "id, name, developer, created_at";
-
-const toProject = (row: Record<string, unknown>): Project => ({
-	id: row.id as string,
-	name: row.name as string,
-	apps: row.developer === 1 ? ["developer"] : [],
-	createdAt: row.created_at as number,
-});
-
-export function createProject(c: Connection, project: Project): void {
-	const developer = project.apps.includes("developer") ? 1 : 0;
-	c.sql(`INSERT INTO projects (${PROJECT}) VALUES (?, ?, ?, ?)`).run(
-		project.id,
-		project.name,
-		developer,
-		project.createdAt,
-	);
-}
-
-export function getProject(c: Connection, { projectId }: Params<"getProject">): Project | null {
-	const row = c.sql(`SELECT ${PROJECT} FROM projects WHERE id = ?`).get(projectId);
-	return row === undefined ? null : toProject(row);
-}
-
-export function listProjects(c: Connection, page: Page): Project[] {
-	const list = c.sql(`SELECT ${PROJECT} FROM projects WHERE id > ? ORDER BY id LIMIT ?`);
-	return list.all(page.after ?? "", page.limit).map(toProject);
-}
-
-export function renameProject(c: Connection, { projectId, name }: Params<"renameProject">): Project | null {
-	c.sql("UPDATE projects SET name = ? WHERE id = ?").run(name, projectId);
-	return getProject(c, { projectId });
-}
-
-export function setDeveloperApp(c: Connection, { projectId, installed }: Params<"setDeveloperApp">): Project | null {
-	const project = c.names.project(projectId);
-	if (project === null) return null;
-	c.sql("UPDATE projects SET developer = ? WHERE no = ?").run(installed ? 1 : 0, project);
-	if (!installed)
-		c.sql("UPDATE webhooks SET status = 'paused' WHERE project_no = ? AND deleted_at IS NULL").run(project);
-	ringForChange(c, project);
-	return getProject(c, { projectId });
-}
-
-const WEBHOOK = "no, id, url, description, status, max_in_flight, created_at";
 
 export function createWebhook(
 	c: Connection,
@@ -88,38 +44,6 @@ function subscribe(c: Connection, webhookNo: number, events: readonly string[], 
 	for (const type of new Set(events)) insert.run(webhookNo, c.names.internType(type), lastSeq);
 }
 
-export function getWebhook(c: Connection, { projectId, webhookId }: Params<"getWebhook">): Webhook | null {
-	const project = c.names.project(projectId);
-	const row = c
-		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND id = ? AND deleted_at IS NULL`)
-		.get(project, webhookId);
-	return row === undefined ? null : toWebhook(c, projectId, row);
-}
-
-export function listWebhooks(c: Connection, { projectId, after = "", limit }: Params<"listWebhooks">): Webhook[] {
-	return c
-		.sql(`SELECT ${WEBHOOK} FROM webhooks WHERE project_no = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?`)
-		.all(c.names.project(projectId), after, limit)
-		.map((row) => toWebhook(c, projectId, row));
-}
-
-function toWebhook(c: Connection, projectId: string, row: Record<string, unknown>): Webhook {
-	return {
-		id: row.id as string,
-		projectId,
-		url: row.url as string,
-		description: row.description as string,
-		events: c
-			.sql("SELECT type FROM subscriptions WHERE webhook_no = ?")
-			.all(row.no as number)
-			.map(({ type }) => c.names.typeName(type as number))
-			.sort(),
-		status: row.status as WebhookStatus,
-		maxInFlight: row.max_in_flight as number,
-		createdAt: row.created_at as number,
-	};
-}
-
 export function updateWebhook(c: Connection, { projectId, webhookId, patch }: Params<"updateWebhook">): Webhook | null {
 	const found = findWebhook(c, projectId, webhookId);
 	if (found === null) return null;
@@ -145,15 +69,7 @@ export function updateWebhook(c: Connection, { projectId, webhookId, patch }: Pa
 	if (patch.from === "now")
 		c.sql("UPDATE lanes SET position = ?1, open = NULL, skip_through = ?1 WHERE webhook_no = ?2").run(lastSeq, no);
 	ringForChange(c, projectNo);
-	return getWebhook(c, { projectId, webhookId });
-}
-
-export function rotateSecret(c: Connection, { projectId, webhookId, sealedDigest }: Params<"rotateSecret">): boolean {
-	const found = findWebhook(c, projectId, webhookId);
-	if (found === null) return false;
-	c.sql("UPDATE webhooks SET sealed_digest = ? WHERE no = ?").run(sealedDigest, found.no);
-	ringForChange(c, found.projectNo);
-	return true;
+	return runVerb(c, getWebhook({ projectId, webhookId }));
 }
 
 export function deleteWebhook(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryOf, pack, transferOf, unpack } from "./packed.ts";
+import { memoryOf, pack, transferOf, unpack } from "./wire.ts";
 
 const bytesOf = (length: number, value: number) => new Uint8Array(length).fill(value);
 
