@@ -4,12 +4,12 @@ import type { DatabaseObserver } from "../port/observer.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
 import type { Database } from "./connection/database.ts";
 import { internTypes } from "./connection/names.ts";
-import { ProjectWrites } from "./connection/project-writes.ts";
 import type { Session } from "./connection/session.ts";
 import { StatsRollUp } from "./history/stats-roll-up.ts";
 import type { WaitingRoom } from "./lanes/lock.ts";
 import { RightOfWay } from "./lanes/right-of-way.ts";
 import { FIRST_TURN, type LeaseTime, type RungTurn } from "./leases/leases.ts";
+import { ProjectWrites } from "./project-writes.ts";
 import { AttemptSweep } from "./retention/attempts.ts";
 
 export interface NodeOptions {

@@ -3,7 +3,6 @@ import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Mode, Verb as SharedVerb, Steps } from "../verbs/verb.ts";
 import type { Connections, PoolName } from "./connection/connections.ts";
-import { runVerb } from "./connection/run-verb.ts";
 import type { Session } from "./connection/session.ts";
 import * as baskets from "./facts/baskets.ts";
 import * as orders from "./facts/orders.ts";
@@ -24,6 +23,7 @@ import { createWebhook, deleteWebhook, updateWebhook } from "./registry/webhooks
 import * as replay from "./replay/replay.ts";
 import * as matching from "./replay/replay-matching.ts";
 import { sweepEvents } from "./retention/events.ts";
+import { runVerb } from "./run-verb.ts";
 
 /** Runs on a connection, within the transaction if there is one. */
 type Work<P, R> = (c: Session, p: P, node: PostgresNode) => Promise<R>;

@@ -10,7 +10,6 @@ import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Verb as SharedVerb, Steps } from "../verbs/verb.ts";
 import type { Channel } from "./connection/channel.ts";
 import type { Connection } from "./connection/connection.ts";
-import { runVerb } from "./connection/run-verb.ts";
 import {
 	packAppends,
 	packResults,
@@ -39,6 +38,7 @@ import * as webhooks from "./registry/webhooks.ts";
 import * as replay from "./replay/replay.ts";
 import * as matching from "./replay/replay-matching.ts";
 import { sweepAttempts, sweepEvents } from "./retention/retention.ts";
+import { runVerb } from "./run-verb.ts";
 
 type Thread = "writer" | "reader";
 

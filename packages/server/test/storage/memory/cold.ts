@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Connection } from "../../../src/storage/sqlite/connection/connection.ts";
 import { commitTogether } from "../../../src/storage/sqlite/connection/group-commit.ts";
 import { migrate } from "../../../src/storage/sqlite/connection/migrate.ts";
-import { runVerb } from "../../../src/storage/sqlite/connection/run-verb.ts";
+import { runVerb } from "../../../src/storage/sqlite/run-verb.ts";
 import { type ColdStorage, VERBS } from "../../../src/storage/verbs/index.ts";
 import { bind, type Mode, type Natives, type Steps } from "../../../src/storage/verbs/verb.ts";
 import type { MemoryNode } from "./node.ts";

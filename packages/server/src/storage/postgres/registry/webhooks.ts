@@ -3,12 +3,12 @@ import type { Params, Webhook } from "../../port.ts";
 import { getWebhook } from "../../verbs/webhooks.ts";
 import { numberArray } from "../connection/literals.ts";
 import { findProject, typeCode } from "../connection/names.ts";
-import { runVerb } from "../connection/run-verb.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { lockProject, ringForChange } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";
 import { findLiveWebhook } from "../replay/replay.ts";
+import { runVerb } from "../run-verb.ts";
 
 const COUNT = sql(`
 	SELECT count(*) AS count FROM posthorn.webhooks WHERE project_no = $1 AND deleted_at IS NULL`);

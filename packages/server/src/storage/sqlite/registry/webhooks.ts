@@ -1,9 +1,9 @@
 import type { Params, Webhook } from "../../port.ts";
 import { getWebhook } from "../../verbs/webhooks.ts";
 import type { Connection } from "../connection/connection.ts";
-import { runVerb } from "../connection/run-verb.ts";
 import { ringForChange } from "../leases/alarm.ts";
 import type { LeaseTime } from "../leases/leases.ts";
+import { runVerb } from "../run-verb.ts";
 
 export function createWebhook(
 	c: Connection,

@@ -1,7 +1,7 @@
-import { PROJECT_WRITES } from "../../../base/budgets.ts";
-import { FairQueue } from "../../../base/fair-queue.ts";
-import { StorageError } from "../../port.ts";
-import { isLocked, LOCKED } from "./errors.ts";
+import { PROJECT_WRITES } from "../../base/budgets.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
+import { StorageError } from "../port.ts";
+import { isLocked, LOCKED } from "./connection/errors.ts";
 
 const BUSY = "Too many changes of this project wait for the database.";
 

@@ -1,10 +1,10 @@
 /** Runs a verb that is written once for both engines. */
 import type { SQLInputValue, StatementSync } from "node:sqlite";
-import type { Query, Row } from "../../verbs/sql.ts";
-import { type Natives, runSync, type Steps } from "../../verbs/verb.ts";
-import { appendOfFact } from "../facts/record.ts";
-import { ringForChange } from "../leases/alarm.ts";
-import type { Connection } from "./connection.ts";
+import type { Query, Row } from "../verbs/sql.ts";
+import { type Natives, runSync, type Steps } from "../verbs/verb.ts";
+import type { Connection } from "./connection/connection.ts";
+import { appendOfFact } from "./facts/record.ts";
+import { ringForChange } from "./leases/alarm.ts";
 
 /** Columns that hold what SQLite has no type for, by table. */
 const json = (text: string | number | null): unknown => (text === null ? null : JSON.parse(text as string));

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
-import { until } from "../../../../../testkit/src/until.ts";
-import { START, type World } from "../../../../test/storage/conformance/world.ts";
-import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
-import { PROJECT_WRITES } from "../../../base/budgets.ts";
-import type { PostgresStorage } from "../index.ts";
+import { PostgresServer, START_TIMEOUT_MS } from "../../../../testkit/src/postgres.ts";
+import { until } from "../../../../testkit/src/until.ts";
+import { START, type World } from "../../../test/storage/conformance/world.ts";
+import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
+import { PROJECT_WRITES } from "../../base/budgets.ts";
+import type { PostgresStorage } from "./index.ts";
 
 const WRITES = 100;
 

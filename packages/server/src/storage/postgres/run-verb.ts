@@ -1,14 +1,14 @@
 /** Runs a verb that is written once for both engines. */
 
-import type { Template } from "../../verbs/sql.ts";
-import { type Natives, type Part, runAsync, type Steps } from "../../verbs/verb.ts";
-import { appendOfFacts } from "../facts/record.ts";
-import { lockProject, ringForChange } from "../lanes/lock.ts";
-import { holdLogs } from "../log/append-rows.ts";
-import { findProject } from "./names.ts";
-import type { Session } from "./session.ts";
-import { type Statement, sql } from "./sql.ts";
-import { LOCK_ACCOUNTS } from "./whole.ts";
+import type { Template } from "../verbs/sql.ts";
+import { type Natives, type Part, runAsync, type Steps } from "../verbs/verb.ts";
+import { findProject } from "./connection/names.ts";
+import type { Session } from "./connection/session.ts";
+import { type Statement, sql } from "./connection/sql.ts";
+import { LOCK_ACCOUNTS } from "./connection/whole.ts";
+import { appendOfFacts } from "./facts/record.ts";
+import { lockProject, ringForChange } from "./lanes/lock.ts";
+import { holdLogs } from "./log/append-rows.ts";
 
 const statements = new WeakMap<Template, Statement>();
 
