@@ -13,10 +13,10 @@ test("the first visit sets up the operator, who makes a project and installs the
 	await page.getByLabel("Your name").fill("Olga Operator");
 	await page.getByLabel("E-mail").fill("olga@example.com");
 	await page.getByLabel(/^Password/).fill("short");
-	await page.getByRole("button", { name: "Create account and begin" }).click();
+	await page.getByRole("button", { name: "Create account" }).click();
 	await expect(page.getByText(/10 characters or more|at least 10/).last()).toBeVisible();
 	await page.getByLabel(/^Password/).fill(PASSWORD);
-	await page.getByRole("button", { name: "Create account and begin" }).click();
+	await page.getByRole("button", { name: "Create account" }).click();
 
 	await expect(page).toHaveURL(/\/projects$/);
 	await page.getByRole("button", { name: "New project" }).click();

@@ -30,7 +30,7 @@ test("a failing delivery is watched to its Failed badge, understood, and replaye
 	await expectAccessible(page);
 	await table.getByRole("link", { name: "purchase.completed" }).first().click();
 	const drawer = page.getByRole("dialog");
-	await expect(drawer).toContainText("The receiver answered 500");
+	await expect(drawer).toContainText("The receiver returned 500");
 	await expect(drawer).toContainText("the database is read-only");
 	await expect(drawer).toContainText("X-Service-Signature");
 	await expect(drawer).toContainText(event.id);
@@ -40,7 +40,7 @@ test("a failing delivery is watched to its Failed badge, understood, and replaye
 	await expect(drawer).toHaveCount(0);
 
 	await page.goto(dashboard.project(`/webhooks/${id}`));
-	await expect(page.getByText(/Answering 500 since/)).toBeVisible();
+	await expect(page.getByText(/Returning 500 since/)).toBeVisible();
 	await expectAccessible(page);
 	receiver.respondWith(() => ({ status: 200 }));
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
@@ -66,7 +66,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	await table.getByRole("link", { name: "purchase.completed" }).first().click();
 	const drawer = page.getByRole("dialog");
 	await expect(drawer).toContainText("The receiver refused the connection");
-	await expect(drawer).toContainText("Nothing was sent: no connection came about");
+	await expect(drawer).toContainText("Nothing was sent: no connection was established");
 	await expect(drawer.getByRole("table", { name: "Request headers" })).toHaveCount(0);
 	await expect(drawer.getByRole("button", { name: "Copy as curl" })).toHaveCount(0);
 	await expectAccessible(page);
@@ -74,7 +74,7 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1 of 3");
 	// Nobody answered: there is no response time to tell of.
-	await expect(page.getByText("Nothing was sent in this time")).toBeVisible();
+	await expect(page.getByText("Nothing was sent in this period")).toBeVisible();
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
 	await expect(page.getByRole("dialog")).toContainText("with up to 3 attempts each");
 });
@@ -132,7 +132,7 @@ test("filters live in the address, and what they find is replayed after it was c
 	const delivered = shop.path(`/attempts/count?webhook_id=${id}&status=delivered`);
 	await expect.poll(async () => (await shop.get(delivered)).body.count).toBe(2);
 
-	await page.getByRole("button", { name: "Replay everything that matches" }).click();
+	await page.getByRole("button", { name: "Replay all matching" }).click();
 	await expect(dialog).toContainText("3 deliveries");
 	await expectAccessible(page);
 	await dialog.getByRole("button", { name: /^Replay/ }).click();

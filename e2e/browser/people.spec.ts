@@ -8,7 +8,7 @@ async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: 
 	const dialog = page.getByRole("dialog");
 	await dialog.getByRole("radio", { name: new RegExp(role, "i") }).check();
 	await expectAccessible(page);
-	await dialog.getByRole("button", { name: "Make link" }).click();
+	await dialog.getByRole("button", { name: "Create link" }).click();
 	const url = (await dialog.getByTestId("secret").textContent()) ?? "";
 
 	const context = await browser.newContext();
@@ -84,7 +84,7 @@ test("a developer works with webhooks and keys, but not with members", async ({ 
 	const key = (await dialog.getByTestId("secret").textContent()) ?? "";
 	expect(key).toMatch(/^phk_/);
 	await expectAccessible(developer);
-	await dialog.getByLabel("I have stored it").check();
+	await dialog.getByLabel("I've stored it").check();
 	await dialog.getByRole("button", { name: "Done" }).click();
 	const call = () =>
 		fetch(dashboard.url + dashboard.shop.path("/webhooks"), { headers: { authorization: `Bearer ${key}` } });

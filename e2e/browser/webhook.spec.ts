@@ -42,7 +42,7 @@ test("a webhook is registered, shows its secret once, and receives what it can v
 	// It cannot be closed by a slip.
 	await page.keyboard.press("Escape");
 	await expect(dialog).toBeVisible();
-	await dialog.getByLabel("I have stored it").check();
+	await dialog.getByLabel("I've stored it").check();
 	await dialog.getByRole("button", { name: "Done" }).click();
 	await expect(page.getByRole("heading", { name: "Accounting", level: 1 })).toBeVisible();
 	expect(await page.content()).not.toContain(secret);

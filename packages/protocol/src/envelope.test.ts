@@ -30,7 +30,7 @@ describe("encodeEnvelope", () => {
 		);
 	});
 
-	it("says what it was given, whatever that is", () => {
+	it("contains its input, for any input", () => {
 		fc.assert(
 			fc.property(envelope, (given) => {
 				const read: unknown = JSON.parse(encodeEnvelope(given).toString());
@@ -52,7 +52,7 @@ describe("encodeEnvelope", () => {
 });
 
 describe("sameContent", () => {
-	it("holds for the same event, at another time only if the time was not given", () => {
+	it("holds for the same event, with another time only if none was given", () => {
 		fc.assert(
 			fc.property(envelope, time, (given, later) => {
 				const stored = encodeEnvelope(given);

@@ -30,7 +30,7 @@ describe("requestHeaders", () => {
 });
 
 describe("isBrand", () => {
-	it.each([DEFAULT_BRAND, "a", "A1", "my-Shop-2", "a--b", "x".repeat(32)])("takes %j", (text) => {
+	it.each([DEFAULT_BRAND, "a", "A1", "my-Shop-2", "a--b", "x".repeat(32)])("accepts %j", (text) => {
 		expect(isBrand(text)).toBe(true);
 	});
 

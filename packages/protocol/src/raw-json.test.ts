@@ -77,7 +77,7 @@ function parsedSource(source: string | undefined): unknown {
 }
 
 describe("memberSource", () => {
-	it("gives text that parses to what the document's member parses to, without space around it", () => {
+	it("returns text that parses to what the document's member parses to, without space around it", () => {
 		fc.assert(
 			fc.property(
 				fc.oneof(object, value),
@@ -114,7 +114,7 @@ describe("memberSource", () => {
 		'{ "a" :\n[1 , 2]\t}',
 		'"\\u0061\\/\\\\"',
 		"null",
-	])("keeps %s as it is written", (source) => {
+	])("keeps the notation of %s", (source) => {
 		expect(memberSource(`{"data":${source}}`, "data")).toBe(source);
 		expect(memberSource(` { "data" : ${source} , "id" : "evt_1" } `, "data")).toBe(source);
 	});
@@ -126,19 +126,19 @@ describe("memberSource", () => {
 		expect(memberSource("{}", "data")).toBeUndefined();
 	});
 
-	it("lets the last of equal keys win, also across spellings", () => {
+	it("uses the last of equal keys, even if they are spelled differently", () => {
 		expect(memberSource('{"data":1,"d\\u0061ta":2}', "data")).toBe("2");
 		expect(memberSource('{"d\\u0061ta":2,"data":{"data":3},"date":4}', "data")).toBe('{"data":3}');
 	});
 
-	it("takes nesting far deeper than the stack", () => {
+	it("accepts nesting far deeper than the stack", () => {
 		const deep = "[".repeat(400_000) + "]".repeat(400_000);
 		const chain = `${'{"data":'.repeat(100_000)}1${"}".repeat(100_000)}`;
 		expect(memberSource(`{"x":${chain},"data":${deep}}`, "data")).toBe(deep);
 		expect(memberSource(`{"data":${chain}}`, "data")).toBe(chain);
 	});
 
-	it("refuses text that breaks off instead of running on", () => {
+	it("refuses truncated text instead of running on", () => {
 		for (const text of ['{"data":"a', '{"data":{"b":1', '{"dat']) {
 			expect(() => memberSource(text, "data")).toThrow(SyntaxError);
 		}
@@ -146,7 +146,7 @@ describe("memberSource", () => {
 });
 
 describe("eventSources", () => {
-	it("answers as JSON.parse does for every element", () => {
+	it("agrees with JSON.parse for every element", () => {
 		const list = fc
 			.array(fc.tuple(space, fc.oneof(object, value), space), { maxLength: 6 })
 			.map((elements) => `[${elements.map((parts) => parts.join("")).join(",")}]`);

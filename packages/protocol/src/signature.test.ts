@@ -17,7 +17,7 @@ function signWith(secret: string, timestamp: number | string, body: Uint8Array):
 }
 
 describe("createSecret", () => {
-	it("makes 70 characters, new ones each time", () => {
+	it("creates 70 characters, different ones each time", () => {
 		const secrets = Array.from({ length: 100 }, () => createSecret());
 		for (const secret of secrets) expect(secret).toMatch(SECRET);
 		expect(new Set(secrets).size).toBe(secrets.length);
@@ -58,7 +58,7 @@ describe("sign", () => {
 		},
 	);
 
-	it("signs with each of several keys in turn, whatever the one before it signed", () => {
+	it("signs with several keys in turn, independently of previous signatures", () => {
 		const secrets = Array.from({ length: 5 }, () => createSecret());
 		const keys = secrets.map((secret) => signingKey(secretDigest(secret)));
 		for (let round = 0; round < 3; round++)
@@ -75,7 +75,7 @@ describe("sign", () => {
 		expect(JSON.stringify(key)).toBe("{}");
 	});
 
-	it("takes no key but a SHA-256 digest", () => {
+	it("only accepts a SHA-256 digest as key", () => {
 		for (const size of [0, 31, 33, 70]) expect(() => signingKey(new Uint8Array(size))).toThrow(RangeError);
 	});
 });

@@ -46,7 +46,7 @@ const problem = async (promise: Promise<unknown>): Promise<ApiError> => {
 	return error;
 };
 
-it("fills paths, encodes what it fills in, and leaves empty values of the query out", () => {
+it("fills in and encodes path parameters, and omits empty query values", () => {
 	const url = callUrl("/v1/projects/{project_id}/attempts", {
 		path: { project_id: "proj/1" },
 		query: { status: "failed", type: "", cursor: null, since: undefined, limit: 50 },
@@ -55,7 +55,7 @@ it("fills paths, encodes what it fills in, and leaves empty values of the query 
 	expect(() => callUrl("/v1/projects/{project_id}", {})).toThrow("project_id");
 });
 
-it("sends the CSRF token with what changes something, and never with what reads", async () => {
+it("sends the CSRF token with changes, and never with reads", async () => {
 	const seen: (string | undefined)[] = [];
 	answer = (request, response) => {
 		seen.push(request.headers["x-csrf-token"] as string | undefined);
@@ -68,7 +68,7 @@ it("sends the CSRF token with what changes something, and never with what reads"
 	expect(seen).toEqual([undefined, "token-1", "token-1"]);
 });
 
-it("throws the problem that was answered", async () => {
+it("throws the problem from the response", async () => {
 	answer = (_, response) => {
 		response.writeHead(429, { "content-type": "application/problem+json", "retry-after": "7" });
 		response.end(
@@ -99,13 +99,13 @@ it("turns a response that isn't a problem document, such as a proxy's, into a pr
 	expect(error.detail).toContain("502");
 });
 
-it("says so when nothing answers", async () => {
+it("reports that there was no response", async () => {
 	answer = (request) => request.socket.destroy();
 	const error = await problem(callApi("GET", `${origin}/v1/a`));
 	expect(error).toMatchObject({ status: 0, code: "unreachable" });
 });
 
-it("forgets the session and what it saw when it has ended", async () => {
+it("clears the session and its data once it has ended", async () => {
 	rememberSession(SESSION);
 	queryClient.setQueryData(["project", "proj_1", "webhooks"], ["seen"]);
 	answer = (_, response) => response.writeHead(401).end();

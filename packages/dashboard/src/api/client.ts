@@ -69,7 +69,7 @@ function problemOf(text: string, { status, statusText }: Response): ProblemBody 
 		type: "about:blank",
 		title: statusText === "" ? `Answered ${status}` : statusText,
 		status,
-		detail: `The service answered ${status} without saying why. Try again; if it stays so, look into its log.`,
+		detail: `The service returned ${status} without an explanation. Try again. If it keeps happening, check the service's log.`,
 		errors: [],
 	};
 	const body = parse(text);

@@ -40,8 +40,8 @@ export const isStatus = (error: unknown, ...statuses: number[]): error is ApiErr
 
 export const UNREACHABLE: ProblemBody = {
 	type: "/problems/unreachable",
-	title: "The service does not answer",
+	title: "The service isn't responding",
 	status: 0,
-	detail: "Nothing answered. Check your connection and that the service runs, then try again.",
+	detail: "There was no response. Check your connection and that the service is running, then try again.",
 	errors: [],
 };

@@ -3,7 +3,7 @@ import { api } from "./client.ts";
 import { projectKey } from "./keys.ts";
 import type { Schemas } from "./operation.ts";
 
-/** How far back figures reach: 60 minutes, 24 hours or 30 days. */
+/** Time range figures reach: 60 minutes, 24 hours or 30 days. */
 export const STATS_RANGES = ["hour", "day", "month"] as const;
 export type StatsRange = (typeof STATS_RANGES)[number];
 

@@ -21,7 +21,7 @@ export function DeveloperGate() {
 					</Button>
 				}
 			>
-				Webhooks, API keys and logs come with it. Its owner can install it in a moment.
+				It adds webhooks, API keys and logs. An owner of the project can install it.
 			</EmptyState>
 		</Page>
 	);

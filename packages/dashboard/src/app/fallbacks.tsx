@@ -27,15 +27,14 @@ function Fallback({ title, children, actions }: { title: string; children: React
 export function NotFoundPage() {
 	return (
 		<Fallback
-			title="Nothing is here"
+			title="Page not found"
 			actions={
 				<Button component={Link} to="/">
-					Go to the start
+					Go to the start page
 				</Button>
 			}
 		>
-			The address may be mistyped, what was here may have been deleted, or it belongs to a project that you are no
-			member of.
+			The address may be wrong, the item may have been deleted, or it's in a project you're not a member of.
 		</Fallback>
 	);
 }
@@ -45,19 +44,19 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
 	const known = error instanceof ApiError;
 	return (
 		<Fallback
-			title={known ? error.title : "This page broke"}
+			title={known ? error.title : "Something broke on this page"}
 			actions={
 				<>
 					<Button onClick={() => reset()}>Try again</Button>
 					<Button variant="default" onClick={() => window.location.assign("/")}>
-						Go to the start
+						Go to the start page
 					</Button>
 				</>
 			}
 		>
 			{known
 				? error.detail
-				: "Something in the dashboard went wrong; deliveries go on without it. Try again, and if it stays so, report it with the words below."}
+				: "Something in the dashboard went wrong. Deliveries aren't affected. Try again, and if it keeps happening, report it with the message below."}
 			{known ? null : (
 				<Text component="code" ff="monospace" size="xs" display="block" mt="sm">
 					{error instanceof Error ? error.message : String(error)}

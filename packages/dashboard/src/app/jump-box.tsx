@@ -8,7 +8,7 @@ import { useIsClaimed } from "../ui/key-claims.ts";
 import { useShortcuts } from "../ui/use-shortcuts.ts";
 import classes from "./jump-box.module.css";
 
-const UNKNOWN = "Not an id: paste one that begins with evt_, att_, wh_ or proj_.";
+const UNKNOWN = "Not an id. Paste one that starts with evt_, att_, wh_ or proj_.";
 
 /** Leads to whatever an id stands for. `/` puts the cursor here, unless a page has it for a field of its own. */
 export function JumpBox() {

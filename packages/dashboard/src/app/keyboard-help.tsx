@@ -5,10 +5,10 @@ const KEYS = [
 	{ keys: ["/"], does: "Find by id" },
 	{ keys: ["j"], does: "Next row" },
 	{ keys: ["k"], does: "Previous row" },
-	{ keys: ["Enter"], does: "Open the row" },
-	{ keys: ["r"], does: "Replay the delivery of the row, or the open one" },
+	{ keys: ["Enter"], does: "Open the selected row" },
+	{ keys: ["r"], does: "Replay the selected or open delivery" },
 	{ keys: ["c"], does: "Copy its request as a curl command" },
-	{ keys: ["Esc"], does: "Close what is open" },
+	{ keys: ["Esc"], does: "Close the open panel or dialog" },
 	{ keys: ["?"], does: "This help" },
 ] as const;
 
@@ -26,7 +26,7 @@ export function KeyboardHelp({
 	return (
 		<Modal opened={opened} onClose={onClose} title="Keyboard">
 			<Text size="sm" c="dimmed" mb="sm">
-				Keys rest while you type in a field.
+				Shortcuts are off while you type in a field.
 			</Text>
 			<Table verticalSpacing={8} withRowBorders={false} aria-label="Keys">
 				<Table.Tbody>

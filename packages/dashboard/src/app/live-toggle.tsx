@@ -3,9 +3,9 @@ import { type LiveState, useLive } from "../api/live.tsx";
 import classes from "./live-toggle.module.css";
 
 const WORDS: Record<LiveState, { label: string; hint: string }> = {
-	live: { label: "Live", hint: "Pages follow what happens. Click to pause." },
-	connecting: { label: "Connecting", hint: "Pages will follow what happens as soon as the service answers." },
-	paused: { label: "Paused", hint: "Pages stay as they are. Click to follow again." },
+	live: { label: "Live", hint: "Pages update live. Click to pause." },
+	connecting: { label: "Connecting", hint: "Pages will update live once the service responds." },
+	paused: { label: "Paused", hint: "Live updates are paused. Click to resume." },
 };
 
 /** Whether pages follow what happens, and the way to hold them still. */

@@ -4,7 +4,7 @@ import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from "@tabler/icons-r
 const SCHEMES = [
 	{ scheme: "light", label: "Light", Icon: IconSun },
 	{ scheme: "dark", label: "Dark", Icon: IconMoon },
-	{ scheme: "auto", label: "As the system", Icon: IconDeviceDesktop },
+	{ scheme: "auto", label: "Same as system", Icon: IconDeviceDesktop },
 ] as const satisfies readonly { scheme: MantineColorScheme; label: string; Icon: unknown }[];
 
 export function ThemeMenu() {

@@ -12,10 +12,10 @@ export const passwordFault = (password: string) =>
 
 export const nameFault = (name: string) =>
 	name.trim().length < NAME_LENGTH.min
-		? "Say a name."
+		? "Enter a name."
 		: name.length > NAME_LENGTH.max
 			? `At most ${NAME_LENGTH.max} characters.`
 			: null;
 
 export const emailFault = (email: string) =>
-	/^\S+@\S+$/.test(email.trim()) ? null : "An e-mail address, such as anna@example.com.";
+	/^\S+@\S+$/.test(email.trim()) ? null : "Enter an e-mail address, such as anna@example.com.";

@@ -12,7 +12,7 @@ const wellFormed = ({ why, tries }: ReturnType<typeof adviceFor>) => {
 	expect(new Set(tries).size).toBe(tries.length);
 };
 
-it.each(KNOWN_CODES)("has words of its own for %s", (code) => {
+it.each(KNOWN_CODES)("has its own words for %s", (code) => {
 	const advice = unanswered(code);
 	wellFormed(advice);
 	expect(advice.tries.length).toBeGreaterThan(0);
@@ -35,11 +35,11 @@ describe("says what helps", () => {
 		[405, /POST/],
 		[410, /delete/],
 		[429, /limit/],
-		[500, /says why/],
+		[500, /log/],
 		[503, /Retries/],
 		[301, /final URL/],
 		[308, /final URL/],
-		[418, /answer/],
+		[418, /response/],
 	])("against %i", (status, words) => {
 		expect(answered(status).tries.join(" ")).toMatch(words);
 	});
@@ -47,7 +47,7 @@ describe("says what helps", () => {
 	it.each([
 		["tls_expired", /Renew/],
 		["dns_not_found", /spelling/],
-		["timeout", /at once/],
+		["timeout", /immediately/],
 		["address_not_public", /tunnel/],
 	])("against %s", (code, words) => {
 		expect(unanswered(code).tries.join(" ")).toMatch(words);
@@ -56,16 +56,16 @@ describe("says what helps", () => {
 
 it("names the receiver by its host", () => {
 	expect(unanswered("tls_expired").why).toBe(
-		"The certificate of hooks.example.com:8443 has expired, or is not valid yet.",
+		"The certificate of hooks.example.com:8443 has expired or isn’t valid yet.",
 	);
 });
 
-it("says of a timeout how long was waited", () => {
+it("says how long a timeout lasted", () => {
 	const { why } = adviceFor({ ...failed, status_code: null, error_code: "timeout", response_ms: 15_003 });
 	expect(why).toContain("within 15.0 s");
 });
 
-it("advises nothing where all went well", () => {
+it("gives no advice about a successful attempt", () => {
 	const advice = adviceFor({ ...failed, status: "delivered", status_code: 204, error_code: null });
-	expect(advice).toEqual({ why: "hooks.example.com:8443 answered 204 No Content after 84 ms.", tries: [] });
+	expect(advice).toEqual({ why: "hooks.example.com:8443 returned 204 No Content after 84 ms.", tries: [] });
 });

@@ -30,97 +30,97 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 	timeout: ({ host, took }) => ({
 		why: `${host} sent no status line within ${took}, which is all the time an attempt has.`,
 		tries: [
-			"Answer 2xx at once and do the work afterwards, from a queue of your own.",
-			"If the receiver should be quick, see whether it is overloaded, or whether a firewall drops the connection without a word.",
+			"Respond with 2xx immediately and do the work afterwards, from your own queue.",
+			"If the receiver should be fast, check whether it’s overloaded, or whether a firewall silently drops the connection.",
 		],
 	}),
 	dns_not_found: ({ host }) => ({
-		why: `The name system (DNS) knows no host called ${host}, so there was nowhere to connect to.`,
+		why: `DNS has no host called ${host}, so there was nowhere to connect to.`,
 		tries: [
 			`Check the spelling of the URL ${SETTINGS}.`,
-			`If it is right, look whether the DNS record of ${host} is still there and its domain is paid for.`,
+			`If it’s right, check that the DNS record of ${host} still exists and its domain hasn’t expired.`,
 		],
 	}),
 	dns_failed: ({ host }) => ({
-		why: `The name servers of ${host} gave no usable answer.`,
+		why: `The name servers of ${host} gave no usable response.`,
 		tries: [
-			"Retries usually get through once the name servers answer again.",
-			`If it goes on, check the name servers of the domain, for example with “dig ${host}”.`,
+			"Retries usually get through once the name servers respond again.",
+			`If it keeps happening, check the domain’s name servers, for example with “dig ${host}”.`,
 		],
 	}),
 	address_not_public: ({ host }) => ({
 		why: `${host} leads to a private or reserved address. Nothing is sent there, so that webhooks cannot reach into internal networks.`,
 		tries: [
-			"Use a host that can be reached from the public internet; for local development, a tunnel with an HTTPS address.",
-			"If the receiver belongs on a private network, the operator of this service can let its range through (POSTHORN_EGRESS_ALLOW).",
+			"Use a host that’s reachable from the public internet, or a tunnel with an HTTPS address for local development.",
+			"If the receiver has to be on a private network, the operator of this service can allow its address range (POSTHORN_EGRESS_ALLOW).",
 		],
 	}),
 	connection_refused: ({ host }) => ({
-		why: `${host} is there, but nothing listens on that port.`,
+		why: `${host} is up, but nothing is listening on that port.`,
 		tries: ["Start the receiver, and check that it listens on the URL’s port.", "Check the firewall in front of it."],
 	}),
 	connection_reset: ({ host }) => ({
 		why: `${host} took the connection and closed it before any answer.`,
 		tries: [
-			"Look into the receiver’s own log at this time: it may have crashed or been restarted.",
-			"A proxy in front of it may have limits on connections or sizes.",
+			"Check the receiver’s own log at this time: it may have crashed or restarted.",
+			"A proxy in front of it may limit connections or sizes.",
 		],
 	}),
 	host_unreachable: ({ host }) => ({
-		why: `No network route leads to ${host} at the moment.`,
-		tries: ["Check that the host is up and its network and firewall let connections in."],
+		why: `There’s currently no network route to ${host}.`,
+		tries: ["Check that the host is up, and that its network and firewall allow incoming connections."],
 	}),
 	tls_untrusted: ({ host }) => ({
-		why: `The certificate of ${host} was not issued by an authority that is trusted here, or its chain is incomplete.`,
+		why: `The certificate of ${host} wasn’t issued by a trusted authority, or its chain is incomplete.`,
 		tries: [
-			"Serve the full chain, intermediate certificates included: most servers call it “fullchain”.",
-			"Replace a self-signed certificate by one from a public authority.",
+			"Serve the full chain, including intermediate certificates. Most servers call it “fullchain”.",
+			"Replace a self-signed certificate with one from a public authority.",
 		],
 	}),
 	tls_expired: ({ host }) => ({
-		why: `The certificate of ${host} has expired, or is not valid yet.`,
-		tries: ["Renew it, have the server load the new one, then replay.", "If it is new, check the server’s clock."],
+		why: `The certificate of ${host} has expired or isn’t valid yet.`,
+		tries: ["Renew it, reload the server, then replay.", "If it is new, check the server’s clock."],
 	}),
 	tls_wrong_host: ({ host }) => ({
-		why: `The certificate that was shown does not name ${host}.`,
+		why: `The server’s certificate isn’t for ${host}.`,
 		tries: [
-			`Use a certificate that names ${host}, or enter the name that the certificate has ${SETTINGS}.`,
-			"Several sites on one server: check that this name has its own certificate there.",
+			`Use a certificate for ${host}, or enter the certificate’s host name ${SETTINGS}.`,
+			"If the server hosts several sites, check that this one has its own certificate.",
 		],
 	}),
 	tls_failed: ({ host }) => ({
 		why: `${host} and the service could not agree on a secure connection.`,
 		tries: [
-			"Check that the receiver speaks TLS 1.2 or later on this port, and that it is an HTTPS port at all.",
+			"Check that this is an HTTPS port, and that the receiver supports TLS 1.2 or later.",
 			"The receiver must not ask for a client certificate.",
 		],
 	}),
 	malformed_response: ({ host }) => ({
-		why: `What ${host} answered is not HTTP.`,
-		tries: ["Check that a web server, and not another service, listens on the URL’s port."],
+		why: `The response from ${host} isn’t HTTP.`,
+		tries: ["Check that a web server is listening on the URL’s port, not another service."],
 	}),
 	sender_failed: () => ({
-		why: "The request could not be sent because of a fault on our side; the receiver has no part in it.",
+		why: "The request couldn’t be sent because of an error on our side, not the receiver’s.",
 		tries: [
-			"There is nothing to do: it is tried again by itself.",
-			"If it goes on, tell the operator of this service.",
+			"There’s nothing to do: it’s retried automatically.",
+			"If it keeps happening, tell the operator of this service.",
 		],
 	}),
 	expired: () => ({
-		why: "The attempt waited until the event’s retention ended, for example behind a paused webhook, and was not made.",
-		tries: ["Replay it to send it after all, while the event is still kept."],
+		why: "The attempt wasn’t made, because the event’s retention ended first, for example while the webhook was paused.",
+		tries: ["Replay it to send it anyway, while the event is still stored."],
 	}),
 	unsubscribed: () => ({
-		why: "The webhook stopped taking this event type while a retry was waiting.",
+		why: "The webhook was unsubscribed from this event type while a retry was pending.",
 		tries: [`Subscribe it to the type again ${SETTINGS}, then replay.`],
 	}),
 	deleted: () => ({
 		why: "The webhook was deleted before this attempt was due.",
-		tries: ["To receive such events again, create a new webhook: it gets those published from then on."],
+		tries: ["To receive these events again, create a new webhook. It gets events published from then on."],
 	}),
 	skipped: () => ({
-		why: "The webhook was resumed with “from now on”, which leaves out what had waited.",
-		tries: ["Replay it if this event is wanted after all."],
+		why: "The webhook was resumed “from now on”, which skips its backlog.",
+		tries: ["Replay it if you need this event anyway."],
 	}),
 };
 
@@ -129,52 +129,50 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 	400: ({ host }) => ({
 		why: `${host} finds fault with the request itself.`,
 		tries: [
-			"See what it says in its answer below.",
-			"Check the receiver’s clock: code that follows our example answers 400 when the timestamp is more than 5 minutes off.",
+			"See its response below.",
+			"Check the receiver’s clock: code based on our example returns 400 if the timestamp is more than 5 minutes off.",
 		],
 	}),
 	401: ({ host }) => ({
 		why: `${host} does not accept the signature, or asks for a login.`,
 		tries: [
-			"Check that the receiver has this webhook’s signing secret of now: rotating it ends the old one at once.",
-			"It must sign the raw body bytes, before any parsing.",
-			"No login, such as HTTP basic authentication, may stand in front of it.",
+			"Check that the receiver uses this webhook’s current signing secret. Rotating it invalidates the old one immediately.",
+			"It must verify the raw body bytes, before any parsing.",
+			"The URL must not require a login, such as HTTP basic authentication.",
 		],
 	}),
 	403: ({ host }) => ({
 		why: `${host} refuses the request.`,
 		tries: [
-			"A firewall or bot protection in front of the receiver often does this: let requests to this path through.",
-			"If the receiver itself refuses, its log says why.",
+			"A firewall or bot protection in front of the receiver often does this. Allow requests to this path.",
+			"If the receiver itself refuses the request, its log says why.",
 		],
 	}),
 	404: ({ host }) => ({
 		why: `${host} has nothing at this path.`,
-		tries: [`Check the path of the URL ${SETTINGS}.`, "If it is right, see whether the receiver was deployed."],
+		tries: [`Check the path of the URL ${SETTINGS}.`, "If it’s right, check that the receiver is deployed."],
 	}),
 	405: ({ host }) => ({
 		why: `${host} takes no POST at this path.`,
 		tries: [
-			`Check the path of the URL ${SETTINGS}: another one may be the webhook’s.`,
+			`Check the path of the URL ${SETTINGS}. The receiver may expect another one.`,
 			"Have the receiver accept POST there.",
 		],
 	}),
 	408: ({ host }) => ({
 		why: `${host} gave up on the request before it had read it.`,
-		tries: ["See whether the receiver is overloaded; retries often get through."],
+		tries: ["Check whether the receiver is overloaded. Retries often get through."],
 	}),
 	410: ({ host }) => ({
-		why: `${host} says that this address is gone for good.`,
+		why: `${host} says that this URL no longer exists.`,
 		tries: [
 			`Enter the receiver’s new URL ${SETTINGS}, then replay.`,
-			"If nobody needs it any more, pause or delete the webhook.",
+			"If it’s no longer needed, pause or delete the webhook.",
 		],
 	}),
 	413: ({ host }) => ({
 		why: `The body is larger than ${host} accepts.`,
-		tries: [
-			"Raise the limit for request bodies in the receiver and in the proxy before it: events have up to 256 KiB.",
-		],
+		tries: ["Raise the limit for request bodies in the receiver and in its proxy. Events can have up to 256 KiB."],
 	}),
 	415: ({ host }) => ({
 		why: `${host} does not take application/json.`,
@@ -187,28 +185,28 @@ const BY_STATUS: Readonly<Record<number, Teller>> = {
 	429: ({ host }) => ({
 		why: `${host} takes fewer requests than it gets.`,
 		tries: [
-			"Raise its limit for this path; retries come with growing waits.",
-			`Lower how many first attempts may be under way at once ${SETTINGS}.`,
+			"Raise its limit for this path. The delays between retries grow.",
+			`Lower the number of events in flight ${SETTINGS}.`,
 		],
 	}),
 	501: ({ host }) => ({ why: `${host} does not implement this.`, tries: ["Have the receiver accept POST there."] }),
 	502: ({ host }) => ({
-		why: `A proxy before ${host} got no usable answer from the receiver behind it.`,
-		tries: ["Check that the receiver behind the proxy runs, and look into both logs at this time."],
+		why: `A proxy in front of ${host} got no usable response from the receiver.`,
+		tries: ["Check that the receiver is running, and check both its log and the proxy’s at this time."],
 	}),
 	503: ({ host }) => ({
 		why: `${host} is overloaded or under maintenance.`,
-		tries: ["Retries get through once it is back. If it stays so, see what its host says."],
+		tries: ["Retries get through once it’s back. If it stays down, check the receiver’s hosting."],
 	}),
 	504: ({ host }) => ({
-		why: `A proxy before ${host} waited for the receiver behind it in vain.`,
-		tries: ["Answer 2xx at once and do the work afterwards.", "Check that the receiver behind the proxy runs."],
+		why: `A proxy in front of ${host} timed out waiting for the receiver.`,
+		tries: ["Respond with 2xx immediately and do the work afterwards.", "Check that the receiver is running."],
 	}),
 };
 
 const BEYOND_WORDS: Teller = ({ host }) => ({
 	why: `${host} could not be reached, for a reason that has no name here.`,
-	tries: ["Check that the receiver runs and can be reached from the public internet."],
+	tries: ["Check that the receiver is running and reachable from the public internet."],
 });
 
 function ofStatus(status: number, told: Told): Advice {
@@ -219,22 +217,20 @@ function ofStatus(status: number, told: Told): Advice {
 		return {
 			why: `${host} failed while it handled the request.`,
 			tries: [
-				"Look into the receiver’s own log at this time: it says why.",
-				"Once it is mended, retries arrive by themselves; what failed for good can be replayed.",
+				"Check the receiver’s own log at this time.",
+				"Once it’s fixed, retries arrive automatically. Deliveries that failed for good can be replayed.",
 			],
 		};
 	}
 	if (status >= 300 && status < 400) {
 		return {
-			why: `${host} redirects to another URL. Redirects are never followed, so that nobody can lead events elsewhere.`,
-			tries: [
-				`Enter the final URL ${SETTINGS}: often it is the one with or without “www”, or with a slash at its end.`,
-			],
+			why: `${host} redirects to another URL. Redirects are never followed, so that events can’t be diverted.`,
+			tries: [`Enter the final URL ${SETTINGS}. It often differs only by “www” or a slash at the end.`],
 		};
 	}
 	return {
 		why: `${host} turned the request down. Only an answer of 2xx counts as accepted.`,
-		tries: ["See what it says in its answer below.", "The receiver’s own log may say more."],
+		tries: ["See its response below.", "The receiver’s own log may say more."],
 	};
 }
 
@@ -244,7 +240,7 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 export function adviceFor({ status, status_code, error_code, url, response_ms }: AdviceFacts): Advice {
 	const told: Told = { host: hostOf(url), took: formatMs(response_ms) };
 	if (status === "delivered") {
-		const answer = status_code === null ? "accepted it" : `answered ${statusText(status_code)}`;
+		const answer = status_code === null ? "accepted it" : `returned ${statusText(status_code)}`;
 		return { why: `${told.host} ${answer} after ${told.took}.`, tries: [] };
 	}
 	if (status_code !== null) return ofStatus(status_code, told);

@@ -8,13 +8,13 @@ const unanswered = (error_code: string) => ({ status_code: null, error_code });
 
 describe("an answer", () => {
 	it.each([
-		[answered(500), "500", "answered 500"],
+		[answered(500), "500", "returned 500"],
 		// A redirect has both a code and a status; the status says more.
-		[{ status_code: 301, error_code: "redirect" }, "301", "answered 301"],
+		[{ status_code: 301, error_code: "redirect" }, "301", "returned 301"],
 		[unanswered("timeout"), "timeout", "timed out"],
 		[unanswered("connection_refused"), "refused", "was refused"],
-		[unanswered("a_code_to_come"), "no answer", "got no answer"],
-		[{ status_code: null, error_code: null }, "no answer", "got no answer"],
+		[unanswered("a_code_to_come"), "no response", "got no response"],
+		[{ status_code: null, error_code: null }, "no response", "got no response"],
 	])("%j is %s at a station and %s in a sentence", (answer, station, said) => {
 		expect(stationWord(answer)).toBe(station);
 		expect(saidWord(answer)).toBe(said);
@@ -22,7 +22,7 @@ describe("an answer", () => {
 
 	it.each(KNOWN_CODES)("%s has its own words that fit the sentences around them", (code) => {
 		const answer = unanswered(code);
-		expect(stationWord(answer)).not.toBe("no answer");
+		expect(stationWord(answer)).not.toBe("no response");
 		expect(stationWord(answer).length).toBeLessThanOrEqual(10);
 		expect(saidWord(answer)).toMatch(/^[a-z].*[^.]$/);
 		expect(headline({ ...answer, status: "failed", attempt: 8 })).toMatch(/^[A-Z].*[^.]$/);
@@ -35,10 +35,10 @@ describe("headline", () => {
 		[{ ...answered(204), status: "delivered", attempt: 4 } as const, "Delivered on attempt 4"],
 		[
 			{ ...answered(500), status: "retrying", attempt: 4 } as const,
-			"The receiver answered 500 (Internal Server Error)",
+			"The receiver returned 500 (Internal Server Error)",
 		],
-		[{ ...answered(599), status: "failed", attempt: 8 } as const, "The receiver answered 599"],
-		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver did not answer in time"],
+		[{ ...answered(599), status: "failed", attempt: 8 } as const, "The receiver returned 599"],
+		[{ ...unanswered("timeout"), status: "failed", attempt: 8 } as const, "The receiver didn’t respond in time"],
 	])("of %j is %s", (attempt, words) => {
 		expect(headline(attempt)).toBe(words);
 	});
@@ -47,11 +47,11 @@ describe("headline", () => {
 it("reads an attempt aloud", () => {
 	const time = timeOfDay(Date.parse(AT), { seconds: true });
 	expect(attemptSentence({ ...answered(500), attempt: 3, started_at: AT }, 8)).toBe(
-		`attempt 3 of 8, answered 500 at ${time}`,
+		`attempt 3 of 8, returned 500 at ${time}`,
 	);
 });
 
-it("tells attempts from deliveries that were closed without a request", () => {
+it("distinguishes attempts from deliveries that were closed without a request", () => {
 	expect(KNOWN_CODES.filter((code) => !wasSent(unanswered(code)))).toEqual([
 		"expired",
 		"unsubscribed",
@@ -61,7 +61,7 @@ it("tells attempts from deliveries that were closed without a request", () => {
 	expect(wasSent(answered(500))).toBe(true);
 });
 
-it("names the statuses that have a name", () => {
+it("names the statuses that have names", () => {
 	expect(statusText(503)).toBe("503 Service Unavailable");
 	expect(statusText(799)).toBe("799");
 });

@@ -1,10 +1,10 @@
 import { timeOfDay } from "./time.ts";
 
-/** What is known of an attempt's answer. */
+/** The parts of an attempt that describe its response. */
 export interface Answered {
 	/** The status that came back, null without an answer. */
 	readonly status_code: number | null;
-	/** Why no answer came: the API's stable code. */
+	/** Why there was no response: the API's stable code. */
 	readonly error_code: string | null;
 }
 
@@ -13,21 +13,21 @@ interface Words {
 	readonly station: string;
 	/** Within a sentence, after "attempt 3": `timed out`. */
 	readonly said: string;
-	/** The drawer's headline: `The receiver did not answer in time`. */
+	/** The drawer's headline: `The receiver didn’t respond in time`. */
 	readonly headline: string;
 }
 
 const WORDS: Readonly<Record<string, Words>> = {
-	timeout: { station: "timeout", said: "timed out", headline: "The receiver did not answer in time" },
+	timeout: { station: "timeout", said: "timed out", headline: "The receiver didn’t respond in time" },
 	dns_not_found: {
 		station: "no host",
 		said: "found no host of that name",
-		headline: "The receiver’s host name does not exist",
+		headline: "The receiver’s host name doesn’t exist",
 	},
 	dns_failed: {
 		station: "DNS",
 		said: "could not resolve the host name",
-		headline: "The receiver’s host name could not be resolved",
+		headline: "The receiver’s host name couldn’t be resolved",
 	},
 	address_not_public: {
 		station: "blocked",
@@ -37,23 +37,23 @@ const WORDS: Readonly<Record<string, Words>> = {
 	connection_refused: { station: "refused", said: "was refused", headline: "The receiver refused the connection" },
 	connection_reset: {
 		station: "closed",
-		said: "was cut off before an answer",
-		headline: "The receiver closed the connection without an answer",
+		said: "was cut off before a response",
+		headline: "The receiver closed the connection without a response",
 	},
 	host_unreachable: {
 		station: "no route",
 		said: "could not reach the host",
-		headline: "The receiver’s host could not be reached",
+		headline: "The receiver’s host couldn’t be reached",
 	},
 	tls_untrusted: {
 		station: "TLS",
 		said: "met an untrusted certificate",
-		headline: "The receiver’s certificate is not trusted",
+		headline: "The receiver’s certificate isn’t trusted",
 	},
 	tls_expired: {
 		station: "expired",
 		said: "met a certificate outside its dates",
-		headline: "The receiver’s certificate has expired or is not valid yet",
+		headline: "The receiver’s certificate has expired or isn’t valid yet",
 	},
 	tls_wrong_host: {
 		station: "TLS",
@@ -63,17 +63,17 @@ const WORDS: Readonly<Record<string, Words>> = {
 	tls_failed: {
 		station: "TLS",
 		said: "could not make a secure connection",
-		headline: "No secure connection could be made",
+		headline: "No secure connection could be established",
 	},
 	malformed_response: {
 		station: "invalid",
-		said: "got an answer that is not HTTP",
-		headline: "The receiver’s answer is not valid HTTP",
+		said: "got a response that isn't HTTP",
+		headline: "The receiver’s response isn’t valid HTTP",
 	},
 	sender_failed: {
 		station: "our fault",
 		said: "was not sent, by a fault on our side",
-		headline: "A fault on our side kept the request from being sent",
+		headline: "An error on our side prevented the request from being sent",
 	},
 	expired: {
 		station: "too old",
@@ -83,7 +83,7 @@ const WORDS: Readonly<Record<string, Words>> = {
 	unsubscribed: {
 		station: "not sent",
 		said: "was not made, as the webhook no longer takes this event type",
-		headline: "The webhook no longer takes this event type",
+		headline: "The webhook is no longer subscribed to this event type",
 	},
 	deleted: {
 		station: "not sent",
@@ -93,11 +93,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 	skipped: {
 		station: "skipped",
 		said: "was not made, as the webhook was resumed without what had waited",
-		headline: "The event was left out when the webhook was resumed",
+		headline: "The event was skipped when the webhook was resumed",
 	},
 };
 
-const UNKNOWN: Words = { station: "no answer", said: "got no answer", headline: "No answer came" };
+const UNKNOWN: Words = { station: "no response", said: "got no response", headline: "No response" };
 
 /** Codes of deliveries that were closed without a request. */
 const CLOSING = new Set(["expired", "unsubscribed", "skipped", "deleted"]);
@@ -110,8 +110,8 @@ const wordsOf = ({ status_code, error_code }: Answered): Words =>
 		? (WORDS[error_code ?? ""] ?? UNKNOWN)
 		: {
 				station: String(status_code),
-				said: `answered ${status_code}`,
-				headline: `The receiver answered ${status_code}${reasonPhrase(status_code)}`,
+				said: `returned ${status_code}`,
+				headline: `The receiver returned ${status_code}${reasonPhrase(status_code)}`,
 			};
 
 /** At a station of the track: `500`, `timeout`. */
@@ -128,7 +128,7 @@ interface Headlined extends Answered {
 	readonly attempt: number;
 }
 
-/** What happened, in a line: `The receiver answered 500 (Internal Server Error)`. */
+/** What happened, in a line: `The receiver returned 500 (Internal Server Error)`. */
 export function headline(attempt: Headlined): string {
 	if (attempt.status === "delivered") {
 		return attempt.attempt === 1 ? "Delivered on the first attempt" : `Delivered on attempt ${attempt.attempt}`;
@@ -141,7 +141,7 @@ interface Spoken extends Answered {
 	readonly started_at: string;
 }
 
-/** An attempt as it is read aloud: `attempt 3 of 8, answered 500 at 14:02:11`. */
+/** An attempt as it is read aloud: `attempt 3 of 8, returned 500 at 14:02:11`. */
 export function attemptSentence(attempt: Spoken, total: number): string {
 	const at = timeOfDay(Date.parse(attempt.started_at), { seconds: true });
 	return `attempt ${attempt.attempt} of ${total}, ${saidWord(attempt)} at ${at}`;

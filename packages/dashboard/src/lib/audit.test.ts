@@ -57,7 +57,7 @@ describe("auditSentence", () => {
 		);
 	});
 
-	it("still says something of an action that it does not know", () => {
+	it("describes an unknown action", () => {
 		expect(read(entry("webhook.painted"))).toBe("Anna did webhook.painted to Accounting.");
 		expect(read(entry("constructor"))).toBe("Anna did constructor to Accounting.");
 	});

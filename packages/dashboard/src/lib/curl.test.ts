@@ -49,7 +49,7 @@ describe("a shell reads the command as", () => {
 		]);
 	});
 
-	it("the same for any text", () => {
+	it("any text, unchanged", () => {
 		const text = fc.string({ unit: "binary", maxLength: 60 }).map((any) => any.replaceAll("\0", "").toWellFormed());
 		fc.assert(
 			fc.property(text, (body) => {
@@ -66,7 +66,7 @@ describe("a shell reads the command as", () => {
 		expect(words.at(-1)).toBe(body);
 	});
 
-	it("a header without a value, too", () => {
+	it("a header without a value", () => {
 		expect(wordsOf(curlCommand({ ...REQUEST, headers: { "X-Empty": "" } }))).toContain("X-Empty;");
 	});
 
@@ -75,13 +75,13 @@ describe("a shell reads the command as", () => {
 		expect(wordsOf(curlCommand(REQUEST))).not.toContain("--globoff");
 	});
 
-	it("no header that curl makes itself", () => {
+	it("no header that curl adds itself", () => {
 		const headers = { Host: "elsewhere.example.com", "content-length": "3", Connection: "close" };
 		expect(wordsOf(curlCommand({ ...REQUEST, headers }))).not.toContain("-H");
 	});
 });
 
-it("quotes whatever a shell could take for more than text", () => {
+it("quotes everything that a shell could interpret", () => {
 	const hostile = "'; touch hacked; echo '$(id) `id` \\ ! \" * ~ \n #";
 	const script = join(folder, "quote.sh");
 	writeFileSync(script, `printf '%s' ${quote(hostile)} > "${join(folder, "quoted")}"`);
@@ -95,6 +95,6 @@ it.each([
 	[{ "X-Service-Timestamp": "soon" }, null],
 	[{ "X-Service-Event": "purchase.completed" }, null],
 	[{}, null],
-])("tells until when %j is accepted", (headers, until) => {
+])("says until when %j is accepted", (headers, until) => {
 	expect(signedUntil(headers)).toBe(until);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { faultsByField } from "./form-errors.ts";
 
-it("files each fault under its field, the first one counting", () => {
+it("files the first fault of each field under the field", () => {
 	expect(
 		faultsByField([
 			{ pointer: "/url", detail: "must be https" },

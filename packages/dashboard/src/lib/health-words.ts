@@ -1,7 +1,7 @@
-/** What is known of an attempt's answer. */
+/** The parts of an attempt that describe its response. */
 export interface AnswerFacts {
 	readonly status_code: number | null;
-	/** Why no answer came: the API's stable code. */
+	/** Why there was no response: the API's stable code. */
 	readonly error_code: string | null;
 }
 
@@ -15,21 +15,21 @@ interface Phrases {
 }
 
 const PHRASES: Readonly<Record<string, Phrases>> = {
-	timeout: { short: "timeout", now: "Not answering in time", has: "has not answered in time" },
+	timeout: { short: "timeout", now: "Not responding in time", has: "hasn't responded in time" },
 	dns_not_found: {
 		short: "name not found",
-		now: "Its host name is not found",
-		has: "has had a host name that is not found",
+		now: "Host name not found",
+		has: "hasn't been found in DNS",
 	},
 	dns_failed: {
 		short: "DNS failed",
-		now: "Its host name cannot be resolved",
-		has: "has had a host name that cannot be resolved",
+		now: "Host name can't be resolved",
+		has: "has had DNS failures",
 	},
 	address_not_public: {
 		short: "address not public",
-		now: "Its address is not public, so nothing is sent",
-		has: "has had an address that is not public",
+		now: "Address isn't public, so nothing is sent",
+		has: "has had an address that isn't public",
 	},
 	connection_refused: {
 		short: "connection refused",
@@ -38,56 +38,56 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 	},
 	connection_reset: {
 		short: "connection closed",
-		now: "Closing connections without an answer",
-		has: "has closed connections without an answer",
+		now: "Closing connections without a response",
+		has: "has closed connections without a response",
 	},
 	host_unreachable: { short: "unreachable", now: "Unreachable", has: "has been unreachable" },
 	tls_untrusted: {
 		short: "untrusted certificate",
-		now: "Showing an untrusted certificate",
-		has: "has shown an untrusted certificate",
+		now: "Using an untrusted certificate",
+		has: "has used an untrusted certificate",
 	},
 	tls_expired: {
 		short: "expired certificate",
-		now: "Showing an expired certificate",
-		has: "has shown an expired certificate",
+		now: "Using an expired certificate",
+		has: "has used an expired certificate",
 	},
 	tls_wrong_host: {
 		short: "certificate of another host",
-		now: "Showing another host's certificate",
-		has: "has shown another host's certificate",
+		now: "Using another host's certificate",
+		has: "has used another host's certificate",
 	},
 	tls_failed: {
 		short: "no secure connection",
-		now: "No secure connection can be made",
-		has: "has made no secure connection",
+		now: "No secure connection can be established",
+		has: "has refused secure connections",
 	},
 	malformed_response: {
-		short: "invalid answer",
-		now: "Answering with invalid HTTP",
-		has: "has answered with invalid HTTP",
+		short: "invalid response",
+		now: "Responding with invalid HTTP",
+		has: "has responded with invalid HTTP",
 	},
 	sender_failed: {
-		short: "fault on our side",
-		now: "Not reached, by a fault on our side",
-		has: "has not been reached, by a fault on our side",
+		short: "error on our side",
+		now: "Not reached because of an error on our side",
+		has: "hasn't been reached because of an error on our side",
 	},
-	expired: { short: "expired", now: "Its events expire before they are delivered", has: "has let events expire" },
+	expired: { short: "expired", now: "Events expire before they are delivered", has: "has let events expire" },
 	unsubscribed: {
 		short: "unsubscribed",
-		now: "Its last event was no longer subscribed to",
+		now: "No longer subscribed to its last event",
 		has: "has skipped an event",
 	},
 	deleted: { short: "deleted", now: "Deleted before its next attempt", has: "was deleted before an attempt" },
 	skipped: { short: "skipped", now: "Its last event was skipped", has: "has skipped an event" },
 };
 
-const UNKNOWN: Phrases = { short: "no answer", now: "Failing", has: "has failed" };
+const UNKNOWN: Phrases = { short: "no response", now: "Failing", has: "has failed" };
 
-/** An attempt's answer in words: the status that came back, or why none did. */
+/** An attempt's response in words: its status, or why there was none. */
 export function answerPhrases({ status_code, error_code }: AnswerFacts): Phrases {
 	if (status_code !== null) {
-		return { short: String(status_code), now: `Answering ${status_code}`, has: `has answered ${status_code}` };
+		return { short: String(status_code), now: `Returning ${status_code}`, has: `has returned ${status_code}` };
 	}
 	return PHRASES[error_code ?? ""] ?? UNKNOWN;
 }

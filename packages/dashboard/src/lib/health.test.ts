@@ -39,16 +39,16 @@ const webhook = (id: string, description = "") => ({ id, description, url: `http
 const health = (id: string, facts: HealthFacts): HealthFacts => ({ ...facts, webhook_id: id });
 
 describe("answerPhrases", () => {
-	it("says the status, else why none came, else that none came", () => {
+	it("names the status, or why there was no response, or that there was none", () => {
 		expect(answerPhrases({ status_code: 503, error_code: null }).short).toBe("503");
-		expect(answerPhrases({ status_code: null, error_code: "tls_expired" }).now).toBe("Showing an expired certificate");
-		expect(answerPhrases({ status_code: null, error_code: "new_code" }).short).toBe("no answer");
+		expect(answerPhrases({ status_code: null, error_code: "tls_expired" }).now).toBe("Using an expired certificate");
+		expect(answerPhrases({ status_code: null, error_code: "new_code" }).short).toBe("no response");
 		expect(answerPhrases({ status_code: null, error_code: null }).has).toBe("has failed");
 	});
 });
 
 describe("webhookName", () => {
-	it("is the description, else the host, else the text of the URL", () => {
+	it("is the description, or the host, or the URL's text", () => {
 		expect(webhookName(webhook("a", "Accounting"))).toBe("Accounting");
 		expect(webhookName(webhook("a", " "))).toBe("a.example");
 		expect(webhookName({ description: "", url: "nonsense" })).toBe("nonsense");
@@ -57,10 +57,10 @@ describe("webhookName", () => {
 
 describe("failingSince", () => {
 	it("says what and since when", () => {
-		expect(failingSince(FAILING, NOW)).toBe("Answering 500 since 14:02");
+		expect(failingSince(FAILING, NOW)).toBe("Returning 500 since 14:02");
 		const refused = { ...FAILING, last_attempt: unanswered("connection_refused", at(14, 25)) };
 		expect(failingSince(refused, NOW)).toBe("Failing since 14:02. Refusing connections now");
-		expect(failingSince({ ...FAILING, failing_since: null }, NOW)).toBe("Answering 500");
+		expect(failingSince({ ...FAILING, failing_since: null }, NOW)).toBe("Returning 500");
 		expect(failingSince({ ...FAILING, last_attempt: null }, NOW)).toBe("Failing");
 	});
 });
@@ -69,9 +69,9 @@ describe("projectSentence", () => {
 	const four = ["a", "b", "c", "d"].map((id) => webhook(id, id === "a" ? "Accounting" : ""));
 	const healths = (...states: HealthFacts[]) => states.map((facts, index) => health(four[index]!.id, facts));
 
-	it("names the failing webhook and its answer", () => {
+	it("names the failing webhook and its response", () => {
 		expect(projectSentence(four, healths(FAILING, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe(
-			"1 of 4 webhooks is failing: Accounting has answered 500 since 14:02.",
+			"1 of 4 webhooks is failing: Accounting has returned 500 since 14:02.",
 		);
 		const changed = { ...FAILING, last_attempt: unanswered("timeout", at(14, 25)) };
 		expect(projectSentence(four.slice(0, 1), healths(changed), NOW)).toBe(
@@ -79,7 +79,7 @@ describe("projectSentence", () => {
 		);
 	});
 
-	it("names up to three that fail", () => {
+	it("names up to three failing webhooks", () => {
 		expect(projectSentence(four, healths(FAILING, FAILING, HEALTHY, HEALTHY), NOW)).toBe(
 			"2 of 4 webhooks are failing: Accounting, b.example.",
 		);
@@ -88,7 +88,7 @@ describe("projectSentence", () => {
 		);
 	});
 
-	it("says that all is well only when it is", () => {
+	it("only says that everything works if it does", () => {
 		expect(projectSentence(four, healths(HEALTHY, HEALTHY, HEALTHY, HEALTHY), NOW)).toBe("All 4 webhooks are healthy.");
 		expect(projectSentence(four.slice(0, 1), healths(HEALTHY), NOW)).toBe("Your webhook is healthy.");
 		const paused: HealthFacts = { ...HEALTHY, state: "paused" };
@@ -96,7 +96,7 @@ describe("projectSentence", () => {
 		expect(projectSentence(four, healths(HEALTHY, HEALTHY, paused, idle), NOW)).toBe(
 			"No webhook is failing: 2 are healthy, 1 is paused, 1 has not been sent anything yet.",
 		);
-		expect(projectSentence([], [], NOW)).toMatch(/^There is no webhook yet/);
+		expect(projectSentence([], [], NOW)).toMatch(/^There are no webhooks yet/);
 	});
 });
 
@@ -105,7 +105,7 @@ describe("listSentence", () => {
 		expect(listSentence([FAILING, HEALTHY, HEALTHY, HEALTHY], 4)).toBe("4 webhooks, 1 is failing.");
 		expect(listSentence([HEALTHY], 1)).toBe("1 webhook, none is failing.");
 		expect(listSentence([FAILING, FAILING, { state: "paused" }], 3)).toBe("3 webhooks, 2 are failing, 1 is paused.");
-		expect(listSentence([], 0)).toBe("Nothing is sent anywhere yet.");
+		expect(listSentence([], 0)).toBe("Nothing is being sent yet.");
 	});
 });
 
@@ -122,7 +122,7 @@ describe("webhookSentence", () => {
 			text: "Healthy now. 12 events failed for good and can be replayed.",
 			action: "replay",
 		});
-		expect(webhookSentence(FAILING, NOW)).toEqual({ text: "Answering 500 since 14:02.", action: "test" });
+		expect(webhookSentence(FAILING, NOW)).toEqual({ text: "Returning 500 since 14:02.", action: "test" });
 		expect(webhookSentence({ ...FAILING, dead_letters: 1 }, NOW).action).toBe("replay");
 		expect(webhookSentence({ ...HEALTHY, state: "idle" }, NOW).action).toBe("test");
 		const waiting = { events: 1, oldest_at: at(14, 29) };

@@ -6,14 +6,14 @@ interface AttemptFacts extends AnswerFacts {
 	readonly started_at: string;
 }
 
-/** What the sentences need to know of a webhook. */
+/** The fields of a webhook that the sentences need. */
 export interface WebhookFacts {
 	readonly id: string;
 	readonly url: string;
 	readonly description: string;
 }
 
-/** What the sentences need to know of a webhook's health. */
+/** The fields of a webhook's health that the sentences need. */
 export interface HealthFacts {
 	readonly webhook_id: string;
 	readonly state: "paused" | "failing" | "healthy" | "idle";
@@ -26,7 +26,7 @@ export interface HealthFacts {
 	readonly day: { readonly delivered: number };
 }
 
-/** A webhook as people call it: its description, or where it is. */
+/** The display name of a webhook: its description, or its host. */
 export function webhookName({ description, url }: Omit<WebhookFacts, "id">): string {
 	if (description.trim() !== "") return description;
 	return URL.canParse(url) ? new URL(url).host : url;
@@ -42,7 +42,7 @@ export function failingSince(health: HealthFacts, now: number): string {
 	return answerPhrases(first).now === words ? `${words} since ${since}` : `Failing since ${since}. ${words} now`;
 }
 
-/** `Accounting has answered 500 since 14:02`. */
+/** `Accounting has returned 500 since 14:02`. */
 function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): string {
 	const name = webhookName(webhook);
 	const { last_attempt: last, failing_since: first } = health;
@@ -54,14 +54,14 @@ function hasFailed(webhook: WebhookFacts, health: HealthFacts, now: number): str
 
 const isAre = (count: number) => (count === 1 ? "is" : "are");
 
-/** The first line of the overview: whether all is well, and which webhook is not. */
+/** The first line of the overview: whether everything works and, if not, which webhook fails. */
 export function projectSentence(
 	webhooks: readonly WebhookFacts[],
 	healths: readonly HealthFacts[],
 	now: number,
 ): string {
 	const total = webhooks.length;
-	if (total === 0) return "There is no webhook yet, so nothing is sent anywhere.";
+	if (total === 0) return "There are no webhooks yet, so nothing is sent.";
 	const byId = new Map(healths.map((health) => [health.webhook_id, health]));
 	const failing = webhooks.filter(({ id }) => byId.get(id)?.state === "failing");
 	const [first] = failing;
@@ -79,7 +79,12 @@ export function projectSentence(
 	}
 	const count = (state: HealthFacts["state"]) => webhooks.filter(({ id }) => byId.get(id)?.state === state).length;
 	const [healthy, paused, idle] = [count("healthy"), count("paused"), count("idle")];
-	if (healthy === total) return total === 1 ? "Your webhook is healthy." : `All ${total} webhooks are healthy.`;
+	if (healthy === total)
+		return total === 1
+			? "Your webhook is healthy."
+			: total === 2
+				? "Both webhooks are healthy."
+				: `All ${total} webhooks are healthy.`;
 	const parts = [
 		healthy > 0 ? `${formatCount(healthy)} ${isAre(healthy)} healthy` : "",
 		paused > 0 ? `${formatCount(paused)} ${isAre(paused)} paused` : "",
@@ -90,7 +95,7 @@ export function projectSentence(
 
 /** The first line of the list: `4 webhooks, 1 is failing`. */
 export function listSentence(healths: readonly Pick<HealthFacts, "state">[], total: number): string {
-	if (total === 0) return "Nothing is sent anywhere yet.";
+	if (total === 0) return "Nothing is being sent yet.";
 	const failing = healths.filter(({ state }) => state === "failing").length;
 	const paused = healths.filter(({ state }) => state === "paused").length;
 	const parts = [
@@ -112,7 +117,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 		case "paused": {
 			const text =
 				backlog.events === 0
-					? "Paused. Nothing is sent; events from now on wait until it is resumed."
+					? "Paused. Nothing is sent. Events wait until it's resumed."
 					: `Paused. Nothing is sent; ${plural(backlog.events, "event")} ${backlog.events === 1 ? "waits" : "wait"}.`;
 			return { text, action: "resume" };
 		}
@@ -120,7 +125,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 			return { text: `${failingSince(health, now)}.`, action: dead > 0 ? "replay" : "test" };
 		case "idle":
 			return backlog.events === 0
-				? { text: "Nothing has been sent to it yet. A test event shows whether it works.", action: "test" }
+				? { text: "Nothing has been sent to it yet. Send a test event to see whether it works.", action: "test" }
 				: { text: `${plural(backlog.events, "event")} about to be sent.`, action: null };
 		case "healthy": {
 			const last =
@@ -136,7 +141,7 @@ export function webhookSentence(health: HealthFacts, now: number): { text: strin
 	}
 }
 
-/** Why a failing webhook's events have not arrived, in one line: `37 events wait for a retry, the next at 14:12`. */
+/** A failing webhook's pending and failed events in one line: `37 events wait for a retry, the next at 14:12`. */
 export function waitingSentence({ waiting, backlog, dead_letters: dead }: HealthFacts, now: number): string {
 	const parts: string[] = [];
 	if (waiting.count > 0) {
@@ -149,7 +154,7 @@ export function waitingSentence({ waiting, backlog, dead_letters: dead }: Health
 	return parts.length === 0 ? "" : `${parts.join("; ")}.`;
 }
 
-/** `12 events wait for their first attempt, the oldest since 4 min`; null when none does. */
+/** `12 events wait for their first attempt, the oldest for 4 min`; null if there are none. */
 export function backlogSentence({ events, oldest_at }: HealthFacts["backlog"], now: number): string | null {
 	if (events === 0) return null;
 	const age = oldest_at === null ? "" : `, the oldest for ${coarseSpan(now - Date.parse(oldest_at))}`;

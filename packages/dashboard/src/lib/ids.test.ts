@@ -16,6 +16,6 @@ it.each([
 	["toString_x", { kind: "unknown", id: "toString_x" }],
 	["constructor_x", { kind: "unknown", id: "constructor_x" }],
 	["", { kind: "unknown", id: "" }],
-])("knows where %j leads", (text, target) => {
+])("finds the target of %j", (text, target) => {
 	expect(jumpTarget(text)).toEqual(target);
 });

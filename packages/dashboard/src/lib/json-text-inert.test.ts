@@ -27,7 +27,7 @@ it("leaves no invisible characters except joiners, for any input", () => {
 	);
 });
 
-it("leaves text alone that has nothing to hide", () => {
+it("leaves text without invisible characters unchanged", () => {
 	fc.assert(
 		fc.property(fc.string(), (text) => {
 			expect(inertText(text)).toBe(text);

@@ -26,12 +26,12 @@ describe("prettyJson", () => {
 		);
 	});
 
-	it("leaves every token as it was written", () => {
+	it("keeps every token unchanged", () => {
 		const text = '{"big":12345678901234567890.10,"esc":"\\u0041\\/ {[:,]}","a":1,"a":2}';
 		expect(compact(prettyJson(text) ?? "")).toBe(text);
 	});
 
-	it("changes nothing but space, for any JSON", () => {
+	it("only changes whitespace, for any JSON", () => {
 		fc.assert(
 			fc.property(fc.json(), (text) => {
 				const pretty = prettyJson(text);
@@ -42,16 +42,16 @@ describe("prettyJson", () => {
 		);
 	});
 
-	it.each(["", "plain", "{", "<html>", "{'a':1}", '{"a":1} and more'])("leaves %j alone", (text) => {
+	it.each(["", "plain", "{", "<html>", "{'a':1}", '{"a":1} and more'])("leaves %j unchanged", (text) => {
 		expect(prettyJson(text)).toBeNull();
 	});
 
-	it("takes strings of megabytes", () => {
+	it("accepts strings of megabytes", () => {
 		const text = JSON.stringify({ long: `\\"{`.repeat(500_000) });
 		expect(compact(prettyJson(text) ?? "")).toBe(text);
 	});
 
-	it("does not grow without measure in what is nested deeply", () => {
+	it("limits its output for deep nesting", () => {
 		const depth = 2_000;
 		const text = `${"[".repeat(depth)}1${"]".repeat(depth)}`;
 		expect(prettyJson(text)?.length).toBeLessThan(depth * 2 * 70);
@@ -64,11 +64,11 @@ describe("jsonLines", () => {
 		['    "a: \\"b\\"": {', { indent: "    ", key: '"a: \\"b\\""', rest: ": {" }],
 		['  "only a string",', { indent: "", key: "", rest: '  "only a string",' }],
 		["}", { indent: "", key: "", rest: "}" }],
-	])("takes %j apart", (line, parts) => {
+	])("splits %j into its parts", (line, parts) => {
 		expect(jsonLines(line)).toEqual([{ number: 1, ...parts }]);
 	});
 
-	it("loses nothing of any line", () => {
+	it("keeps every character of a line", () => {
 		fc.assert(
 			fc.property(fc.json(), (text) => {
 				const pretty = prettyJson(text) ?? "";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isTyping, stepIndex } from "./keys.ts";
 
-it("leaves keys to fields that text is typed into, and to no others", () => {
+it("leaves keys to text fields only", () => {
 	expect(isTyping({ tagName: "INPUT", type: "text" })).toBe(true);
 	expect(isTyping({ tagName: "TEXTAREA" })).toBe(true);
 	expect(isTyping({ tagName: "DIV", isContentEditable: true })).toBe(true);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { safeNext } from "./next-path.ts";
 
-it("goes to paths of its own", () => {
+it("leads to paths of the dashboard", () => {
 	expect(safeNext("/p/proj_1/logs?status=failed")).toBe("/p/proj_1/logs?status=failed");
 	expect(safeNext(undefined)).toBe("/");
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { compactCount, formatBytes, formatCount, formatMs, formatRate, plural } from "./numbers.ts";
 
-it("writes counts with separators, and short where space is short", () => {
+it("writes counts with separators, or in compact form", () => {
 	expect(formatCount(1_234_567)).toBe("1,234,567");
 	expect(compactCount(9_999)).toBe("9,999");
 	expect(compactCount(12_345)).toBe("12.3K");
@@ -18,7 +18,7 @@ it.each([
 	expect(formatMs(ms)).toBe(words);
 });
 
-it("says 100 % or 0 % only when it is so", () => {
+it("only says 100% or 0% if it is exact", () => {
 	expect(formatRate(null)).toBe("–");
 	expect(formatRate(1)).toBe("100 %");
 	expect(formatRate(0)).toBe("0 %");

@@ -8,7 +8,10 @@ export const isRole = (value: unknown): value is Role => ROLES.some((role) => ro
 export const mayAct = (role: Role, needed: Role) => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
 export const ROLE_WORDS: Readonly<Record<Role, { readonly label: string; readonly may: string }>> = {
-	viewer: { label: "Viewer", may: "Sees webhooks and the delivery log. Changes nothing." },
-	developer: { label: "Developer", may: "Also creates and changes webhooks and API keys, sends tests and replays." },
-	owner: { label: "Owner", may: "Also installs apps, invites and removes members, and reads the audit log." },
+	viewer: { label: "Viewer", may: "Can see webhooks and the delivery log, but not change anything." },
+	developer: {
+		label: "Developer",
+		may: "Can also create and change webhooks and API keys, send test events, and replay.",
+	},
+	owner: { label: "Owner", may: "Can also install apps, invite and remove members, and read the audit log." },
 };

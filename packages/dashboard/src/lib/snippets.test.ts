@@ -78,7 +78,7 @@ function vectorCases({ name, timestamp, body, signature }: (typeof VECTORS)[numb
 }
 
 describe("TypeScript", () => {
-	it("accepts what is genuine and refuses the rest", async () => {
+	it("accepts genuine requests and refuses others", async () => {
 		const cases = receiverCases(SECRET, BODY, now());
 		expect(await answers(typescript, SECRET, cases)).toEqual(expected(cases));
 	});
@@ -99,7 +99,7 @@ describe("TypeScript", () => {
 });
 
 describe.skipIf(!hasPython)("Python", () => {
-	it("accepts what is genuine and refuses the rest", async () => {
+	it("accepts genuine requests and refuses others", async () => {
 		const cases = receiverCases(SECRET, BODY, now());
 		expect(await answers(python, SECRET, cases)).toEqual(expected(cases));
 	});
@@ -120,7 +120,7 @@ describe.skipIf(!hasPython)("Python", () => {
 });
 
 describe.skipIf(!hasPhp)("PHP", () => {
-	it("accepts what is genuine and refuses the rest", async () => {
+	it("accepts genuine requests and refuses others", async () => {
 		const port = await unusedPort();
 		const receiver: Receiver = {
 			command: ["php", "-S", `127.0.0.1:${port}`, path("receiver.php")],
@@ -145,7 +145,7 @@ puts JSON.generate(JSON.parse($stdin.read).map { |c|
   [c["name"], $app.call(env.merge("rack.input" => StringIO.new(c["body"])))[0]]
 })`;
 
-	it("accepts what is genuine and refuses the rest", () => {
+	it("accepts genuine requests and refuses others", () => {
 		const cases = receiverCases(SECRET, BODY, now());
 		const { stdout, stderr } = spawnSync("ruby", ["-e", HARNESS, path("config.ru")], {
 			input: JSON.stringify(cases),
@@ -186,7 +186,7 @@ func TestReceive(t *testing.T) {
 	/** Most of the time goes into compiling Go's own packages. */
 	const QUICKLY = "-gcflags=all=-N -l";
 
-	it("accepts what is genuine and refuses the rest", { timeout: 180_000 }, () => {
+	it("accepts genuine requests and refuses others", { timeout: 180_000 }, () => {
 		writeFileSync(path("receiver_test.go"), HARNESS);
 		writeFileSync(path("go.mod"), "module receiver\n\ngo 1.19\n");
 		const built = spawnSync("go", ["test", "-c", "-vet=off", QUICKLY, "-o", path("receiver.test"), "."], {

@@ -20,11 +20,11 @@ describe("relativeTime", () => {
 		expect(relativeTime(NOW + ms, NOW)).toBe(words);
 	});
 
-	it("gives the date beyond 30 days", () => {
+	it("shows the date after 30 days", () => {
 		expect(relativeTime(NOW - 40 * 24 * HOUR, NOW)).toBe("12 Oct 2026");
 	});
 
-	it("never says that the past is to come, nor the future gone", () => {
+	it("never confuses past and future", () => {
 		fc.assert(
 			fc.property(fc.integer({ min: -29 * 24 * HOUR, max: 29 * 24 * HOUR }), (ms) => {
 				const words = relativeTime(NOW + ms, NOW);

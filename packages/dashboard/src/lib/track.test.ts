@@ -62,25 +62,25 @@ const entry = (replay: number, attempt: number, at: number): TrackAttempt => ({
 
 const over = { state: "delivered", attempt: 1, replay: 0, next_retry_at: null } as const;
 
-describe("a delivered train", () => {
-	it("stops at the station that took it", () => {
+describe("a delivered series", () => {
+	it("stops at the station that was accepted", () => {
 		const [line] = buildTrack(series({ retried: 2, end: "delivered" }), over, PLAN);
 		expect(line?.end).toBe("delivered");
 		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "passed", "delivered"]);
 		expect(line?.stations.map(({ answer }) => answer)).toEqual(["500", "500", "200"]);
 	});
 
-	it("is read aloud with each attempt's number, answer and time", () => {
+	it("is read aloud with each attempt's number, response and time", () => {
 		const [line] = buildTrack(series({ retried: 1, end: "delivered" }), over, PLAN);
 		const second = START + TOOK_MS + 30_000;
 		expect(line?.stations.map(({ spoken }) => spoken)).toEqual([
-			`attempt 1 of 8, answered 500 at ${clock(START)}`,
-			`attempt 2 of 8, answered 200 at ${clock(second)}`,
+			`attempt 1 of 8, returned 500 at ${clock(START)}`,
+			`attempt 2 of 8, returned 200 at ${clock(second)}`,
 		]);
 	});
 });
 
-describe("a train under way", () => {
+describe("a series in progress", () => {
 	const made = series({ retried: 2 });
 	const due = START + 2 * TOOK_MS + 90_000;
 	const delivery = { state: "attempting", attempt: 3, replay: 0, next_retry_at: iso(due + 120_000) } as const;
@@ -109,17 +109,17 @@ describe("a train under way", () => {
 	});
 
 	// It spoke of eight attempts and their usual waits, whatever the service was configured with.
-	it("has as many stations and such waits as the service is configured with", () => {
+	it("has the stations and delays from the service's configuration", () => {
 		const [first] = series({ retried: 1, waits: [5_000] });
 		const due = START + TOOK_MS + 5_000;
 		const [line] = buildTrack([first!], { ...delivery, attempt: 2, next_retry_at: iso(due) }, SHORT_PLAN);
 		expect(line?.total).toBe(3);
 		expect(line?.stations.map(({ state }) => state)).toEqual(["passed", "current", "coming"]);
-		expect(line?.stations[0]?.spoken).toBe(`attempt 1 of 3, answered 500 at ${clock(START)}`);
+		expect(line?.stations[0]?.spoken).toBe(`attempt 1 of 3, returned 500 at ${clock(START)}`);
 		expect(line?.stations[2]).toMatchObject({ at: due + 5_000, estimated: true, wait: 5_000 });
 	});
 
-	it("foretells nothing of a series that was begun when the service waited otherwise", () => {
+	it("predicts nothing for a series that started with other delays", () => {
 		const before = series({ retried: 2, waits: [5_000, 5_000] });
 		const [line] = buildTrack(before, { ...waiting, next_retry_at: before[1]!.next_retry_at }, PLAN);
 		expect(line?.stations[2]?.at).not.toBeNull();
@@ -127,7 +127,7 @@ describe("a train under way", () => {
 		expect(line?.stations[3]?.spoken).toBe("attempt 4 of 8");
 	});
 
-	it("foretells nothing where no more is known than the attempts", () => {
+	it("predicts nothing if only the attempts are known", () => {
 		const [line] = buildTrack(made, null, PLAN);
 		expect(line?.stations).toHaveLength(2);
 		expect(line?.end).toBeNull();
@@ -140,7 +140,7 @@ describe("a train under way", () => {
 	});
 });
 
-describe("a train that failed", () => {
+describe("a failed series", () => {
 	it("ends at its last station", () => {
 		const made = series({ retried: 7, end: "failed" });
 		const [line] = buildTrack(made, { ...over, state: "dead_lettered", attempt: 8 }, PLAN);
@@ -148,7 +148,7 @@ describe("a train that failed", () => {
 		expect(line?.stations.at(-1)).toMatchObject({ number: 8, state: "failed", answer: "500" });
 	});
 
-	it("keeps the length that it had, whatever the service makes of series by now", () => {
+	it("keeps its length if the configuration has changed since", () => {
 		const first = series({ retried: 2, end: "failed", waits: [5_000, 5_000] });
 		const again = series({ replay: 1, retried: 1 });
 		const delivery = { state: "attempting", attempt: 2, replay: 1, next_retry_at: again[0]!.next_retry_at } as const;
@@ -164,7 +164,7 @@ describe("a train that failed", () => {
 });
 
 describe("replays", () => {
-	it("are further lines, in their order", () => {
+	it("are additional lines, in order", () => {
 		const made = [...series({ replay: 1, retried: 0, end: "delivered" }), ...series({ retried: 7, end: "failed" })];
 		const lines = buildTrack(made, { ...over, replay: 1 }, PLAN);
 		expect(lines.map(({ replay, end }) => [replay, end])).toEqual([
@@ -193,7 +193,7 @@ it("keeps a station for attempts that are no longer in the log", () => {
 	expect(line?.stations[0]?.spoken).toBe("attempt 1 of 8, no longer in the log");
 });
 
-it("numbers the stations of every line without gaps, with one current station at most", () => {
+it("numbers the stations of every line without gaps, with at most one current station", () => {
 	const anySeries = fc.record({
 		retried: fc.integer({ min: 0, max: 7 }),
 		end: fc.constantFrom<("delivered" | "failed")[]>("delivered", "failed"),
@@ -237,12 +237,12 @@ it.each([
 	["up to 8 attempts", PLAN],
 	["up to 3 attempts", SHORT_PLAN],
 	["1 attempt", { retry_delays: [] }],
-])("says of a new series that it gets %s", (words, plan) => {
+])("says that a new series gets %s", (words, plan) => {
 	expect(newSeriesWords(plan)).toBe(words);
 });
 
 describe("rowStations", () => {
-	it("shows what is to come of an attempt that is retried", () => {
+	it("shows the planned retries of an attempt", () => {
 		const stations = rowStations({ attempt: 2, status: "retrying", error_code: null }, PLAN);
 		expect(stations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 		expect(stations.map(({ state }) => state)).toEqual([
@@ -268,6 +268,6 @@ it.each([
 	[1_795_000, "29 min"],
 	[3_600_000, "1 h"],
 	[5_400_000, "1.5 h"],
-])("says a wait of %i ms as %s", (ms, words) => {
+])("writes a delay of %i ms as %s", (ms, words) => {
 	expect(waitWord(ms)).toBe(words);
 });

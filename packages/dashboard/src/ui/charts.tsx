@@ -18,12 +18,12 @@ interface RangeControlProps {
 	onChange: (range: StatsRange) => void;
 }
 
-/** How far back charts reach. */
+/** Time range charts reach. */
 export function RangeControl({ range, onChange }: RangeControlProps) {
 	return (
 		<SegmentedControl
 			size="xs"
-			aria-label="How far back"
+			aria-label="Time range"
 			value={range}
 			onChange={onChange}
 			data={STATS_RANGES.map((value) => ({ value, label: RANGE_WORDS[value].label }))}
@@ -47,11 +47,11 @@ function Frame({ words, legend, empty, plot, table }: FrameProps) {
 			<ul className={classes.legend}>{legend}</ul>
 			<div className={classes.chart} style={{ height: HEIGHT }} role="img" aria-label={words}>
 				<Suspense fallback={<PlotSkeleton />}>{plot}</Suspense>
-				{empty ? <div className={classes.none}>Nothing was sent in this time</div> : null}
+				{empty ? <div className={classes.none}>Nothing was sent in this period</div> : null}
 			</div>
 			<details className={classes.figures}>
-				<summary>Show the figures</summary>
-				<Box component="section" className={classes.scroll} tabIndex={0} aria-label="Figures of the chart">
+				<summary>Show the data</summary>
+				<Box component="section" className={classes.scroll} tabIndex={0} aria-label="Data of the chart">
 					{table}
 				</Box>
 			</details>

@@ -14,7 +14,7 @@ const ICON_SIZE = { xs: 13, sm: 15, md: 17 } as const;
 /** A small button that copies `text` and says that it has. */
 export function Copy({ text, label = "Copy", size = "sm" }: CopyProps) {
 	const { copy, copied, error } = useClipboard({ timeout: 1_500 });
-	const said = error === null ? (copied ? "Copied" : label) : "Copying is not allowed here: select and copy by hand";
+	const said = error === null ? (copied ? "Copied" : label) : "Copying isn't allowed here. Select and copy manually.";
 	const Icon = copied ? IconCheck : IconCopy;
 	return (
 		<Tooltip label={said}>

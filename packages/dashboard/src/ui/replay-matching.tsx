@@ -61,7 +61,7 @@ export function ReplayMatching({ projectId, filter, countOf, say, none, onClose 
 	if (counted.data === undefined) {
 		return (
 			<Stack>
-				<Text size="sm">Counting what would be sent again: {formatCount(soFar)} so far.</Text>
+				<Text size="sm">Counting deliveries to send again: {formatCount(soFar)} so far.</Text>
 				<Progress value={100} animated aria-label="Counting" />
 				<Group justify="flex-end">
 					<Button variant="default" onClick={onClose}>
@@ -75,7 +75,7 @@ export function ReplayMatching({ projectId, filter, countOf, say, none, onClose 
 		return (
 			<Stack>
 				<Text size="sm" aria-live="polite">
-					{formatCount(progress.count)} of {formatCount(total)} are on the way again.
+					{formatCount(progress.count)} of {formatCount(total)} are sent again.
 				</Text>
 				<Progress value={share(progress.count, total)} aria-label="Replayed" />
 				<Group justify="flex-end">
@@ -137,6 +137,6 @@ function resultInWords(counted: string, { count, total, stopped }: Result): stri
 	const begun = `${counted} ${isAre(count)} on the way again, oldest first.`;
 	const rest = Math.max(0, total - count);
 	if (rest === 0) return begun;
-	if (stopped) return `Stopped. ${begun} ${formatCount(rest)} ${isAre(rest)} left as before.`;
-	return `${begun} ${formatCount(rest)} ${rest === 1 ? "was" : "were"} skipped: attempting again already, or gone.`;
+	if (stopped) return `Stopped. ${begun} ${formatCount(rest)} ${isAre(rest)} unchanged.`;
+	return `${begun} ${formatCount(rest)} ${rest === 1 ? "was" : "were"} skipped, because they are already being attempted or no longer exist.`;
 }

@@ -51,7 +51,7 @@ export function SecretDialog({ title, onClose, ...secret }: SecretDialogProps) {
 			<SecretOnce {...secret} />
 			<Group justify="space-between" mt="lg">
 				<Checkbox
-					label={<Text size="sm">I have stored it</Text>}
+					label={<Text size="sm">I've stored it</Text>}
 					checked={kept}
 					onChange={(event) => setKept(event.currentTarget.checked)}
 				/>

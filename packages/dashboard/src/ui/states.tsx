@@ -43,12 +43,12 @@ export function EmptyState({ title, children, icon, action, preview }: EmptyStat
 const detailOf = (error: unknown) =>
 	error instanceof ApiError
 		? error.detail
-		: "The page could not make sense of what it got. Reload it; if it stays so, report it.";
+		: "The page couldn't read the response. Reload it, and report the problem if it keeps happening.";
 
 /** What to do about an error, by its status. */
 function adviceOf(error: unknown): string | null {
 	if (!(error instanceof ApiError)) return null;
-	if (error.status === 403) return "Ask an owner of the project for the role it needs.";
+	if (error.status === 403) return "Ask an owner of the project for the required role.";
 	if (error.status === 404) return "It may have been deleted, or you may no longer have access.";
 	if (error.status === 429 && error.retryAfter !== null) return `Try again in ${error.retryAfter} seconds.`;
 	return null;

@@ -51,7 +51,7 @@ export function Track({ lines, selected, link }: TrackProps) {
 
 function TrackLine({ line, selected, link }: Pick<TrackProps, "selected" | "link"> & { line: Line }) {
 	const { replay, stations, total, end } = line;
-	const name = replay === 0 ? "First series" : `Replay ${replay}`;
+	const name = replay === 0 ? "Original delivery" : `Replay ${replay}`;
 	const began = stations.find(({ at }) => at !== null)?.at ?? null;
 	const now = useNow(0);
 	return (

@@ -23,7 +23,7 @@ class Receiver(BaseHTTPRequestHandler):
         timestamp = self.headers.get("${headers.timestamp}", "")
         signature = self.headers.get("${headers.signature}", "")
         status = verify(body, timestamp, signature)
-        self.send_response(status)  # Answer at once, work afterwards.
+        self.send_response(status)  # Respond first, then do the work.
         self.send_header("Content-Length", "0")
         self.end_headers()
         if status != 200:

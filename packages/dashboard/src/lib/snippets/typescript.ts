@@ -23,7 +23,7 @@ const server = createServer(async (request, response) => {
 	const timestamp = String(request.headers["${headers.timestamp.toLowerCase()}"]);
 	const signature = String(request.headers["${headers.signature.toLowerCase()}"]);
 	const status = verify(body, timestamp, signature);
-	response.writeHead(status).end(); // Answer at once, work afterwards.
+	response.writeHead(status).end(); // Respond first, then do the work.
 	if (status !== 200) return;
 	const event = JSON.parse(body.toString());
 	// The same event may come again: skip an event.id that you have already handled.

@@ -11,7 +11,7 @@ export function AccountPage() {
 		<Page narrow>
 			<PageHeader title="Account">
 				{by_link
-					? "You signed in with a link. Set a new password now: without the old one that works for 15 minutes."
+					? "You signed in with a link. Set a new password now: for 15 minutes you don't need the old one."
 					: `Signed in as ${account.email}${account.operator ? ", the operator of this instance" : ""}.`}
 			</PageHeader>
 			{by_link ? <PasswordSection /> : null}

@@ -13,14 +13,19 @@ export function NameSection() {
 	const form = useForm({ initialValues: { name: account.name }, validate: { name: nameFault } });
 	const { busy, problem, submit } = useSubmit(form, async ({ name }) => {
 		await renameAccount(name.trim());
-		notifyDone("Your name is changed.");
+		notifyDone("Your name has been changed.");
 	});
 	return (
-		<Section title="Profile" description="Your name stands in the audit log beside what you do.">
+		<Section title="Profile" description="Your name appears in the audit log next to your actions.">
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>
 					<TextInput label="Name" autoComplete="name" {...form.getInputProps("name")} />
-					<TextInput label="E-mail" value={account.email} readOnly description="What you sign in with. It stays." />
+					<TextInput
+						label="E-mail"
+						value={account.email}
+						readOnly
+						description="Your sign-in address. It can't be changed."
+					/>
 					{problem === null ? null : <ErrorState error={problem} />}
 					<Group justify="flex-end">
 						<Button type="submit" loading={busy} disabled={!form.isDirty()}>

@@ -14,23 +14,23 @@ export function PasswordSection() {
 	const form = useForm({
 		initialValues: { current: "", password: "" },
 		validate: {
-			current: (current: string) => (current === "" && !by_link ? "Enter the password you have now." : null),
+			current: (current: string) => (current === "" && !by_link ? "Enter your current password." : null),
 			password: passwordFault,
 		},
 	});
 	const { busy, problem, submit } = useSubmit(form, async ({ current, password }) => {
 		await changePassword(current === "" ? { password } : { current, password });
 		form.reset();
-		notifyDone("The password is changed, and every other session is signed out.");
+		notifyDone("Your password has been changed, and all other sessions were signed out.");
 	});
 	return (
-		<Section title="Password" description="Changing it signs out every session but this one.">
+		<Section title="Password" description="Changing it signs out all other sessions.">
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>
 					<input type="text" autoComplete="username" value={account.email} readOnly hidden />
 					<PasswordInput
 						label="Current password"
-						description={by_link ? "May stay empty for 15 minutes after you came in by link." : undefined}
+						description={by_link ? "Optional for 15 minutes after signing in with a link." : undefined}
 						autoComplete="current-password"
 						{...form.getInputProps("current")}
 					/>

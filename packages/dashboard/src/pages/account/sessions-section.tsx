@@ -22,7 +22,7 @@ export function SessionsSection() {
 	return (
 		<Section
 			title="Sessions"
-			description="Where you are signed in. A session ends 30 days after it was last used."
+			description="Where you're signed in. A session ends 30 days after its last use."
 			actions={
 				<Button variant="default" size="xs" onClick={end.open}>
 					Sign out everywhere
@@ -53,7 +53,7 @@ export function SessionsSection() {
 					leave();
 				}}
 			>
-				Every session ends, this one too. You sign in again with your password.
+				All sessions end, including this one. You can sign in again with your password.
 			</Confirm>
 		</Section>
 	);

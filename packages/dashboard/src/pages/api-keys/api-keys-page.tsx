@@ -35,8 +35,8 @@ export function ApiKeysPage() {
 			{error !== null && keys === undefined ? <ErrorState error={error} onRetry={refetch} /> : null}
 			{keys?.length === 0 ? (
 				<EmptyState title="No keys yet" icon={<IconKey size={26} />} action={newKey}>
-					Your store's server needs one to publish events. Make one key for each program, so that each can be revoked
-					alone.
+					Your store's server needs one to publish events. Create a key for each program, so that you can revoke each
+					one separately.
 				</EmptyState>
 			) : error === null || keys !== undefined ? (
 				<Section flush>

@@ -22,7 +22,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 				</Text>
 			),
 		},
-		{ key: "prefix", header: "Begins with", render: ({ prefix }) => <Code>{`${prefix}…`}</Code> },
+		{ key: "prefix", header: "Starts with", render: ({ prefix }) => <Code>{`${prefix}…`}</Code> },
 		{ key: "created", header: "Created", from: "sm", render: ({ created_at }) => <When at={created_at} /> },
 		{
 			key: "used",
@@ -73,8 +73,7 @@ export function KeysTable({ keys }: { keys: readonly ApiKey[] | undefined }) {
 						notifyDone(`${revoking.name} is revoked.`);
 					}}
 				>
-					Programs that use the key <Code>{`${revoking.prefix}…`}</Code> are refused from this moment on. This cannot be
-					undone: a new key has another value.
+					Programs that use the key <Code>{`${revoking.prefix}…`}</Code> are refused immediately. This can't be undone.
 				</Confirm>
 			)}
 		</>

@@ -26,7 +26,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 			>
 				<div>
 					<Text size="sm" mb={6}>
-						Try it: this lists the project's webhooks.
+						Try it by listing the project's webhooks.
 					</Text>
 					<CodeBlock code={keyTrial(window.location.origin, projectId, created.key)} label="command" wrap />
 				</div>
@@ -37,7 +37,7 @@ export function NewKeyDialog({ opened, onClose }: NewKeyDialogProps) {
 		<Modal opened={opened} onClose={onClose} title="New API key">
 			<NameForm
 				label="Name"
-				description="Which program will use it: Shop server, Accounting sync."
+				description="Which program uses it, for example Shop server or Accounting sync."
 				action="Create key"
 				onCancel={onClose}
 				onSend={async (name) => {

@@ -9,8 +9,8 @@ export function AppsPage() {
 		<Page narrow>
 			<PageHeader title="Apps">
 				{installed
-					? "Developer is installed: its pages stand in the menu."
-					: "An app adds pages and abilities to the project. Nothing is sent anywhere until Developer is installed."}
+					? "Developer is installed. Its pages are in the menu."
+					: "An app adds pages and features to the project. Nothing is sent until Developer is installed."}
 			</PageHeader>
 			<DeveloperCard />
 		</Page>

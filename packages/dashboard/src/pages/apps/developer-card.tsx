@@ -15,13 +15,13 @@ const BRINGS = [
 	{
 		Icon: IconWebhook,
 		name: "Webhooks",
-		text: "Purchases, refunds, subscriptions and more are sent to your own systems as they happen, signed and tried up to 8 times.",
+		text: "Sends purchases, refunds, subscriptions and more to your own systems as they happen, signed, with up to 8 attempts.",
 	},
 	{ Icon: IconKey, name: "API Keys", text: "Your programs publish events and manage the project over HTTP." },
 	{
 		Icon: IconActivity,
 		name: "Logs",
-		text: "Every attempt with its request and answer, why it failed, and a button to send it again.",
+		text: "Every attempt with its request and response, why it failed, and a button to send it again.",
 	},
 ] as const;
 
@@ -56,7 +56,7 @@ export function DeveloperCard() {
 						{installed ? <Outcome kind="delivered" label="Installed" /> : null}
 					</Group>
 					<Text c="dimmed" size="sm">
-						Connects the store to accounting, chat, fulfilment or whatever you have built.
+						Connects the store to accounting, chat, fulfillment or anything you've built.
 					</Text>
 				</div>
 			</Group>
@@ -97,7 +97,7 @@ export function DeveloperCard() {
 				) : (
 					<>
 						<Text size="sm" c="dimmed">
-							Installing sends nothing yet: that begins with the first webhook.
+							Nothing is sent until you create a webhook.
 						</Text>
 						<ForRole needs="owner">
 							{(disabled) => (

@@ -9,7 +9,7 @@ export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: ()
 	const { id } = useProject();
 	const remove = async () => {
 		await removeDeveloperApp(id);
-		notifyDone("Developer is removed, and every webhook is paused.");
+		notifyDone("Developer was removed, and all webhooks are paused.");
 	};
 	return (
 		<Confirm
@@ -21,8 +21,8 @@ export function RemoveDialog({ opened, onClose }: { opened: boolean; onClose: ()
 			onConfirm={remove}
 		>
 			<Text size="sm">
-				<strong>Every webhook of this project will be paused</strong>: nothing more is sent. Webhooks, API Keys and Logs
-				leave the menu.
+				<strong>All webhooks of this project will be paused</strong>, and nothing is sent. Webhooks, API Keys and Logs
+				disappear from the menu.
 			</Text>
 			<Text size="sm" mt="xs">
 				Nothing is deleted. Install Developer again and resume the webhooks to go on; events wait for them until their

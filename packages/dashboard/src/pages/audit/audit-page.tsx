@@ -16,13 +16,14 @@ export function AuditPage() {
 	return (
 		<Page narrow>
 			<PageHeader title="Audit log">
-				Who changed what in this project, newest first. It cannot be edited. Deliveries themselves stand in the logs.
+				Who changed what in this project, newest first. It can't be edited. Deliveries are in the logs.
 			</PageHeader>
 			{may("owner") ? (
 				<Entries />
 			) : (
 				<EmptyState title="For owners" icon={<IconHistory size={26} />}>
-					Only owners of the project read its audit log. Ask one of them to look something up, or for the role.
+					Only owners of the project can read its audit log. Ask one of them to look something up or to give you the
+					role.
 				</EmptyState>
 			)}
 		</Page>

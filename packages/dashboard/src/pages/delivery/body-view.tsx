@@ -55,7 +55,9 @@ export function BodyView({ body, label }: BodyViewProps) {
 			</Box>
 			{text.length <= limit ? null : (
 				<Group className={classes.foot} gap="xs">
-					<Text size="xs">{more ? "This is the beginning; copying takes all of it." : "This is the beginning."}</Text>
+					<Text size="xs">
+						{more ? "Only the beginning is shown. Copying includes everything." : "Only the beginning is shown."}
+					</Text>
 					{more ? null : (
 						<Button size="compact-xs" variant="default" onClick={() => setMore(true)}>
 							Show more

@@ -12,23 +12,23 @@ it("uses the delivery rather than the selected attempt", () => {
 	expect(stateOf(failed, { ...attempting, attempt: 1 })).toMatchObject({ word: "On its way", over: false });
 });
 
-it("says when the next attempt is due, as the service plans it", () => {
+it("says when the service plans the next attempt", () => {
 	expect(stateOf(retried, attempting)).toMatchObject({ outcome: "retrying", nextAt: NEXT });
 	expect(stateOf(retried, { ...attempting, next_retry_at: null }).nextAt).toBeNull();
 });
 
-it("takes from the attempt what it can until the delivery is known", () => {
+it("uses the attempt until the delivery is known", () => {
 	expect(stateOf(retried, undefined)).toMatchObject({ outcome: "retrying", over: false, nextAt: NEXT });
 	expect(stateOf(failed, undefined)).toMatchObject({ outcome: "failed", over: true });
 });
 
-it("promises nothing of a delivery that is gone", () => {
-	expect(stateOf(retried, null)).toMatchObject({ word: "Not tried again", over: true, nextAt: null });
+it("promises nothing for a delivery that no longer exists", () => {
+	expect(stateOf(retried, null)).toMatchObject({ word: "Won't be retried", over: true, nextAt: null });
 	expect(stateOf(failed, null).word).toBe("Failed");
 	expect(stateOf({ ...failed, status: "delivered" }, null).word).toBe("Delivered");
 });
 
-it("says why it cannot be replayed", () => {
+it("says why it can't be replayed", () => {
 	expect(stateOf(retried, attempting).refusal).toMatch(/still being attempted/);
 	expect(stateOf(failed, null).refusal).toMatch(/deleted/);
 	expect(stateOf(failed, { state: "dead_lettered", attempt: 8, next_retry_at: null }).refusal).toBeNull();

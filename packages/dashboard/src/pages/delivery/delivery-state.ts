@@ -21,7 +21,7 @@ const GONE = "It can't be replayed: its webhook was deleted, or its event is no 
 
 const DELIVERED = { outcome: "delivered", word: "Delivered", over: true, nextAt: null } as const;
 const FAILED = { outcome: "failed", word: "Failed", over: true, nextAt: null } as const;
-const ABANDONED = { outcome: "paused", word: "Not tried again", over: true, nextAt: null } as const;
+const ABANDONED = { outcome: "paused", word: "Won't be retried", over: true, nextAt: null } as const;
 
 /** @param delivery null when it is gone, undefined until it is known: then the attempt tells what it can */
 export function stateOf(attempt: Facts, delivery: Known | null | undefined): StandingState {

@@ -84,7 +84,7 @@ export function DeliveryView(props: DeliveryViewProps) {
 									/>
 								)}
 							>
-								All its attempts
+								All attempts
 							</Anchor>
 						</dd>
 					</div>

@@ -35,8 +35,8 @@ export function RequestSection({ attempt }: { attempt: Attempt }) {
 			</Group>
 			{request === null ? (
 				<Text size="sm" c="dimmed" mb="sm">
-					Nothing was sent: {wasSent(attempt) ? "no connection came about" : "the delivery was closed before"}. This is
-					what would have gone to <span className={classes.url}>{inertText(attempt.url)}</span>.
+					Nothing was sent: {wasSent(attempt) ? "no connection was established" : "the delivery was closed first"}. This
+					would have gone to <span className={classes.url}>{inertText(attempt.url)}</span>.
 				</Text>
 			) : (
 				<>
@@ -45,8 +45,8 @@ export function RequestSection({ attempt }: { attempt: Attempt }) {
 						<Copy text={request.url} label="Copy URL" size="xs" />
 					</p>
 					<Text size="xs" c="dimmed" mb="sm">
-						The curl command is the whole request, signature included. {signatureWords(request, now)} A replay signs
-						anew.
+						The curl command is the complete request, including its signature. {signatureWords(request, now)} A replay
+						has a new signature.
 					</Text>
 					<Headers headers={request.headers} />
 				</>

@@ -14,7 +14,7 @@ export function ResponseSection({ attempt }: { attempt: Attempt }) {
 				Response
 			</Title>
 			{status_code === null ? (
-				<Text size="sm">{error ?? "No answer came."}</Text>
+				<Text size="sm">{error ?? "There was no response."}</Text>
 			) : (
 				<>
 					<p className={classes.line}>
@@ -22,15 +22,13 @@ export function ResponseSection({ attempt }: { attempt: Attempt }) {
 					</p>
 					{response_body === "" ? (
 						<Text size="sm" c="dimmed">
-							{response_truncated ? "Nothing of its body arrived in time." : "It had no body."}
+							{response_truncated ? "None of its body arrived in time." : "It had no body."}
 						</Text>
 					) : (
 						<BodyView body={response_body} label="response body" />
 					)}
 					<Text size="xs" c="dimmed" mt={8}>
-						{response_truncated && response_body !== ""
-							? "The body went on: only its first 1,024 bytes are kept. "
-							: ""}
+						{response_truncated && response_body !== "" ? "Only the first 1,024 bytes of the body are stored. " : ""}
 						The headers of answers are not kept.
 					</Text>
 				</>

@@ -34,7 +34,7 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 		try {
 			const { webhook_id, event_id } = delivery;
 			await replayDelivery(projectId, { webhook_id, event_id });
-			notifyDone(`On its way to ${name} again.`);
+			notifyDone(`Sending to ${name} again.`);
 		} catch (error) {
 			notifyProblem(error);
 		} finally {
@@ -43,7 +43,7 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 	};
 	const ask = () => {
 		if (busy || state === null) return;
-		if (!may("developer")) return notifyUndone("Only developers and owners of the project can replay.");
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can replay.");
 		if (state.refusal !== null) return notifyUndone(state.refusal);
 		if (state.outcome === "delivered") setAsking(true);
 		else void run();
@@ -53,10 +53,10 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 		asking,
 		busy,
 		dialog: (
-			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it a second time?">
+			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it again?">
 				<Stack>
 					<Text size="sm">
-						This event was delivered already. A replay sends it to {name} again under the same event id: a receiver that
+						This event was already delivered. A replay sends it to {name} again under the same event id: a receiver that
 						keeps count of ids answers 2xx and does nothing; another one does its work twice.
 					</Text>
 					<Group justify="flex-end" gap="xs">

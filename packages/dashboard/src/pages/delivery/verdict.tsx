@@ -45,20 +45,22 @@ export function Verdict({ attempt, state, isNewest }: VerdictProps) {
 /** What happens next, or what has happened since. */
 function Outlook({ attempt, state, isNewest }: VerdictProps) {
 	if (!isNewest) {
-		if (attempt.status === "delivered") return state.outcome === "delivered" ? null : "It was replayed since.";
-		return state.outcome === "delivered" ? "A later attempt delivered it." : "Later attempts were made: see the track.";
+		if (attempt.status === "delivered") return state.outcome === "delivered" ? null : "It has been replayed since.";
+		return state.outcome === "delivered"
+			? "A later attempt delivered it."
+			: "Later attempts were made: see the timeline.";
 	}
 	if (!state.over) {
 		return state.nextAt === null ? (
-			"The next attempt is under way."
+			"The next attempt is in progress."
 		) : (
 			<>
-				It is tried again by itself <When at={state.nextAt} />.
+				Next retry <When at={state.nextAt} />.
 			</>
 		);
 	}
 	if (attempt.status === "retrying")
-		return "It is not tried again: its webhook was deleted, or its event is no longer kept.";
+		return "It won't be retried: its webhook was deleted, or its event is no longer stored.";
 	if (attempt.status !== "failed" || !wasSent(attempt)) return null;
-	return "All attempts are used up, so it is not tried again by itself: replay it once the cause is mended.";
+	return "There are no attempts left, so it won't be retried. Replay it once the cause is fixed.";
 }

@@ -64,11 +64,11 @@ function Invited({ token }: { token: string }) {
 function Over() {
 	return (
 		<AuthCard
-			title="This invitation is over"
-			lead="It was used, taken back, or is older than 7 days. Ask whoever sent it for a new link."
+			title="This invitation has expired"
+			lead="It was used or revoked, or is older than 7 days. Ask the person who sent it for a new link."
 		>
 			<Button component={Link} to="/">
-				Go to the start
+				Go to the start page
 			</Button>
 		</AuthCard>
 	);

@@ -51,7 +51,7 @@ export function JoinAs({ token, account, projectId }: JoinAsProps) {
 				Join as {account.name}
 			</Button>
 			<Button variant="subtle" disabled={busy} onClick={() => void attempt(signOut)}>
-				That is not me
+				That's not me
 			</Button>
 		</Stack>
 	);

@@ -52,7 +52,7 @@ const selectColumn = (rows: readonly AttemptSummary[], selection: Selection): Co
 	header: (
 		<Checkbox
 			size="xs"
-			aria-label="Select all that are shown"
+			aria-label="Select all rows on this page"
 			checked={rows.length > 0 && selection.size >= rows.length}
 			indeterminate={selection.size > 0 && selection.size < rows.length}
 			onChange={(event) => selection.setAll(event.currentTarget.checked ? rows : [])}

@@ -17,21 +17,21 @@ export function signatureWords({ headers }: SentRequest, now: number): string {
 	const at = timeOfDay(until, { seconds: true });
 	return until > now
 		? `Receivers accept its signature until ${at}.`
-		: `Receivers that check the time refuse it by now: its signature held for 5 minutes, until ${at}.`;
+		: `Receivers that check the timestamp now refuse it: its signature was valid for 5 minutes, until ${at}.`;
 }
 
 /** Copies an attempt's request as a curl command and says how long it is good for. */
 export async function copyCurl(projectId: string, attemptId: string): Promise<void> {
 	if (!("clipboard" in navigator)) {
-		return notifyUndone("Browsers allow copying over HTTPS only. Open the attempt and copy by hand.");
+		return notifyUndone("Browsers only allow copying over HTTPS. Open the attempt and copy it manually.");
 	}
 	try {
 		const request = requestOf(await queryClient.fetchQuery(attemptQuery(projectId, attemptId)));
-		if (request === null) return notifyUndone("Nothing was sent here, so there is no request to copy.");
+		if (request === null) return notifyUndone("Nothing was sent, so there's no request to copy.");
 		await navigator.clipboard.writeText(curlCommand(request));
 		notifyDone(`Copied as a curl command. ${signatureWords(request, Date.now())}`);
 	} catch (error) {
-		if (error instanceof DOMException) notifyUndone("The browser does not allow copying here.");
+		if (error instanceof DOMException) notifyUndone("The browser doesn't allow copying here.");
 		else notifyProblem(error);
 	}
 }

@@ -24,7 +24,7 @@ describe("logSentence", () => {
 		],
 		[
 			{ event_id: "evt_01kbjh6mrxe3q8z1v2t4w5y6a7", status: "retrying" },
-			"312 attempts of event evt_01kb…y6a7 that failed and were to be retried.",
+			"312 attempts of event evt_01kb…y6a7 that failed and were due for a retry.",
 		],
 		[{ webhook_id: "wh_2", since: SINCE }, `312 attempts to a deleted webhook, since ${time(SINCE)}.`],
 		[{ since: SINCE, until: UNTIL }, `312 attempts from ${time(SINCE)} to ${time(UNTIL)}.`],
@@ -63,7 +63,7 @@ it("has a chip for each filter, and one for the time", () => {
 	expect(filterChips({}, nameOf, NOW)).toEqual([]);
 });
 
-it("says nothing of filters that are not set", () => {
+it("doesn't mention unset filters", () => {
 	expect(filterPhrase({}, nameOf, NOW)).toBe("");
 });
 
@@ -74,10 +74,10 @@ describe("replayPhrase", () => {
 		);
 	});
 
-	it("warns where some may have been delivered", () => {
+	it("warns if some may have been delivered", () => {
 		expect(replayPhrase({}, 12, nameOf, NOW, PLAN)).toContain("a second time");
 		expect(replayPhrase({ span: "hour" }, 1, nameOf, NOW, PLAN)).toBe(
-			"This sends 1 delivery again: the one with a newest attempt in the last hour. Each gets up to 3 attempts under the same event id. Whatever was delivered before reaches its receiver a second time.",
+			"This sends 1 delivery again: the one with a newest attempt in the last hour. Each gets up to 3 attempts under the same event id. Events that were already delivered are sent a second time.",
 		);
 	});
 });

@@ -16,7 +16,7 @@ const SPAN_WORDS: Readonly<Record<Span, string>> = {
 
 const STATUS_WORDS: Readonly<Record<AttemptStatus, string>> = {
 	delivered: "that delivered their event",
-	retrying: "that failed and were to be retried",
+	retrying: "that failed and were due for a retry",
 	failed: "that failed for good",
 };
 
@@ -84,6 +84,6 @@ export function replayPhrase(search: LogsSearch, count: number, nameOf: NameOf, 
 	const many = one ? "This sends 1 delivery again" : `This sends ${formatCount(count)} deliveries again, oldest first`;
 	const which =
 		phrase === "" ? "all that are in the log" : `${one ? "the one" : "those"} with a newest attempt ${phrase}`;
-	const twice = search.status === "failed" ? "" : " Whatever was delivered before reaches its receiver a second time.";
+	const twice = search.status === "failed" ? "" : " Events that were already delivered are sent a second time.";
 	return `${many}: ${which}. Each gets ${newSeriesWords(plan)} under the same event id.${twice}`;
 }

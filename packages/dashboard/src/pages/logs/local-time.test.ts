@@ -4,7 +4,7 @@ import { fromLocalField, toLocalField } from "./local-time.ts";
 
 const MINUTE = 60_000;
 
-it("keeps every minute through the field, in whatever zone", () => {
+it("keeps every minute through the field, in any time zone", () => {
 	const from = Date.parse("2020-01-01T00:00:00Z") / MINUTE;
 	fc.assert(
 		fc.property(fc.integer({ min: from, max: from + 20 * 366 * 24 * 60 }), (minutes) => {
@@ -17,7 +17,7 @@ it("keeps every minute through the field, in whatever zone", () => {
 	);
 });
 
-it("says nothing where nothing is set", () => {
+it("is empty if nothing is set", () => {
 	expect(toLocalField(undefined)).toBe("");
 	expect(fromLocalField("")).toBeUndefined();
 	expect(fromLocalField("2026-11-")).toBeUndefined();

@@ -73,7 +73,7 @@ export function LogFilters({ search, onChange, onOpenAttempt, webhooks = [], nam
 	);
 }
 
-const NO_ID = "Paste an id that begins with evt_, att_ or wh_.";
+const NO_ID = "Paste an id that starts with evt_, att_ or wh_.";
 
 /** Finds an event, an attempt or a webhook by its id. `/` puts the cursor here. */
 function IdField({ search, onChange, onOpenAttempt }: Omit<LogFiltersProps, "webhooks" | "nameOf">) {
@@ -127,7 +127,7 @@ function FilterChips({ search, onChange, nameOf }: Pick<LogFiltersProps, "search
 	const chips = filterChips(search, nameOf, now);
 	if (chips.length === 0) return null;
 	return (
-		<ul className={classes.chips} aria-label="Filters that are set">
+		<ul className={classes.chips} aria-label="Active filters">
 			{chips.map(({ name, label }) => (
 				<li key={name}>
 					<button

@@ -32,8 +32,8 @@ export function NothingYet({ projectId, narrow }: { projectId: string; narrow: b
 				)
 			}
 		>
-			Every attempt to deliver an event is written down here: the request, the answer, and when it is tried again. Open
-			a webhook and send it a test event to see the first one.
+			Every delivery attempt appears here, with the request, the response, and the time of the next retry. Open a
+			webhook and send it a test event to see the first one.
 		</EmptyState>
 	);
 }
@@ -49,8 +49,8 @@ export function NothingMatches({ onClear }: { onClear: () => void }) {
 				</Button>
 			}
 		>
-			No attempt in the log fits all the filters. Take one of them away, or widen the time: attempts are kept for a
-			limited time, 30 days unless configured otherwise.
+			No attempt in the log matches all filters. Remove one, or choose a longer time. Attempts are kept for 30 days by
+			default.
 		</EmptyState>
 	);
 }

@@ -75,7 +75,7 @@ function NewerButton({ log }: { log: Log }) {
 }
 
 const TAIL = {
-	live: { label: "Following live", verb: "Pause" },
+	live: { label: "Live", verb: "Pause" },
 	connecting: { label: "Connecting", verb: "Pause" },
 	paused: { label: "Paused", verb: "Follow live" },
 } as const;
@@ -89,7 +89,7 @@ function TailButton({ still }: { still: boolean }) {
 	return (
 		<Group gap={8} wrap="nowrap">
 			<span className={classes.state} data-state={state}>
-				{state === "live" && still ? "Holding still" : label}
+				{state === "live" && still ? "Paused while you read" : label}
 			</span>
 			<Button
 				size="compact-sm"

@@ -78,7 +78,7 @@ export function LogsPage() {
 			resetScroll: false,
 		});
 	const replay = ({ webhook_id, event_id, event_type }: AttemptSummary) => {
-		if (!may("developer")) return notifyUndone("Only developers and owners of the project can replay.");
+		if (!may("developer")) return notifyUndone("Only the project's developers and owners can replay.");
 		setAsked({ deliveries: [{ webhook_id, event_id }], what: `${event_type} to ${nameOf(webhook_id)}` });
 	};
 	const replaySelected = () => {
@@ -110,7 +110,7 @@ export function LogsPage() {
 									disabled={disabled}
 									onClick={() => setReplayAll(replayAllOf(search, Date.now()))}
 								>
-									Replay everything that matches
+									Replay all matching
 								</Button>
 							)}
 						</ForRole>

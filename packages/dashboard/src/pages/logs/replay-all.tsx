@@ -32,18 +32,13 @@ interface ReplayAllProps {
 export function ReplayAll({ projectId, request, nameOf, onClose }: ReplayAllProps) {
 	const plan = useSession();
 	return (
-		<Modal
-			opened={request !== null}
-			onClose={onClose}
-			title="Replay everything that matches"
-			closeOnClickOutside={false}
-		>
+		<Modal opened={request !== null} onClose={onClose} title="Replay all matching" closeOnClickOutside={false}>
 			{request === null ? null : (
 				<ReplayMatching
 					projectId={projectId}
 					filter={request.filter}
 					countOf={(count) => plural(count, "delivery", "deliveries")}
-					none="Nothing that matches can be replayed: deliveries that are still attempting go on by themselves."
+					none="Nothing that matches can be replayed. Deliveries that are still being attempted continue automatically."
 					say={(count) => replayPhrase(request.search, count, nameOf, request.at, plan)}
 					onClose={onClose}
 				/>

@@ -69,7 +69,10 @@ function Question({
 
 /** The result: how many are being sent, and how many couldn't be replayed. */
 export function resultInWords({ count, skipped }: Replayed): string {
-	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} on the way again.`;
-	const left = skipped === 0 ? "" : `${plural(skipped, "delivery", "deliveries")} skipped: still attempting, or gone.`;
+	const begun = count === 0 ? "" : `${plural(count, "delivery", "deliveries")} sent again.`;
+	const left =
+		skipped === 0
+			? ""
+			: `${plural(skipped, "delivery", "deliveries")} skipped, because they are still being attempted or no longer exist.`;
 	return [begun, left].filter((part) => part !== "").join(" ");
 }

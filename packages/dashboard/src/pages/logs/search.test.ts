@@ -12,7 +12,7 @@ const FULL: LogsSearch = {
 };
 
 describe("validateLogsSearch", () => {
-	it("keeps what makes sense", () => {
+	it("keeps valid values", () => {
 		expect(validateLogsSearch({ ...FULL })).toEqual(FULL);
 		expect(validateLogsSearch({ span: "hour" })).toEqual({ span: "hour" });
 		expect(validateLogsSearch({})).toEqual({});
@@ -35,7 +35,7 @@ describe("validateLogsSearch", () => {
 		expect(validateLogsSearch(search)).toEqual({});
 	});
 
-	it("takes a span rather than two times", () => {
+	it("prefers a span to two times", () => {
 		expect(validateLogsSearch({ ...FULL, span: "day" })).not.toHaveProperty("since");
 	});
 
@@ -61,7 +61,7 @@ it.each([
 	expect(Object.keys(without(FULL, name))).toEqual(left);
 });
 
-it("takes a span away as it takes two times", () => {
+it("removes a span or two times", () => {
 	expect(without({ span: "week", type: "purchase.completed" }, "time")).toEqual({ type: "purchase.completed" });
 	expect(isFiltered(without({ span: "week" }, "time"))).toBe(false);
 });

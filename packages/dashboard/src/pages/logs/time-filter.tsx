@@ -60,8 +60,7 @@ function FromTo({ search, onChange }: TimeFilterProps) {
 		const fields = new FormData(event.currentTarget);
 		const since = fromLocalField(String(fields.get("since")));
 		const until = fromLocalField(String(fields.get("until")));
-		if (since !== undefined && until !== undefined && since >= until)
-			return setProblem("This is before the beginning.");
+		if (since !== undefined && until !== undefined && since >= until) return setProblem("This is before the start.");
 		onChange({
 			...without(search, "time"),
 			...(since === undefined ? {} : { since }),

@@ -24,7 +24,7 @@ export function InvitationsSection() {
 			render: ({ email }) =>
 				email ?? (
 					<Text span size="sm" c="dimmed">
-						Whoever has the link
+						Anyone with the link
 					</Text>
 				),
 		},
@@ -38,24 +38,24 @@ export function InvitationsSection() {
 			width: 110,
 			render: (invitation) => (
 				<Button variant="default" size="compact-sm" onClick={() => setRevoking(invitation)}>
-					Take back
+					Revoke
 				</Button>
 			),
 		},
 	];
 	return (
-		<Section flush title="Open invitations" description="The link of each was shown once, when it was made.">
+		<Section flush title="Open invitations" description="Each link was shown once, when it was created.">
 			<DataTable label="Open invitations" columns={columns} rows={data.data} rowKey={({ id }) => id} cards />
 			{revoking === null ? null : (
 				<Confirm
 					opened
 					onClose={() => setRevoking(null)}
-					title="Take back this invitation?"
-					action="Take back"
+					title="Revoke this invitation?"
+					action="Revoke"
 					danger
 					onConfirm={() => revokeInvitation(projectId, revoking.id)}
 				>
-					The link stops working at once. You can make another one at any time.
+					The link stops working immediately. You can create another one at any time.
 				</Confirm>
 			)}
 		</Section>

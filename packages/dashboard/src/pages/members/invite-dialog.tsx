@@ -41,8 +41,8 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 		return (
 			<SecretOnce what="link" secret={created.url}>
 				<Text size="sm">
-					Send it to {created.email ?? "the person"} over a way you trust: Posthorn sends no e-mail. Whoever opens it
-					joins as {ROLE_WORDS[created.role].label.toLowerCase()}. It works once and ends{" "}
+					Send it to {created.email ?? "the person"} over a channel you trust. Posthorn doesn't send e-mail. The person
+					who opens it joins as {ROLE_WORDS[created.role].label.toLowerCase()}. It works once and expires{" "}
 					<When at={created.expires_at} />.
 				</Text>
 				<Group justify="flex-end">
@@ -75,7 +75,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 				</Radio.Group>
 				<TextInput
 					label="E-mail"
-					description="Optional: then only an account with this address can use the link."
+					description="Optional. If set, only an account with this address can use the link."
 					type="email"
 					autoComplete="off"
 					{...form.getInputProps("email")}
@@ -86,7 +86,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
 						Cancel
 					</Button>
 					<Button type="submit" loading={busy}>
-						Make link
+						Create link
 					</Button>
 				</Group>
 			</Stack>

@@ -38,7 +38,7 @@ export function MembersPage() {
 				{members === undefined
 					? "Who has access to this project."
 					: members.length === 0
-						? "Nobody but the operator has access to this project so far."
+						? "Only the operator has access to this project so far."
 						: `${plural(members.length, "person has", "people have")} access to this project.`}
 			</PageHeader>
 			{error !== null && members === undefined ? (
@@ -49,7 +49,7 @@ export function MembersPage() {
 				</Section>
 			)}
 			{may("owner") ? <InvitationsSection /> : null}
-			<Section title="What each role may do">
+			<Section title="What each role can do">
 				<dl className={classes.roles}>
 					{ROLES.map((role) => (
 						<div key={role}>

@@ -31,7 +31,7 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 	};
 	const remove = async (member: Member) => {
 		await removeMember(projectId, member.account_id);
-		if (member.account_id !== account.id) return notifyDone(`${member.name} has no access any more.`);
+		if (member.account_id !== account.id) return notifyDone(`${member.name} no longer has access.`);
 		if (!account.operator) await navigate({ to: "/projects" });
 		await refreshSession();
 	};
@@ -123,8 +123,8 @@ export function MembersTable({ members }: { members: readonly Member[] | undefin
 					onConfirm={() => remove(leaving)}
 				>
 					{self
-						? "You lose access at once. An owner can invite you again."
-						: `${leaving.name} loses access at once. API keys that ${leaving.name} has seen go on working: revoke those that should not.`}
+						? "You lose access immediately. An owner can invite you again."
+						: `${leaving.name} loses access immediately. API keys that ${leaving.name} has seen keep working, so revoke any that shouldn't.`}
 				</Confirm>
 			)}
 		</>

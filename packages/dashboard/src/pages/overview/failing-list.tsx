@@ -46,7 +46,7 @@ export function FailingList({ projectId, failing, now }: FailingListProps) {
 								/>
 							)}
 						>
-							See what helps
+							How to fix it
 						</Button>
 					</li>
 				))}

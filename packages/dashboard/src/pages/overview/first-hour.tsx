@@ -22,15 +22,15 @@ const STEPS: Readonly<Record<ChecklistStep, { readonly title: string; readonly t
 	},
 	webhook: {
 		title: "Create a webhook",
-		text: "Say where to send and what. You get a signing secret and a receiver's code to start from.",
+		text: "Choose a URL and the events. You get a signing secret and sample code for a receiver.",
 	},
 	event: {
 		title: "Publish an event, or send a test",
-		text: "Your store publishes through the API. A test event needs nothing but a click.",
+		text: "Your store publishes through the API. A test event only takes a click.",
 	},
 	delivery: {
-		title: "Have the first delivery accepted",
-		text: "Once your receiver answers 2xx this turns green. If it does not, the log says why.",
+		title: "Get the first delivery accepted",
+		text: "This turns green once your receiver returns 2xx. If it doesn't, the log says why.",
 	},
 };
 
@@ -79,7 +79,7 @@ export function FirstHour({ projectId, facts, firstWebhookId }: FirstHourProps) 
 				variant="default"
 				renderRoot={(props) => <Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{}} />}
 			>
-				Look into the log
+				Open the log
 			</Button>
 		),
 	};

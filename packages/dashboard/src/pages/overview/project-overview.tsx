@@ -80,7 +80,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				)}
 			</Section>
 			<Section
-				title="Waiting retries"
+				title="Pending retries"
 				description={
 					nextDue === undefined ? undefined : (
 						<>
@@ -97,7 +97,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 					)
 				) : waiting.data.length === 0 ? (
 					<Text size="sm" c="dimmed">
-						None. Whatever was not accepted at once would wait here for its next attempt.
+						None. Deliveries that aren't accepted the first time wait here for their next attempt.
 					</Text>
 				) : (
 					<WaitingList

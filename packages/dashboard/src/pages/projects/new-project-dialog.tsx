@@ -9,7 +9,7 @@ export function NewProjectDialog({ opened, onClose }: { opened: boolean; onClose
 		<Modal opened={opened} onClose={onClose} title="New project">
 			<NameForm
 				label="Name"
-				description="The store's name, for people. You can change it later."
+				description="The store's display name. You can change it later."
 				action="Create project"
 				onCancel={onClose}
 				onSend={async (name) => {

@@ -36,10 +36,10 @@ export function ProjectsPage() {
 				}
 			>
 				{projects.length === 0
-					? "A project is a store: its events, its webhooks and the people who look after them."
+					? "A project is a store, with its events, its webhooks and its members."
 					: account.operator
-						? "You run this instance: you see every project as its owner."
-						: `You are a member of ${plural(projects.length, "project")}.`}
+						? "As the operator of this instance, you're an owner of every project."
+						: `You're a member of ${plural(projects.length, "project")}.`}
 			</PageHeader>
 			{projects.length > 0 ? (
 				account.operator ? (
@@ -53,7 +53,7 @@ export function ProjectsPage() {
 					apart.
 				</EmptyState>
 			) : (
-				<EmptyState title="You are in no project yet" icon={<IconFolders size={26} />}>
+				<EmptyState title="You're not in a project yet" icon={<IconFolders size={26} />}>
 					Ask an owner of a project, or the operator of this instance, to send you an invitation link.
 				</EmptyState>
 			)}

@@ -30,8 +30,8 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 		return (
 			<SecretOnce what="link" secret={link.url}>
 				<Text size="sm">
-					Send it to that person alone, over a way you trust. It signs in once and ends <When at={link.expires_at} />; a
-					new password can be set right after.
+					Send it only to that person, over a channel you trust. It signs in once and expires{" "}
+					<When at={link.expires_at} />. A new password can be set right after signing in.
 				</Text>
 				<Group justify="flex-end">
 					<Button onClick={onClose}>Done</Button>
@@ -43,7 +43,7 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 		<form onSubmit={form.onSubmit(submit)} noValidate>
 			<Stack>
 				<Text size="sm">
-					For somebody who has an account and forgot the password. Whoever has the link is signed in as that person.
+					For somebody who has an account and forgot the password. Anyone with the link is signed in as that person.
 				</Text>
 				<TextInput label="E-mail of the account" type="email" data-autofocus {...form.getInputProps("email")} />
 				{problem === null ? null : <ErrorState error={problem} />}
@@ -52,7 +52,7 @@ function LinkForm({ onClose }: { onClose: () => void }) {
 						Cancel
 					</Button>
 					<Button type="submit" loading={busy}>
-						Make link
+						Create link
 					</Button>
 				</Group>
 			</Stack>

@@ -51,7 +51,7 @@ function SetupForm({ token }: { token: string | null }) {
 		initialValues: { ...account.initialValues, token: token ?? "" },
 		validate: {
 			...account.validate,
-			token: (value: string) => (value.trim() === "" ? "The token stands at the end of the link." : null),
+			token: (value: string) => (value.trim() === "" ? "The token is at the end of the link." : null),
 		},
 	});
 	const { busy, problem, submit } = useSubmit(form, async (values) => {
@@ -61,7 +61,7 @@ function SetupForm({ token }: { token: string | null }) {
 	return (
 		<AuthCard
 			title="Set up Posthorn"
-			lead="Make the operator's account. The operator creates projects and can see all of them; further people join by invitation."
+			lead="Create the operator's account. The operator creates projects and can see all of them. Others join by invitation."
 		>
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>
@@ -70,7 +70,7 @@ function SetupForm({ token }: { token: string | null }) {
 							label="Setup token"
 							description={
 								<>
-									The service printed a link when it started: <Code>/setup#…</Code>. The token is what follows the #.
+									The service printed a link when it started: <Code>/setup#…</Code>. The token is the part after the #.
 								</>
 							}
 							autoComplete="off"
@@ -81,10 +81,10 @@ function SetupForm({ token }: { token: string | null }) {
 					<AccountFields form={form} />
 					{problem === null ? null : <ErrorState error={problem} />}
 					<Button type="submit" loading={busy} fullWidth mt="xs">
-						Create account and begin
+						Create account
 					</Button>
 					<Text size="xs" c="dimmed">
-						The link works until there is an account. Nobody else can use it afterwards.
+						The link works until an account exists. After that, no one else can use it.
 					</Text>
 				</Stack>
 			</form>

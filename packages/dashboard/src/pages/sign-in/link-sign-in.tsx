@@ -28,11 +28,11 @@ export function LinkSignIn({ token }: { token: string }) {
 	if (isStatus(problem, 401, 403, 404, 409)) {
 		return (
 			<AuthCard
-				title="This link is over"
-				lead="It works once and for 15 minutes. Ask the operator for another one, or sign in with your password."
+				title="This link has expired"
+				lead="It works once, within 15 minutes. Ask the operator for another one, or sign in with your password."
 			>
 				<Button component={Link} to="/sign-in">
-					Sign in with the password
+					Sign in with a password
 				</Button>
 			</AuthCard>
 		);
@@ -40,7 +40,7 @@ export function LinkSignIn({ token }: { token: string }) {
 	return (
 		<AuthCard
 			title="Sign in with your link"
-			lead="The link works once. Once you are in, you can set a new password within 15 minutes."
+			lead="The link works once. After signing in, you have 15 minutes to set a new password."
 		>
 			<Stack>
 				{problem === null ? null : <ErrorState error={problem} />}

@@ -26,9 +26,7 @@ export function PasswordSignIn() {
 	return (
 		<AuthCard
 			title="Sign in"
-			lead={
-				next === undefined ? "To see what was delivered, and mend what was not." : "Then you go on to where you were."
-			}
+			lead={next === undefined ? "Check deliveries and fix failures." : "After that you'll return to your page."}
 		>
 			<form onSubmit={form.onSubmit(submit)} noValidate>
 				<Stack>

@@ -54,7 +54,7 @@ export function ActivityTab({ projectId, webhook, health, range }: ActivityTabPr
 							<Link {...props} to="/p/$projectId/logs" params={{ projectId }} search={{ webhook_id: webhook.id }} />
 						)}
 					>
-						All in the log
+						Show all in the log
 					</Anchor>
 				}
 			>

@@ -26,7 +26,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 		<Section title="Delete">
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
-					Ends this webhook and its secret. What was sent stays in the log.
+					Deletes this webhook and its secret. Its attempts stay in the log.
 				</Text>
 				<ForRole needs="developer">
 					{(disabled) => (
@@ -47,7 +47,7 @@ export function DeleteSection({ projectId, webhook }: SettingsProps) {
 				{waiting === 0
 					? ""
 					: `${plural(waiting, "event")} that ${waiting === 1 ? "waits" : "wait"} for it will not be sent. `}
-				Its retries end and its secret signs nothing any more. This cannot be undone.
+				Its retries end and its secret is no longer used. This can't be undone.
 			</ConfirmByName>
 		</Section>
 	);

@@ -45,7 +45,7 @@ export function EndpointForm({ projectId, webhook, readOnly }: SettingsProps) {
 					/>
 					<TextInput
 						label="Description"
-						description="A name for yourselves."
+						description="A name for your own use."
 						autoComplete="off"
 						disabled={readOnly}
 						{...form.getInputProps("description")}

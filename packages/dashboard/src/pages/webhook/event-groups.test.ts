@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { groupEventTypes, inCatalogueOrder } from "./event-groups.ts";
 
 describe("event groups", () => {
-	it("hold every type of the catalogue once, each group with a name for people", () => {
+	it("contain every type of the catalogue once, and each group has a display name", () => {
 		const groups = groupEventTypes(EVENT_TYPES);
 		const types = groups.flatMap(({ entries }) => entries.map(({ type }) => type));
 		expect(types.toSorted()).toEqual(EVENT_TYPES.map(({ type }) => type).toSorted());
@@ -14,7 +14,7 @@ describe("event groups", () => {
 		]);
 	});
 
-	it("take kinds that are not known here", () => {
+	it("accept unknown kinds", () => {
 		expect(groupEventTypes([{ type: "stock.low" }])).toEqual([{ name: "stock", entries: [{ type: "stock.low" }] }]);
 	});
 

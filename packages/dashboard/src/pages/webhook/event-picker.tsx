@@ -39,7 +39,9 @@ export function EventPicker({ value, onChange, error, disabled = false, onLook }
 			<Input.Label required id={labelId} component="div">
 				Events
 			</Input.Label>
-			<Input.Description mb={6}>It receives these, from the first one that happens after you save.</Input.Description>
+			<Input.Description mb={6}>
+				It receives these events, starting with the first one after you save.
+			</Input.Description>
 			{entries === undefined ? (
 				<Skeleton height={420} radius="md" />
 			) : (
@@ -106,7 +108,7 @@ function EventLine({ entry, checked, disabled, onToggle }: EventLineProps) {
 						<>
 							<span className={classes.type}>{entry.type}</span>
 							{entry.future ? (
-								<Tooltip label="Announced: your store may not make this event yet. You can subscribe already.">
+								<Tooltip label="Announced: your store may not publish this event yet. You can already subscribe.">
 									<Badge size="sm" ml={8} color="gray" variant="outline" c="dimmed">
 										Future
 									</Badge>

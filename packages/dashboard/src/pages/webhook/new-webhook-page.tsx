@@ -23,9 +23,9 @@ const SAMPLE_TYPE = "purchase.completed";
 /** A summary of the choices so far: which events go where. */
 function firstLine(url: string, events: number): string {
 	const where = URL.canParse(url) ? new URL(url).host : null;
-	if (where === null && events === 0) return "Choose where to send, and what.";
-	if (where === null) return `${plural(events, "event type")} will be sent, once you say where.`;
-	if (events === 0) return `Sent to ${where}, once you choose which events.`;
+	if (where === null && events === 0) return "Choose a URL and the events to send.";
+	if (where === null) return `${plural(events, "event type")} will be sent once you enter a URL.`;
+	if (events === 0) return `Events are sent to ${where} once you choose which.`;
 	return `${plural(events, "event type")} will be sent to ${where}.`;
 }
 
@@ -55,7 +55,7 @@ export function NewWebhookPage() {
 								<UrlField value={url} onChange={(next) => form.setFieldValue("url", next)} error={form.errors.url} />
 								<TextInput
 									label="Description"
-									description="A name for yourselves: Accounting, Chat, Orders to the warehouse."
+									description="A name for your own use, such as Accounting, Chat, or Warehouse orders."
 									autoComplete="off"
 									{...form.getInputProps("description")}
 									rightSectionWidth={72}

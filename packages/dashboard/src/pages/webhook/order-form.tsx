@@ -14,8 +14,8 @@ const AT_ONCE = { min: 1, max: 100 } as const;
 /** What a number of first attempts at once costs in order. */
 const costOf = (count: number) =>
 	count <= 1
-		? "Each event waits for the answer to the one before, so first attempts arrive in the order in which things happened. Only retries and replays arrive late."
-		: `Up to ${formatCount(count)} events are under way at once: faster while your receiver is slow, but they overtake each other. Your receiver has to put them in order by created_at itself.`;
+		? "Each event waits for the response to the previous one, so first attempts arrive in order. Only retries and replays arrive late."
+		: `Up to ${formatCount(count)} events are in flight at a time. That's faster if your receiver is slow, but events can overtake each other, so your receiver has to order them by created_at.`;
 
 /** How many first attempts may be under way at once. */
 export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
@@ -39,7 +39,7 @@ export function OrderForm({ projectId, webhook, readOnly }: SettingsProps) {
 				<Stack gap="sm">
 					<Group align="flex-end" gap="sm">
 						<NumberInput
-							label="Events under way at once"
+							label="Events in flight"
 							w={220}
 							min={AT_ONCE.min}
 							max={AT_ONCE.max}

@@ -22,8 +22,8 @@ export function ReceiverCode() {
 				<Tabs.Panel key={language} value={language}>
 					<Stack gap="xs">
 						<Text size="sm" c="dimmed">
-							Save it as <Code>{file}</Code> and start it with the secret in its environment. It refuses what was
-							altered, what is older than 5 minutes, and what others sent.
+							Save it as <Code>{file}</Code> and start it with the secret in its environment. It rejects requests that
+							were altered, are older than 5 minutes, or came from anyone else.
 						</Text>
 						<CodeBlock code={`${SECRET_VARIABLE}="<the signing secret>" ${start}`} label="command" wrap />
 						<CodeBlock code={snippet(language, brand)} label={`${label} receiver`} />

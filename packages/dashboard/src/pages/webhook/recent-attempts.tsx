@@ -47,7 +47,7 @@ export function RecentAttempts({ projectId, webhookId }: { projectId: string; we
 	if (data?.length === 0) {
 		return (
 			<Text size="sm" c="dimmed" px={20} pb={20}>
-				Nothing has been sent yet. The first event that it is subscribed to appears here, or send a test event.
+				Nothing has been sent yet. Send a test event, or wait for the first event.
 			</Text>
 		);
 	}

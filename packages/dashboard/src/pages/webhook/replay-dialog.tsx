@@ -17,14 +17,14 @@ interface ReplayDialogProps {
 export function ReplayDialog({ projectId, webhookId, name, opened, onClose }: ReplayDialogProps) {
 	const plan = useSession();
 	return (
-		<Modal opened={opened} onClose={onClose} title="Replay what failed" closeOnClickOutside={false}>
+		<Modal opened={opened} onClose={onClose} title="Replay failed deliveries" closeOnClickOutside={false}>
 			<ReplayMatching
 				projectId={projectId}
 				filter={{ webhook_id: webhookId, status: "failed" }}
 				countOf={(count) => plural(count, "event")}
-				none={`Nothing that failed waits for a replay to ${name}.`}
+				none={`There are no failed deliveries to ${name}.`}
 				say={(total) =>
-					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with ${newSeriesWords(plan)} each and under the same event id: a receiver that has seen one can tell.`
+					`${plural(total, "event")} failed for good. A replay sends ${total === 1 ? "it" : "them, oldest first,"} to ${name} again, with ${newSeriesWords(plan)} each, under the same event id, so receivers can recognize duplicates.`
 				}
 				onClose={onClose}
 			/>

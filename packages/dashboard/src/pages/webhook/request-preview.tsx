@@ -44,7 +44,7 @@ export function RequestPreview({ url, type }: { url: string; type: string }) {
 /** What the receiver has to do, in the words of the contract. */
 export const AnswerRules = () => (
 	<Text size="sm" c="dimmed">
-		Answer any 2xx within 15 seconds and do the work afterwards. Anything else is tried again, 8 times in all over about
-		1 hour 50 minutes. The same event may come twice: tell by its id.
+		Respond with 2xx within 15 seconds and do the work afterwards. Anything else is retried, for a total of 8 attempts
+		over about 1 hour 50 minutes. The same event may arrive twice; its id is the same.
 	</Text>
 );

@@ -31,7 +31,7 @@ export function ResumeDialog({ projectId, webhook, opened, onClose }: StateDialo
 			onConfirm={resume}
 		>
 			{waiting === 0 ? (
-				<Text size="sm">Nothing has waited. Events are sent again from now on.</Text>
+				<Text size="sm">Nothing is waiting. Events are sent again from now on.</Text>
 			) : (
 				<Radio.Group
 					label={`${events} ${wait}. What about ${waiting === 1 ? "it" : "them"}?`}
@@ -42,12 +42,12 @@ export function ResumeDialog({ projectId, webhook, opened, onClose }: StateDialo
 						<Radio
 							value="backlog"
 							label={`Send ${waiting === 1 ? "it" : "them"}`}
-							description={`The ${events} that waited, in order, and then what comes.`}
+							description={`Sends the ${events} in order, and then new events.`}
 						/>
 						<Radio
 							value="now"
-							label={`Leave ${waiting === 1 ? "it" : "them"} out`}
-							description={`Only what happens from now on. The ${events} will not be sent to this webhook.`}
+							label={`Skip ${waiting === 1 ? "it" : "them"}`}
+							description={`Only sends new events. The ${events} won't be sent to this webhook.`}
 						/>
 					</Stack>
 				</Radio.Group>

@@ -18,8 +18,8 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 		<Section title="Signing secret">
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
-					Your receiver checks with it that a request is ours. It was shown once and only a hash of it is kept. Lost it,
-					or somebody else has seen it? Rotate it.
+					Your receiver uses it to verify our requests. It was shown once, and only a hash of it is stored. If you lost
+					it or someone else saw it, rotate it.
 				</Text>
 				<ForRole needs="developer">
 					{(disabled) => (
@@ -37,8 +37,8 @@ export function SecretSection({ projectId, webhook }: SettingsProps) {
 				danger
 				onConfirm={async () => setSecret(await rotateSecret(projectId, webhook.id))}
 			>
-				The old secret ends at once: every request from then on is signed with the new one, retries too. Until your
-				receiver has the new secret it refuses them, and they are retried for about 1 hour 50 minutes.
+				The old secret stops working immediately. From then on every request, including retries, is signed with the new
+				one. Requests that your receiver rejects until it has the new secret are retried for about 1 hour 50 minutes.
 			</Confirm>
 			{secret === null ? null : (
 				<SecretDialog

@@ -17,8 +17,8 @@ export function StateSection({ projectId, webhook }: SettingsProps) {
 			<Group justify="space-between" gap="md">
 				<Text size="sm" c="dimmed" flex="1 1 300px">
 					{paused
-						? `Nothing is sent. ${waiting === 0 ? "No event has waited so far." : `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}.`}`
-						: "Events are sent as they happen. Pause it while your receiver is away for longer than the retries last."}
+						? `Nothing is sent. ${waiting === 0 ? "No event is waiting." : `${plural(waiting, "event")} ${waiting === 1 ? "waits" : "wait"}.`}`
+						: "Events are sent as they happen. Pause it if your receiver is down for longer than the retries last."}
 				</Text>
 				<ForRole needs="developer">
 					{(disabled) => (

@@ -51,8 +51,8 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 	return (
 		<Stack>
 			<Text size="sm" c="dimmed">
-				The type's sample, signed and sent like any event, to this webhook alone. It is kept in the log and marked by
-				nothing: your receiver sees an event like others.
+				The type's sample, signed and sent like any event, but only to this webhook. It's in the log, and your receiver
+				can't tell it from a real event.
 			</Text>
 			<Group align="flex-end" gap="sm">
 				<Select
@@ -71,7 +71,7 @@ function TestBody({ projectId, webhook, onClose }: Omit<TestDialogProps, "opened
 			<div className={classes.answer} aria-live="polite">
 				{problem === null ? null : <ErrorState error={problem} />}
 				{eventId === null ? (
-					problem === null && <Text className={classes.hint}>Its answer will appear here.</Text>
+					problem === null && <Text className={classes.hint}>The response will appear here.</Text>
 				) : (
 					<Answer key={eventId} projectId={projectId} webhookId={webhook.id} eventId={eventId} />
 				)}
@@ -101,7 +101,7 @@ function Answer({ projectId, webhookId, eventId }: AnswerProps) {
 		<Stack gap="xs">
 			<Group gap="sm">
 				{last === undefined ? (
-					<Outcome kind="waiting" label="Sent, waiting for the answer" />
+					<Outcome kind="waiting" label="Sent, waiting for the response" />
 				) : (
 					<Outcome kind={last.status} />
 				)}
@@ -118,8 +118,8 @@ function Answered({ attempt, projectId }: { attempt: Attempt; projectId: string 
 		<>
 			<Text size="sm">
 				{status_code === null
-					? (error ?? `No answer: ${answerPhrases(attempt).short}.`)
-					: `Answered ${status_code} in ${formatMs(response_ms)}.`}
+					? (error ?? `No response: ${answerPhrases(attempt).short}.`)
+					: `Returned ${status_code} in ${formatMs(response_ms)}.`}
 				{next_retry_at === null ? null : (
 					<>
 						{" "}
@@ -139,7 +139,7 @@ function Answered({ attempt, projectId }: { attempt: Attempt; projectId: string 
 					/>
 				)}
 			>
-				See the whole request and answer in the log
+				See the complete request and response in the log
 			</Anchor>
 		</>
 	);

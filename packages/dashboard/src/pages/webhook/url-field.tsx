@@ -19,8 +19,8 @@ const REST_MS = 400;
 
 const LABELS: readonly (readonly [UrlCheckName, string])[] = [
 	["https", "Uses https"],
-	["reachable_name", "Its name is found"],
-	["public_address", "Its address is public"],
+	["reachable_name", "Host name resolves"],
+	["public_address", "Address is public"],
 ];
 
 const ICONS = { ok: IconCheck, failed: IconX, unknown: IconHelpCircle, open: IconCircleDashed } as const;
@@ -41,7 +41,7 @@ export function UrlField({ value, onChange, error, disabled = false }: UrlFieldP
 		<div>
 			<TextInput
 				label="URL"
-				description="Where events are sent: a public https address. To try it on your own machine, use a tunnel."
+				description="Where events are sent: a public https URL. To test on your own machine, use a tunnel."
 				placeholder="https://example.com/webhooks"
 				type="url"
 				inputMode="url"
@@ -60,7 +60,7 @@ export function UrlField({ value, onChange, error, disabled = false }: UrlFieldP
 				))}
 			</ul>
 			<VisuallyHidden aria-live="polite">
-				{isError ? "The URL could not be checked." : check === undefined ? "" : summary(check)}
+				{isError ? "The URL couldn't be checked." : check === undefined ? "" : summary(check)}
 			</VisuallyHidden>
 		</div>
 	);

@@ -25,13 +25,13 @@ export function WaitingSection({ projectId, webhook, health }: WaitingSectionPro
 	const count = health?.waiting.count ?? 0;
 	const more = count - (data?.length ?? 0);
 	return (
-		<Section title="What waits">
+		<Section title="Waiting to be sent">
 			{data === undefined || health === undefined ? (
 				<Skeleton height={20} width={360} maw="100%" />
 			) : (
 				<Stack gap="sm">
 					<Text size="sm" aria-live="polite">
-						{backlog === null ? "No event waits for its first attempt" : backlog}
+						{backlog === null ? "No event is waiting for its first attempt" : backlog}
 						{count === 0
 							? ", and none for a retry."
 							: `; ${plural(count, "event")} ${count === 1 ? "waits" : "wait"} for a retry.`}

@@ -6,7 +6,7 @@ export function urlFault(text: string): string | null {
 	const url = text.trim();
 	if (url === "") return "Enter the URL that events are sent to.";
 	if (!URL.canParse(url)) return "Enter a whole URL, such as https://example.com/webhooks.";
-	return new URL(url).protocol === "https:" ? null : "Use an https URL: events are only sent encrypted.";
+	return new URL(url).protocol === "https:" ? null : "Use an https URL. Events are only sent encrypted.";
 }
 
 export const descriptionFault = (text: string) =>

@@ -43,7 +43,7 @@ export function WebhookCards({ projectId, rows }: WebhookCardsProps) {
 							</dd>
 						</div>
 						<div>
-							<dt>Last answer</dt>
+							<dt>Last response</dt>
 							<dd>
 								<AnswerCell health={health} />
 							</dd>

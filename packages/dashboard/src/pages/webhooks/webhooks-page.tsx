@@ -48,8 +48,8 @@ export function WebhooksPage() {
 					action={may("developer") ? <NewWebhook projectId={projectId} /> : undefined}
 					preview={narrow ? undefined : <WebhooksTable projectId={projectId} rows={EXAMPLE_ROWS} />}
 				>
-					A webhook sends what happens in your store to a URL of yours: orders to accounting, refunds to a chat,
-					whatever you choose, signed and retried until it arrives.
+					A webhook sends your store's events to a URL of yours, such as orders to accounting or refunds to a chat,
+					signed and retried until they arrive.
 				</EmptyState>
 			) : error !== null && rows === undefined ? null : narrow ? (
 				<WebhookCards projectId={projectId} rows={rows} />

@@ -34,7 +34,7 @@ const columns = (projectId: string): readonly Column<WebhookRow>[] => [
 		width: 110,
 	},
 	{ key: "backlog", header: "Backlog", render: ({ webhook }) => <BacklogCell webhook={webhook} />, width: 120 },
-	{ key: "answer", header: "Last answer", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
+	{ key: "answer", header: "Last response", render: ({ health }) => <AnswerCell health={health} />, width: 140 },
 ];
 
 /** Webhooks as a table, for screens that are wide enough. */
