@@ -7,7 +7,7 @@ import type { Results } from "./results.ts";
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const run = promisify(execFile);
 
-test("a short run prints one JSON object, with every delivery there and in order", { timeout: 120_000 }, async () => {
+test("a short run prints one JSON object with all deliveries, in order", { timeout: 120_000 }, async () => {
 	const args = ["--quick", "--seconds", "0.2", "--webhooks", "1", "--fanout", "1", "--json"];
 	const { stdout } = await run(process.execPath, [MAIN, ...args]);
 	const results = JSON.parse(stdout) as Results;
@@ -22,7 +22,7 @@ test("a short run prints one JSON object, with every delivery there and in order
 	expect(results.machine.cpus).toBeGreaterThan(0);
 });
 
-test("a quiet project is measured beside a hostile neighbour", { timeout: 120_000 }, async () => {
+test("measures a quiet project next to a hostile neighbor", { timeout: 120_000 }, async () => {
 	const { stdout } = await run(process.execPath, [MAIN, "--neighbour", "stalls uploads", "--seconds", "0.4", "--json"]);
 	const { neighbours, runs } = JSON.parse(stdout) as Results;
 	expect(runs).toBeUndefined();
@@ -34,7 +34,7 @@ test("a quiet project is measured beside a hostile neighbour", { timeout: 120_00
 	expect([beside.missing, beside.refused, refusals]).toEqual([0, 0, []]);
 });
 
-test("a wrong option ends with 2 and says what would be right", async () => {
+test("exits with 2 and explains after a wrong option", async () => {
 	const failure = run(process.execPath, [MAIN, "--database", "oracle"]);
 	await expect(failure).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining("give sqlite or postgres") });
 });

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** Due baskets of a later call have other ids. */
 let dueBaskets = 0;
 
-/** So many customers, each with an order and a basket that is due tomorrow, in the database of a service that is stopped. */
+/** Writes `count` customers, each with an order and a basket due tomorrow, to a stopped service's database. */
 export async function writePast(url: string, projectId: string, count: number): Promise<void> {
 	const now = Date.now();
 	const numbers = { first: 0, last: count - 1 };
@@ -18,7 +18,7 @@ export async function writePast(url: string, projectId: string, count: number): 
 	await tidy(url);
 }
 
-/** So many baskets that have been due for an hour. */
+/** Writes `count` baskets that have been due for an hour. */
 export async function writeDueBaskets(url: string, projectId: string, count: number): Promise<void> {
 	const first = dueBaskets;
 	dueBaskets += count;
@@ -42,7 +42,7 @@ interface Dialect {
 	readonly digest: string;
 }
 
-/** A row for each number `n`, with what `values` says (SQL) behind the project's number. */
+/** Inserts a row for each number `n`: the project's number, then `values` (SQL). */
 async function insert(
 	url: string,
 	into: string,
@@ -64,7 +64,7 @@ async function insert(
 	}
 }
 
-/** What databases do by themselves within minutes, so that they do not do it while it is measured. */
+/** Does now what databases do within minutes anyway, so that it doesn't happen during the measurement. */
 function tidy(url: string): Promise<void> {
 	return execute(url, url.startsWith("sqlite:") ? "PRAGMA wal_checkpoint(TRUNCATE)" : "VACUUM (ANALYZE)");
 }

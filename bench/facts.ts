@@ -18,7 +18,7 @@ const ROUNDS = 3;
 /** For the log's events to be read, seconds. */
 const WAIT_S = 30;
 
-/** A service whose one project has so many customers, each with an order and a basket that is due tomorrow. */
+/** A service with one project that has many customers, each with an order and a basket due tomorrow. */
 interface Side {
 	readonly count: number;
 	readonly url: string;
@@ -29,7 +29,7 @@ interface Side {
 	place: string;
 }
 
-/** What touching a basket, a customer's first order and abandoning a basket cost beside a million of each, and a thousand. */
+/** The cost of touching a basket, a customer's first order and abandoning a basket, with a million of each and with a thousand. */
 export async function measureFacts(
 	workspace: Workspace,
 	options: ServiceOptions,
@@ -45,7 +45,7 @@ export async function measureFacts(
 			const [few, many] = sides as [Side, Side];
 			const cost = (what: Facts["costs"][number]["what"], ms: number, few_ms: number): void => {
 				costs.push({ engine, what, ms: round(ms), few_ms: round(few_ms), ratio: round(ms / few_ms) });
-				progress.finish(`${round(ms)} ms, ${round(few_ms)} ms beside a thousand`);
+				progress.finish(`${round(ms)} ms, ${round(few_ms)} ms with a thousand`);
 			};
 			progress.start(`${engine}: touching baskets`);
 			cost(
@@ -118,7 +118,7 @@ function order(side: Side, n: number): Promise<unknown> {
 	return call(side, "POST", "/orders", { order_id: `new_${n}`, customer_email, ...amounts });
 }
 
-/** Has the service start with so many baskets that are due; milliseconds a basket, from the first to the last. */
+/** Starts the service with due baskets. @returns milliseconds per basket, from the first to the last */
 async function abandon(workspace: Workspace, options: ServiceOptions, side: Side): Promise<number> {
 	await side.service.stop();
 	await writeDueBaskets(side.url, side.projectId, DUE);

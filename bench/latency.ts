@@ -11,7 +11,7 @@ const EVENTS_PER_S = 100;
 /** Events to warm up with, faster than what is measured: so few a second would keep the code uncompiled for minutes. */
 const WARM_UP_EVENTS = 5_000;
 const WARM_UP_PER_S = 1_000;
-/** Seldom: asking the receiver takes time that events would wait for. */
+/** Long, because polling the receiver takes time that events would wait for. */
 const POLL_MS = 500;
 
 /** A steady stream of single events to one address. */
@@ -28,8 +28,8 @@ export interface PacedTask {
 }
 
 /**
- * The time from publishing an event over the API until its receiver has it, at 100 events a second for so many seconds,
- * one webhook; beside it, that of a bare request from the same client straight to the receiver.
+ * The time from publishing an event over the API until its receiver has it, at 100 events a second with one webhook;
+ * and, for comparison, the time of a bare request from the same client to the receiver.
  */
 export async function measureLatency(
 	workspace: Workspace,

@@ -25,8 +25,8 @@ export type LimitReading = number;
 
 /**
  * The most signed 1 KB requests per second that a sender without storage gets to the receiver, both on this machine:
- * undici's `dispatch` over TLS connections that are kept alive. The machine is quicker at one time than at another, so the
- * sender stays there, warm, and is asked again beside each thing that is compared with it.
+ * undici's `dispatch` over TLS connections that are kept alive. The machine's speed varies, so the sender stays
+ * warm and is measured again with each measurement that is compared with it.
  */
 export class Limit {
 	readonly #process: WorkerProcess<LimitTask, LimitReading>;
@@ -59,7 +59,7 @@ export class Limit {
 		return new Limit(sender, tried.toSorted((a, b) => b.perSecond - a.perSecond)[0]!.task);
 	}
 
-	/** What it is just now. */
+	/** Measures the current limit. */
 	async read(): Promise<LimitReading> {
 		const reading = await this.#process.run(this.#task);
 		this.#readings.push(reading);

@@ -10,7 +10,7 @@ const ATTEMPTS = 1_000_000;
 const WEBHOOKS = 10;
 /** Over this long, milliseconds: within the log's retention. */
 const SPAN_MS = 20 * 86_400_000;
-/** Of each kind of page; their median counts. */
+/** Requests for each kind of page; the median counts. */
 const REQUESTS = 60;
 const WARM_UP = 20;
 const LIMIT = 50;

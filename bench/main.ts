@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: how many deliveries a second the service makes, every step durable, as a share of what this machine
- * can send at all; its latency and its memory. Options in options.ts, what comes out in results.ts.
+ * `npm run bench`: how many deliveries a second the service makes with every step durable, as a share of this machine's
+ * limit; its latency and its memory. For the options see options.ts, for the output results.ts.
  */
 import { PostgresServer } from "@posthorn/testkit/postgres";
 import { measureAgainst } from "./against.ts";
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
 	const options = readArguments(args);
 	if (typeof options === "number") return options;
 	const workspace = new Workspace();
-	// The receiver ends by itself once this process is gone.
+	// The receiver exits once this process has.
 	process.once("exit", () => workspace.dispose());
 	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 	try {

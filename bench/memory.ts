@@ -12,8 +12,8 @@ const SAMPLE_MS = 100;
 const QUIET_MS = 6_000;
 
 /**
- * The service's resident memory: idle, with a million small events waiting for 100 paused webhooks (just after they were
- * published, and when it has been quiet), and while they are delivered for so many seconds. Null where the system does not tell.
+ * The service's resident memory: idle, with a million small events waiting for 100 paused webhooks (right after
+ * publishing them, and after a quiet period), and while they are delivered. Null if the system doesn't report it.
  */
 export async function measureMemory(
 	workspace: Workspace,

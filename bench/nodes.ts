@@ -11,7 +11,7 @@ import { Throttle } from "./throttle.ts";
 import type { Workspace } from "./workspace.ts";
 
 const WEBHOOKS = 100;
-/** Of a core, for each node: two of them, the receiver, the publisher and PostgreSQL have to fit into two cores. */
+/** Each node's share of a core: two nodes, the receiver, the publisher and PostgreSQL have to fit on two cores. */
 const SHARE = 0.3;
 const ROUNDS = 3;
 /** Deliveries in a round for each second of it and each node. */
@@ -19,7 +19,7 @@ const PER_S = 2_000;
 /** Deliveries for each node to compile its code and to take its part of the projects, before it is held back. */
 const WARM_UP = 40_000;
 
-/** Deliveries a second of one node and of two on one PostgreSQL, each held to the same share of a core, in turns. */
+/** Deliveries a second of one node and of two on one PostgreSQL, alternating, each limited to the same share of a core. */
 export async function measureNodes(
 	workspace: Workspace,
 	receiver: Receiver,

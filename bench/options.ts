@@ -10,16 +10,16 @@ Usage: npm run bench -- [options]
   --seconds N      about how long each measurement takes (default 12)
   --quick          short measurements, 2 seconds each
   --memory         also the memory with a million events waiting
-  --log            only pages of a log with a million attempts, beside an empty one
-  --pending        only deliveries beside ten million retries and a backlog of a million, on PostgreSQL
-  --nodes          only two nodes on PostgreSQL beside one, each with the same share of a core
-  --neighbours     only a quiet project's latency beside each of a dozen hostile neighbours
-  --neighbour NAME only the neighbours with NAME in their description
-  --against DIR    only throughput and CPU over those of another checkout, which is set up in DIR, in turns
-  --rounds N       how many turns --against takes (default 7)
-  --facts          only store facts beside a million baskets and customers
+  --log            only pages of a log with a million attempts, compared with an empty one
+  --pending        only deliveries with ten million retries and a backlog of a million, on PostgreSQL
+  --nodes          only two nodes on PostgreSQL compared with one, each with the same share of a core
+  --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
+  --neighbour NAME only the neighbors with NAME in their description
+  --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
+  --rounds N       how many rounds --against takes (default 7)
+  --facts          only store facts with a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
-  --database NAME  sqlite (unless said), or postgres: both, one after the other
+  --database NAME  sqlite (default), or postgres: both, one after the other
   --profile DIR    also write CPU profiles of the service's threads to DIR (this slows it down)
   --json           print one JSON object instead of the table
   --help
@@ -36,7 +36,7 @@ const QUICK_SECONDS = 2;
 
 export type Engine = "sqlite" | "postgres";
 
-/** What can be measured alone. */
+/** Measurements that can be selected on their own. */
 const ALONE = ["log", "pending", "nodes", "facts", "neighbours", "against"] as const;
 export type Part = "deliveries" | "memory" | (typeof ALONE)[number];
 

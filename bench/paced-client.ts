@@ -4,9 +4,9 @@ import { connect as connectTls } from "node:tls";
 const HEAD_END = "\r\n\r\n";
 
 /**
- * Posts over connections that stay open, one request at a time on each, with as little of its own between the call and
- * the wire as can be: at light load a client's code is cold whenever it is called, and would be measured with the service.
- * It understands answers with a content-length.
+ * Posts over connections that stay open, one request at a time on each, with as little code as possible between
+ * the call and the wire: at light load a client's code is always cold, and would be measured with the service.
+ * It only accepts responses with a content-length.
  */
 export class PacedClient {
 	readonly #open: () => Promise<Connection>;
@@ -63,13 +63,13 @@ export class PacedClient {
 		}
 	}
 
-	/** Nothing may be under way any more. */
+	/** Only to be called when no request is in progress. */
 	close(): void {
 		for (const connection of this.#idle) connection.close();
 	}
 }
 
-/** What waits for the answer on a connection. */
+/** A request waiting for its response. */
 interface Waiting {
 	readonly resolve: (answer: string) => void;
 	readonly reject: (error: Error) => void;
@@ -108,7 +108,7 @@ class Connection {
 		const headEnd = this.#answer.indexOf(HEAD_END);
 		if (headEnd === -1) return;
 		const length = /\r\ncontent-length: *(\d+)/i.exec(this.#answer)?.[1];
-		if (length === undefined) this.#waiting?.reject(new Error(`An answer tells no length: ${this.#answer}`));
+		if (length === undefined) this.#waiting?.reject(new Error(`A response has no content-length: ${this.#answer}`));
 		else if (this.#answer.length < headEnd + HEAD_END.length + Number(length)) return;
 		const answer = this.#answer;
 		this.#answer = "";

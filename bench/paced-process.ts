@@ -1,4 +1,4 @@
-/** Posts single events at steady rates, whether or not the ones before were answered. */
+/** Posts single events at steady rates, without waiting for previous responses. */
 import { readFileSync } from "node:fs";
 import type { PacedTask } from "./latency.ts";
 import { PacedClient } from "./paced-client.ts";

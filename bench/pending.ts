@@ -30,8 +30,8 @@ interface Side extends Stage {
 }
 
 /**
- * Deliveries of 100 webhooks while each of them, and 900 others of their projects, has 10,000 retries pending and a
- * hundred paused ones have a million events before them; in turns with the same webhooks without any past.
+ * Deliveries of 100 webhooks while each of them, and 900 others of their projects, has 10,000 pending retries, and a
+ * hundred paused ones have a backlog of a million events; alternating with the same webhooks without history.
  */
 export async function measurePending(
 	workspace: Workspace,
@@ -127,7 +127,7 @@ async function writePast(url: string, projectIds: readonly string[], onProgress:
 			await client.query("COMMIT");
 			onProgress(n + 1);
 		}
-		// What a database does by itself within minutes, so that it does not do it while it is measured.
+		// Do now what a database does within minutes anyway, so that it doesn't happen during the measurement.
 		await client.query("VACUUM (ANALYZE)");
 		await client.query("CHECKPOINT");
 	} finally {

@@ -6,7 +6,7 @@ const MAX_BATCH = 1_000;
 /** Events that a round over all projects publishes, so that many webhooks have work from early on. */
 const ROUND_EVENTS = 10_000;
 const MIN_BATCH = 50;
-/** Enough that publishing never waits for a commit alone and is not what is measured. */
+/** Enough that single commits don't limit publishing, which isn't measured. */
 const MAX_IN_FLIGHT = 32;
 /** Where it is not the rate that is measured. */
 const CALM_IN_FLIGHT = 4;
@@ -28,7 +28,7 @@ export interface PublishTask {
 
 export type Publication = Pick<PublishTask, "projectIds" | "eventsPerProject" | "firstNumber" | "small">;
 
-/** Processes that have nothing to publish just now. They are kept: a store's own code is warm, too. */
+/** Idle publisher processes. They are reused, because a store's own code would be warm, too. */
 const idle = new WeakMap<Workspace, WorkerProcess<PublishTask, null>[]>();
 
 /** Publishes over the API from a process of its own. Resolves when everything was answered. */

@@ -31,7 +31,7 @@ export class Receiver {
 		return new Receiver(await forkFastReceiver(await authority.issue()), authority, caFile);
 	}
 
-	/** A certificate for another receiver, which whoever trusts this one trusts as well. */
+	/** A certificate for another receiver, from the same authority. */
 	issue(): Promise<Credentials> {
 		return this.#authority.issue();
 	}
@@ -48,7 +48,7 @@ export class Receiver {
 		return this.#process.count();
 	}
 
-	/** All that is known of what came since the last reset. */
+	/** Statistics of the requests since the last reset. */
 	stats(): Promise<ForkedStats> {
 		return this.#process.stats();
 	}

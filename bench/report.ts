@@ -10,7 +10,7 @@ export function formatReport(results: Results): string {
 	];
 	if (limit_per_s !== undefined)
 		parts.push(
-			`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored; read beside each round`,
+			`Limit: ${count(limit_per_s)} signed 1 KB requests/s by undici's dispatch, nothing stored; measured with each round`,
 		);
 	if (runs !== undefined) parts.push(table(COLUMNS, runs));
 	if (latency_ms !== undefined) {
@@ -27,13 +27,13 @@ export function formatReport(results: Results): string {
 		);
 	}
 	if (log_pages !== undefined) {
-		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, beside an empty one:`);
+		parts.push(`Pages of a log with ${count(log_pages.attempts)} attempts, compared with an empty one:`);
 		parts.push(table(PAGE_COLUMNS, log_pages.pages));
 	}
 	if (pending !== undefined) {
 		const { retries, backlog, ratio } = pending;
-		const beside = `${count(retries)} retries pending and a backlog of ${count(backlog)}`;
-		parts.push(`Deliveries on PostgreSQL beside ${beside}: ${ratio.toFixed(2)} of those on an empty database`);
+		const load = `${count(retries)} pending retries and a backlog of ${count(backlog)}`;
+		parts.push(`Deliveries on PostgreSQL with ${load}: ${ratio.toFixed(2)} of those on an empty database`);
 		parts.push(table(PENDING_COLUMNS, pending.rounds));
 	}
 	if (nodes !== undefined) {
@@ -42,17 +42,17 @@ export function formatReport(results: Results): string {
 		parts.push(table(NODE_COLUMNS, nodes.rounds));
 	}
 	if (facts !== undefined) {
-		parts.push(`Store facts beside ${count(facts.many)} baskets and customers, and beside ${count(facts.few)}:`);
+		parts.push(`Store facts with ${count(facts.many)} baskets and customers, and with ${count(facts.few)}:`);
 		parts.push(table(FACT_COLUMNS, facts.costs));
 	}
 	if (neighbours !== undefined) {
-		parts.push("Publish to receipt of a quiet project at 50 events/s, alone and beside a neighbour with half a core:");
+		parts.push("Publish to receipt of a quiet project at 50 events/s, alone and next to a neighbor with half a core:");
 		parts.push(table(NEIGHBOUR_COLUMNS, neighbours));
 		for (const { neighbour, refusals } of neighbours)
 			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
 	}
 	if (against !== undefined) {
-		parts.push(`This checkout over the other one, ${against.rounds} rounds in turns:`);
+		parts.push(`This checkout compared with the other one, ${against.rounds} alternating rounds:`);
 		parts.push(table(AGAINST_COLUMNS, against.engines));
 	}
 	return `${parts.join("\n\n")}\n`;
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<ThroughputRun>[] = [
 	{ title: "webhooks", cell: (run) => count(run.webhooks) },
 	{ title: "one event to", cell: (run) => count(run.fanout) },
 	{ title: "deliveries/s", cell: (run) => count(run.per_s) },
-	{ title: "of the limit", cell: (run) => run.ratio.toFixed(2) },
+	{ title: "of limit", cell: (run) => run.ratio.toFixed(2) },
 	{ title: "CPU µs each", cell: (run) => run.cpu_us?.toFixed(0) ?? "?" },
 	{ title: "out of order", cell: (run) => count(run.out_of_order) },
 	{ title: "missing", cell: (run) => count(run.missing) },
@@ -95,16 +95,16 @@ const NODE_COLUMNS: readonly Column<Nodes["rounds"][number]>[] = [
 const FACT_COLUMNS: readonly Column<Facts["costs"][number]>[] = [
 	{ title: "engine", cell: ({ engine }) => engine },
 	{ title: "what", cell: ({ what }) => what },
-	{ title: "beside many", cell: (cost) => ms(cost.ms) },
-	{ title: "beside few", cell: (cost) => ms(cost.few_ms) },
+	{ title: "with many", cell: (cost) => ms(cost.ms) },
+	{ title: "with few", cell: (cost) => ms(cost.few_ms) },
 	{ title: "ratio", cell: ({ ratio }) => ratio.toFixed(2) },
 ];
 
 const NEIGHBOUR_COLUMNS: readonly Column<NeighbourRun>[] = [
-	{ title: "a neighbour that", cell: ({ neighbour }) => neighbour },
+	{ title: "a neighbor that", cell: ({ neighbour }) => neighbour },
 	{ title: "p50 alone", cell: ({ alone }) => ms(alone.p50) },
 	{ title: "p99", cell: ({ alone }) => ms(alone.p99) },
-	{ title: "p50 beside it", cell: ({ beside }) => ms(beside.p50) },
+	{ title: "p50 next to it", cell: ({ beside }) => ms(beside.p50) },
 	{ title: "p99", cell: ({ beside }) => ms(beside.p99) },
 	{ title: "refused", cell: ({ beside }) => count(beside.refused) },
 	{ title: "missing", cell: ({ beside, neighbour_missing }) => count(beside.missing + (neighbour_missing ?? 0)) },

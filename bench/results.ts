@@ -1,6 +1,6 @@
 /** What a run of the benchmarks measured, as `--json` prints it. */
 export interface Results {
-	/** Signed 1 KB POSTs per second of undici `dispatch` alone, nothing stored: the median of all readings of a run. */
+	/** Signed 1 KB POSTs per second of undici's `dispatch`, nothing stored: the median of all readings in a run. */
 	readonly limit_per_s?: number;
 	readonly runs?: readonly ThroughputRun[];
 	readonly latency_ms?: Latency;
@@ -46,13 +46,13 @@ export interface Memory {
 	readonly idle: number;
 	/** Just after they were published. */
 	readonly million_waiting: number;
-	/** Once the service has had nothing to do for some seconds. */
+	/** After the service has been idle for some seconds. */
 	readonly million_waiting_quiet: number;
 	/** The most that was seen while the events that waited were being delivered. */
 	readonly draining: number;
 }
 
-/** Pages of the delivery log, of a project with so many attempts beside one without any. */
+/** Pages of the delivery log, of a project with many attempts and one without any. */
 export interface LogPages {
 	readonly attempts: number;
 	readonly pages: {
@@ -66,7 +66,7 @@ export interface LogPages {
 	}[];
 }
 
-/** Deliveries a second on PostgreSQL beside retries that wait and a backlog, and on an empty database, in turns. */
+/** Deliveries a second on PostgreSQL with pending retries and a backlog, and on an empty database, alternating. */
 export interface Pending {
 	readonly retries: number;
 	readonly backlog: number;
@@ -75,16 +75,16 @@ export interface Pending {
 	readonly ratio: number;
 }
 
-/** Deliveries a second of one node on PostgreSQL, and of two, each with the same share of the machine, in turns. */
+/** Deliveries a second of one node on PostgreSQL and of two, alternating, each with the same share of the machine. */
 export interface Nodes {
-	/** Of a core, for each node. */
+	/** Each node's share of a core. */
 	readonly share: number;
 	readonly rounds: { readonly one_per_s: number; readonly two_per_s: number }[];
 	/** The median of `two_per_s` over that of `one_per_s`. */
 	readonly ratio: number;
 }
 
-/** Store facts beside many baskets and customers, and beside a thousand of each, in turns. */
+/** Store facts with many baskets and customers and with a thousand of each, alternating. */
 export interface Facts {
 	readonly many: number;
 	readonly few: number;
@@ -99,7 +99,7 @@ export interface Facts {
 	}[];
 }
 
-/** From a quiet project's publishing until its receiver has the event, milliseconds: alone, and beside a hostile neighbour. */
+/** The time from a quiet project's publish until its receiver has the event, milliseconds: alone and next to a hostile neighbor. */
 export interface NeighbourRun {
 	readonly neighbour: string;
 	readonly alone: { readonly p50: number; readonly p99: number };
@@ -115,13 +115,13 @@ export interface NeighbourRun {
 	readonly neighbour_missing: number | null;
 	/** Why events were refused, each reason once. */
 	readonly refusals: readonly string[];
-	/** The most resident memory of the service that was seen beside it, MB (10⁶ bytes). Null where there is no /proc. */
+	/** The service's maximum resident memory next to it, MB (10⁶ bytes). Null without /proc. */
 	readonly resident_mb: number | null;
-	/** Whether p99 is at most three times what it was alone, or 50 ms, nothing was missing, and memory within what is documented. */
+	/** Whether p99 is at most 50 ms or three times its value alone, nothing is missing, and memory is within the documented limit. */
 	readonly within: boolean;
 }
 
-/** This checkout beside another one, in turns: its deliveries a second and its CPU per delivery over the other's. */
+/** This checkout compared with another one, alternating: the ratios of deliveries a second and of CPU per delivery. */
 export interface Against {
 	readonly rounds: number;
 	readonly engines: readonly AgainstRun[];
@@ -129,7 +129,7 @@ export interface Against {
 
 export interface AgainstRun {
 	readonly engine: "sqlite" | "postgres";
-	/** Of each round. */
+	/** One value per round. */
 	readonly per_s: readonly number[];
 	readonly cpu_us: readonly number[];
 	readonly per_s_median: number;

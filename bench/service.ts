@@ -106,8 +106,8 @@ export class Service {
 	}
 
 	/**
-	 * Asks the service to end, waits for it, and removes its folder: what the disk has not been given yet of its database
-	 * would be written beside what is measured next.
+	 * Stops the service, waits for it, and removes its folder. Otherwise parts of its database that aren't on disk yet would
+	 * be written during the next measurement.
 	 */
 	async stop(): Promise<void> {
 		await this.api.close();

@@ -1,7 +1,7 @@
 export interface Turns {
-	/** Of each side; their median counts. */
+	/** Requests for each side; the median counts. */
 	readonly requests: number;
-	/** Of each side, before those that count. */
+	/** Requests for each side that don't count, before the others. */
 	readonly warmUp: number;
 }
 
@@ -21,7 +21,7 @@ export async function sideBySide(
 	return [median(times[0]), median(times[1])];
 }
 
-/** Of an even number of values the upper one. */
+/** The median; of an even number of values, the upper one. */
 export function median(values: readonly number[]): number {
 	return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }

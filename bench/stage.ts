@@ -51,7 +51,7 @@ export async function publishNext(stage: Stage, eventsPerProject: number, small 
 	await publish(stage.workspace, stage.service.api, publication);
 }
 
-/** Waits until the receiver has so many deliveries since its last reset, or gets none any more. */
+/** Waits until the receiver has `count` deliveries since its last reset, or stops getting any. */
 export async function received(
 	{ service, receiver }: Stage,
 	expected: number,
@@ -71,7 +71,7 @@ export async function received(
 	} while (performance.now() - since < STALLED_MS && !(await isComplete(receiver, count, expected)));
 }
 
-/** The count tells cheaply that it is not; repetitions, if there are any, are told apart at the end alone. */
+/** Compares the count first, which is cheap, and only looks for duplicates at the end. */
 async function isComplete(receiver: Receiver, count: number, expected: number): Promise<boolean> {
 	return count >= expected && (await receiver.stats()).distinct >= expected;
 }

@@ -1,4 +1,4 @@
-/** Of each period the process runs for its share, milliseconds. Short: a node that rests may hold rows others wait for. */
+/** In each period, milliseconds, the process runs for its share. Short, because a paused node may hold rows that others wait for. */
 const PERIOD_MS = 10;
 
 /** Holds another process to a share of the time: it is stopped and continued, as it would be on a machine of less power. */

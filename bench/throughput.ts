@@ -17,13 +17,13 @@ const MAX_DELIVERIES = 500_000;
 const WARMING = 1.2;
 /** Each with the limit read right before and after it. */
 const ROUNDS = 5;
-/** What follows a delivery (its settling, counts, what the disk has to catch up with) is over before the limit is read. */
+/** Settling, counting and writes after a delivery have finished after this time, before the limit is measured. */
 const REST_MS = 300;
 
 /**
  * Deliveries a second on the whole path: events are published over the API in batches while the service delivers them,
- * to `webhooks` webhooks of which each event goes to `fanout`; in rounds, and beside each the limit. The work is set so
- * that it takes about `seconds` in all.
+ * to `webhooks` webhooks of which each event goes to `fanout`; in rounds, each with its own limit. The work is sized to
+ * take about `seconds` in total.
  */
 export async function measureThroughput(
 	workspace: Workspace,
@@ -82,13 +82,13 @@ async function readLimit(limit: Limit): Promise<number> {
 export interface WorkReading {
 	readonly deliveries: number;
 	readonly perSecond: number;
-	/** Of the service process. Null where the system does not tell. */
+	/** CPU time of the service process. Null if the system doesn't report it. */
 	readonly cpuMicros: number | null;
 	readonly outOfOrder: number;
 	readonly missing: number;
 }
 
-/** Publishes so many events to each project, and waits until they are delivered. */
+/** Publishes events to each project, and waits until they are delivered. */
 export async function work(
 	stage: Stage,
 	eventsPerProject: number,

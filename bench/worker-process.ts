@@ -26,7 +26,7 @@ export class WorkerProcess<Task extends object, Result> {
 			const exited = once(this.#child, "exit", { signal }).then(([code, killedBy]): never => {
 				throw new Error(`${this.#file} ended without a result (${killedBy ?? code}).`);
 			});
-			for (const one of [replied, exited]) one.catch(() => {}); // the race tells whoever waits
+			for (const one of [replied, exited]) one.catch(() => {}); // the race reports it
 			this.#child.send(task);
 			const outcome = await Promise.race([replied, exited]);
 			if (!outcome.ok) throw new Error(`${this.#file}: ${outcome.error}`);

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** In the repository, so that databases lie on its disk and not in a file system in memory, as /tmp often is. */
+/** In the repository, so that databases are on its disk and not in an in-memory file system, which /tmp often is. */
 const CACHE = fileURLToPath(new URL("../.cache/", import.meta.url));
 
-/** The temporary folder of a run and the processes it started. What is left of either goes with {@link dispose}. */
+/** The temporary folder of a run and the processes it started. {@link dispose} removes what is left of both. */
 export class Workspace {
 	readonly folder: string;
 	readonly #children = new Set<ChildProcess>();
@@ -21,7 +21,7 @@ export class Workspace {
 		return mkdtempSync(join(this.folder, `${name}-`));
 	}
 
-	/** Starts a program of this repository, with a channel for messages and these environment variables besides. */
+	/** Starts a program of this repository, with a message channel and additional environment variables. */
 	fork(file: string, environment: NodeJS.ProcessEnv = {}): ChildProcess {
 		const env = { ...process.env, ...environment };
 		return this.#keep(fork(file, { execArgv: [], env, stdio: ["ignore", "ignore", "inherit", "ipc"] }));

@@ -63,7 +63,7 @@ test(`${CRASHES} times kill -9 under load: every acknowledged event arrives ever
 		webhooks.push((await shop.webhook(receiver.url(`/${r}`), { max_in_flight: r === WIDE ? WIDTH : 1 })).id);
 	}
 
-	// Publishers go on through every crash; only what was acknowledged counts.
+	// Publishers keep going through every crash; only acknowledged events count.
 	const acknowledged = new Map<number, string>();
 	let next = 0;
 	let publishing = true;

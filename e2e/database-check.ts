@@ -17,8 +17,8 @@ export interface CheckOptions {
 }
 
 /**
- * Everything that was acknowledged is in the log, once and where it was said to be; all of the log arrives at every
- * receiver, first attempts in its order; and the delivery log tells what the receivers saw.
+ * Checks that every acknowledged event is in the log once, at its acknowledged position; that every receiver gets the
+ * whole log, first attempts in order; and that the delivery log matches what the receivers saw.
  */
 export async function checkDeliveries(site: Site, traffic: Traffic, options: CheckOptions = {}): Promise<void> {
 	for (const projectId of site.projectIds) {

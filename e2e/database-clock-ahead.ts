@@ -1,6 +1,6 @@
 /**
- * Preloaded into a node, it sets the node's clock an hour ahead. What counts durations (timers, `performance.now`) goes by
- * another clock, as it does when a machine's wall clock is wrong.
+ * Preloaded into a node, it sets the node's wall clock an hour ahead. Timers and `performance.now` use the monotonic
+ * clock, as on a machine whose wall clock is wrong.
  */
 const HOUR = 3_600_000;
 const { now } = Date;

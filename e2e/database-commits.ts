@@ -7,13 +7,13 @@ import { type Held, untilLeases } from "./database-leases.ts";
 import { Site } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
 
-/** What becomes of the commits of one kind, again and again: also of one that is tried again at once. */
+/** The fates of successive commits of one kind, repeated; retries count as well. */
 const FATES: readonly CommitFate[] = ["pass", "pass", "lose_answer", "lose", "pass", "pass", "lose", "lose_answer"];
 /** How often all of that happens to each kind. */
 const ROUNDS = 4;
 
 export function testCommits(server: () => PostgresServer): void {
-	test("a connection that breaks during a commit, of events or of outcomes: each is there once", async () => {
+	test("events and outcomes are stored once if the connection breaks during a commit", async () => {
 		const database = await server().createDatabase();
 		await using proxy = await PostgresProxy.start(database);
 		await using site = await Site.open({
@@ -37,7 +37,7 @@ export function testCommits(server: () => PostgresServer): void {
 		);
 		await traffic.more(50);
 		await traffic.stop();
-		// Nobody else took over and no request was made twice: the delivery log knows each of them.
+		// No other node took over and no request was made twice: the delivery log has each of them.
 		await checkDeliveries(site, traffic, { exact: true });
 		await site.stop(site.nodes[0]!);
 	});

@@ -7,7 +7,7 @@ import { Meter } from "./database-meter.ts";
 import { Site } from "./database-site.ts";
 import { Traffic } from "./database-traffic.ts";
 
-/** What an event is padded with, bytes: more than fits in a row, so that its body lies in a table of its own. */
+/** Padding of an event, bytes: more than fits in a row, so that its body is stored out of line. */
 const BALLAST_BYTES = 4_000;
 /** Makes that table as large as files must be allowed to be for the server's own log, by rows that are not kept. */
 const FILL = `

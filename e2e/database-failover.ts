@@ -1,6 +1,6 @@
 /**
- * Another server takes the primary's place. One node finds it by the list of servers in its database URL; the other one's
- * URL names an address that comes to lead there.
+ * A standby replaces the primary. One node finds it by the list of servers in its database URL; the address in the
+ * other node's URL is redirected to it.
  */
 import { PostgresProxy, until } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
@@ -19,7 +19,7 @@ export function testFailover(): void {
 	test.for([
 		["the primary crashes", (primary: PostgresServer) => primary.kill()],
 		[
-			"the primary lets nobody write any more, and breaks no connection",
+			"the primary becomes read-only, but keeps its connections",
 			async (primary: PostgresServer) => {
 				await primary.execute("ALTER SYSTEM SET default_transaction_read_only = on");
 				await primary.execute("SELECT pg_reload_conf()");
@@ -27,7 +27,7 @@ export function testFailover(): void {
 		],
 	] as const)("failover: %s", async ([, end]) => {
 		await using primary = await PostgresServer.start({ own: true, fsync: true });
-		// Before there is a standby: one that is there already hears of it later.
+		// Before there is a standby, since an existing one would only get it later.
 		const database = await primary.createDatabase();
 		await using standby = await primary.standby();
 		// Whatever the primary acknowledges the standby has, too.
@@ -35,7 +35,7 @@ export function testFailover(): void {
 		await primary.execute("SELECT pg_reload_conf()");
 		await using proxy = await PostgresProxy.start(primary.url);
 		await using site = await Site.open({
-			// The first of the list is passed over from the beginning.
+			// The first server in the list is skipped from the start.
 			nodes: [{ database: listOf(database, standby, primary) }, { database: proxy.url(database) }],
 		});
 		const traffic = new Traffic(site);
@@ -49,7 +49,7 @@ export function testFailover(): void {
 		await traffic.more(100);
 		await traffic.stop();
 		await checkDeliveries(site, traffic);
-		// Both hear of each other by way of the new primary, too.
+		// Both also notify each other through the new primary.
 		const listening = "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()";
 		await until("all nodes to listen", async () => (await standby.execute(listening)).length >= site.nodes.length);
 		for (const node of [...site.nodes]) await site.stop(node);

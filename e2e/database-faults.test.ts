@@ -1,7 +1,7 @@
 /**
- * Nodes whose PostgreSQL fails them. Events are published all the while by someone who publishes again what was not
- * acknowledged; in the end each of them is in the log once, has arrived everywhere in order, and the delivery log tells
- * what receivers saw. Most of the time passes in waiting, so the faults happen beside each other.
+ * Nodes whose PostgreSQL fails. A publisher keeps publishing and repeats events that weren't acknowledged. In the end each
+ * of them is in the log once and has arrived everywhere in order, and the delivery log matches what receivers saw. Most
+ * of the time is spent waiting, so the faults happen concurrently.
  */
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { afterAll, beforeAll, describe } from "vitest";

@@ -3,7 +3,7 @@ import type { PostgresServer } from "@posthorn/testkit/postgres";
 
 const ASK_MS = 100;
 
-/** Who works a project, and for the how manieth time it changed hands. */
+/** The node that owns a project, and how often its lease changed hands. */
 export interface Held {
 	readonly holder: string;
 	readonly generation: number;

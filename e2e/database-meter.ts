@@ -4,9 +4,9 @@ import type { SiteNode } from "./database-node.ts";
 
 /** What a node may do a second of its own accord while the database is away: it looks for work about once. */
 const ACTS_A_SECOND = 10;
-/** What a call that it cannot serve may cause: to connect, once more, and a line in the log. */
+/** The maximum cost of a call that the node can't serve: a connection, a retry, and a log line. */
 const ACTS_A_CALL = 4;
-/** Of the time that passes a node may compute for this part while it can do nothing … */
+/** The maximum share of time that a node may use the CPU while it can do nothing … */
 const BUSY_PART = 0.3;
 /** … and for this long for each call, milliseconds. */
 const BUSY_A_CALL_MS = 20;
@@ -31,7 +31,7 @@ export class Meter {
 		this.#start = this.#read();
 	}
 
-	/** What it costs to be away from the database must not grow beyond what was asked of it. */
+	/** The cost of losing the database must stay proportional to the number of calls. */
 	expectCalm(calls: number): void {
 		const now = this.#read();
 		const since = (what: keyof Reading): number => now[what] - this.#start[what];

@@ -60,7 +60,7 @@ export function testNetwork(server: () => PostgresServer): void {
 		await traffic.more(50);
 		await traffic.stop();
 		await checkDeliveries(site, traffic);
-		// What was under way was made again by who took over, and what the first one would have settled was refused.
+		// The new owner repeated attempts in flight, and the first node's settles were refused.
 		for (const { webhook, eventId } of underWay)
 			expect(webhook.arrivals.filter((arrival) => arrival.eventId === eventId).length).toBeGreaterThan(1);
 		await node.service.stopWith(0);

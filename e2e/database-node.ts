@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Posthorn, type PosthornOptions, until, unusedPort } from "@posthorn/testkit";
 
-/** How long a call may take until its caller gives up, milliseconds: also on a machine that is busy with other tests. */
+/** How long a caller waits, milliseconds, even on a machine that is busy with other tests. */
 const PATIENCE_MS = 30_000;
 /** Between two questions whether a node is ready, milliseconds. */
 const ASK_MS = 100;
@@ -60,7 +60,7 @@ export class SiteNode {
 		});
 	}
 
-	/** Asks it again and again whether it is ready. @returns ends that, and answers with every status that came */
+	/** Polls /readyz. @returns a function that stops polling and returns all statuses */
 	probe(): () => Promise<number[]> {
 		const statuses: number[] = [];
 		let isOver = false;

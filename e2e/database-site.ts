@@ -30,7 +30,7 @@ export interface SiteOptions {
 	readonly nodes: readonly NodePlan[];
 	readonly projects?: number;
 	readonly settings?: Readonly<Record<string, string>>;
-	/** By how much the clocks that nodes sign by may be off, milliseconds. */
+	/** The possible offsets of the nodes' clocks, milliseconds. */
 	readonly clocks?: readonly number[];
 	/** What receivers answer; 200 unless given. */
 	readonly answer?: (arrival: Arrival, before: readonly Arrival[]) => number | Promise<number>;
@@ -48,15 +48,15 @@ export interface Arrival {
 	readonly eventId: string;
 	/** By the clock of the one who received it, milliseconds. */
 	readonly at: number;
-	/** By how much the clock that it was signed by was off, milliseconds: one of the site's clocks. */
+	/** The offset of the clock that signed it, milliseconds: one of the site's clocks. */
 	readonly clock: number;
 	/** What was answered; undefined until then. */
 	status?: number;
 }
 
 /**
- * Nodes on one PostgreSQL, projects with webhooks, and a receiver that checks and remembers all that arrives. The
- * first node is alone in the beginning, so that every project is its own.
+ * Nodes on one PostgreSQL, projects with webhooks, and a receiver that checks and remembers everything that arrives. The
+ * first node starts alone, so that it owns every project.
  */
 export class Site {
 	readonly nodes: SiteNode[] = [];

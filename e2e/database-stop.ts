@@ -36,7 +36,7 @@ export function testStop(server: () => PostgresServer): void {
 			await site.stop(node!, 1);
 			expect(NOT_COMMITTED.exec(node!.service.output)?.[1]).toBe(String(site.webhooks.length));
 
-			// Whoever comes next sends them again, and only them.
+			// The next owner sends them again, and only them.
 			proxy.heal();
 			await site.add({ database: proxy.url(database) });
 			await site.untilReceived("two requests each", () => site.webhooks.every(({ arrivals }) => arrivals.length === 2));

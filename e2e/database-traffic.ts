@@ -44,11 +44,11 @@ export interface Refusal {
 }
 
 /**
- * Publishes events to a site's projects, steadily, each publisher first to a node of its own. What is not acknowledged is published again under the same
- * id, to the next node.
+ * Publishes events to a site's projects at a steady rate. Each publisher starts with its own node, and publishes events
+ * that weren't acknowledged again with the same id, to the next node.
  */
 export class Traffic {
-	/** By project and id the place in the log that was acknowledged. */
+	/** By project and id, the acknowledged sequence number. */
 	readonly acknowledged = new Map<string, Map<string, number>>();
 	/** Every id that was ever sent, by project. */
 	readonly offered = new Map<string, Set<string>>();
@@ -76,13 +76,13 @@ export class Traffic {
 		return this.#total;
 	}
 
-	/** Resolves when so many more events were acknowledged. */
+	/** Resolves once `count` more events are acknowledged. */
 	more(count: number): Promise<void> {
 		const goal = this.#total + count;
 		return this.#signal.until(`${count} more events to be acknowledged`, () => this.#total >= goal);
 	}
 
-	/** Resolves when so many more calls were refused. */
+	/** Resolves once `count` more calls are refused. */
 	moreRefused(count: number): Promise<void> {
 		const goal = this.refusals.length + count;
 		return this.#signal.until(`${count} more calls to be refused`, () => this.refusals.length >= goal);

@@ -1,4 +1,4 @@
-/** Two nodes on one PostgreSQL: whoever waits at one hears of what is published, changed and delivered at the other. */
+/** Two nodes on one PostgreSQL: callers that wait at one node see what is published, changed and delivered at the other. */
 import { randomBytes } from "node:crypto";
 import { Posthorn, unusedPort } from "@posthorn/testkit";
 import { PostgresServer } from "@posthorn/testkit/postgres";
@@ -31,7 +31,7 @@ function atOther(path: string): Promise<Response> {
 	return fetch(other.url + shop.path(path), { headers: { authorization: `Bearer ${shop.operatorKey}` } });
 }
 
-/** Reads the stream until it has told each of these hints, and leaves it. */
+/** Reads the stream until each of these hints has arrived, then closes it. */
 async function hear(stream: Response, hints: string[]): Promise<void> {
 	const missing = new Set(hints);
 	for await (const text of stream.body!.pipeThrough(new TextDecoderStream())) {
@@ -41,7 +41,7 @@ async function hear(stream: Response, hints: string[]): Promise<void> {
 	throw new Error(`The stream ended without ${[...missing]}.`);
 }
 
-test("a call that waits at one node is answered with what another takes", { timeout: TIMEOUT_MS }, async () => {
+test("a call that waits at one node returns an event published at another", { timeout: TIMEOUT_MS }, async () => {
 	for (let after = 0; after < 5; after++) {
 		const waiting = atOther(`/events?after=${after}&wait=30`);
 		const { body } = await shop.post(shop.path("/events"), purchase(after));
@@ -49,18 +49,18 @@ test("a call that waits at one node is answered with what another takes", { time
 	}
 });
 
-test("what is of other types does not end the wait", { timeout: TIMEOUT_MS }, async () => {
+test("events of other types don't end the wait", { timeout: TIMEOUT_MS }, async () => {
 	const waiting = atOther("/events?type=chargeback.created&wait=30");
 	const watching = atOther("/events?after=5&wait=30");
 	await shop.post(shop.path("/events"), purchase(6));
-	await watching; // by now the other node has heard of it
+	await watching; // by now the other node knows about it
 	const chargeback = { chargeback_id: "cb_1", order_id: "ord_1", amount_cents: 100, currency: "EUR", reason: "fraud" };
 	const { status, body } = await shop.post(shop.path("/events"), { type: "chargeback.created", data: chargeback });
 	expect({ status, body }).toMatchObject({ status: 202 });
 	expect(await (await waiting).json()).toMatchObject({ data: [{ id: body.id }] });
 });
 
-test("an open page of either node hears of webhooks and attempts", { timeout: TIMEOUT_MS }, async () => {
+test("an open page of either node gets hints about webhooks and attempts", { timeout: TIMEOUT_MS }, async () => {
 	const receiver = await shop.receiver();
 	const stream = { authorization: `Bearer ${shop.operatorKey}`, accept: "text/event-stream" };
 	const streams = await Promise.all(

@@ -30,7 +30,7 @@ function nameOf({ type, data }: LoggedEvent): string {
 	}
 }
 
-/** Every fact's events are in the log, once each, where they were said to be, and in an order that makes sense. */
+/** Checks that every fact's events are in the log once, at their acknowledged positions, in a valid order. */
 export function checkFacts(log: readonly LoggedEvent[], journeys: Journeys): void {
 	const places = new Map<string, number>();
 	for (const [place, event] of log.entries()) {

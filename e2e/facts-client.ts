@@ -32,9 +32,9 @@ export class FactClient {
 	}
 
 	/**
-	 * Has a fact recorded; at times it is reported twice at once, or again later, or with other content.
+	 * Records a fact. Sometimes reports it twice concurrently, again later, or with different content.
 	 *
-	 * @returns the events that it made
+	 * @returns the events it created
 	 */
 	async record(path: string, body?: object): Promise<{ id: string; seq: number; type: string }[]> {
 		const reports = [

@@ -1,4 +1,4 @@
-/** The connection to PostgreSQL breaks at the moment at which a fact is committed: before the server hears of it, or after. */
+/** The connection to PostgreSQL breaks while a fact is committed, before or after the server receives the commit. */
 import { randomBytes } from "node:crypto";
 import { EVENT_TYPES } from "@posthorn/protocol";
 import { type CommitFate, PostgresProxy, Signal } from "@posthorn/testkit";
@@ -84,32 +84,35 @@ const log = (): Promise<LoggedEvent[]> => shop.all(shop.path("/events"));
 
 describe.each(["lose", "lose_answer"] as const)("a commit that meets %s", (fate) => {
 	beforeAll(async () => {
-		// A project of its own, and so all facts anew.
+		// A separate project, so that all facts are new.
 		const { id } = (await shop.post("/v1/projects", { name: fate })).body;
 		shop.projectId = id;
 		const [receiver] = shop.receivers;
 		await shop.webhook(receiver!.url("/"), { events: EVENT_TYPES.map(({ type }) => type) });
 	});
 
-	test.each(FACTS)("%s, POST %s %j: 503, and the repeat makes %j exactly once", async (table, path, report, makes) => {
-		const before = await log();
-		const met = nextCommit(table, fate);
-		const [refused] = await Promise.all([shop.post(shop.path(path), report), met]);
-		expect([refused.status, refused.body.type]).toEqual([503, "/problems/unavailable"]);
-		const between = (await log()).slice(before.length);
-		expect(between.map(({ type }) => type)).toEqual(fate === "lose" ? [] : makes);
-		if (path === "/orders") {
-			const batch = await shop.post(shop.path("/orders/batch"), { orders: [report] });
-			expect(batch.body.results[0].outcome).toBe(fate === "lose" ? "recorded" : "repeated");
-		}
-		const again = await shop.post(shop.path(path), report);
-		expect(again.status).toBeLessThan(300);
-		const after = (await log()).slice(before.length);
-		expect(after.map(({ type }) => type)).toEqual(makes);
-		expect(again.body.events.map(({ id }: { id: string }) => id)).toEqual(after.map(({ id }) => id));
-		if (fate === "lose_answer") expect(after).toEqual(between);
-		await signal.until("the events to arrive", () => after.every(({ id }) => arrived.has(id)));
-	});
+	test.each(FACTS)(
+		"%s, POST %s %j: 503, and the repeat creates %j exactly once",
+		async (table, path, report, makes) => {
+			const before = await log();
+			const met = nextCommit(table, fate);
+			const [refused] = await Promise.all([shop.post(shop.path(path), report), met]);
+			expect([refused.status, refused.body.type]).toEqual([503, "/problems/unavailable"]);
+			const between = (await log()).slice(before.length);
+			expect(between.map(({ type }) => type)).toEqual(fate === "lose" ? [] : makes);
+			if (path === "/orders") {
+				const batch = await shop.post(shop.path("/orders/batch"), { orders: [report] });
+				expect(batch.body.results[0].outcome).toBe(fate === "lose" ? "recorded" : "repeated");
+			}
+			const again = await shop.post(shop.path(path), report);
+			expect(again.status).toBeLessThan(300);
+			const after = (await log()).slice(before.length);
+			expect(after.map(({ type }) => type)).toEqual(makes);
+			expect(again.body.events.map(({ id }: { id: string }) => id)).toEqual(after.map(({ id }) => id));
+			if (fate === "lose_answer") expect(after).toEqual(between);
+			await signal.until("the events to arrive", () => after.every(({ id }) => arrived.has(id)));
+		},
+	);
 
 	test("a basket's touch: 503, and the repeat is another touch; its end: it is abandoned exactly once all the same", async () => {
 		const before = (await log()).length;

@@ -31,9 +31,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe.concurrent(`facts reported through ${LIVES} times kill -9`, { timeout: 120_000 }, () => {
-	test("SQLite: each makes its events once", () => play({}, 1));
+	test("SQLite: each creates its events once", () => play({}, 1));
 
-	test("PostgreSQL, two nodes: each makes its events once", async () => {
+	test("PostgreSQL, two nodes: each creates its events once", async () => {
 		const database = await server.createDatabase();
 		await play({ POSTHORN_DATABASE_URL: database, POSTHORN_SEAL_KEY: randomBytes(32).toString("base64") }, 2);
 		await server.dropDatabase(database);
@@ -91,7 +91,7 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	isOpen = false;
 	await customers;
 
-	// When the last baskets' time comes, nobody is there.
+	// No node is running when the last baskets become due.
 	await nodes.each((index) => nodes.kill(index));
 	const allDue = Math.max(...journeys.baskets.map(({ lastTouched }) => lastTouched)) + IDLE_MS;
 	await new Promise((resolve) => setTimeout(resolve, allDue - Date.now() + 1));
@@ -115,7 +115,7 @@ async function play(settings: Record<string, string>, count: number): Promise<vo
 	expect(exact).toBeGreaterThan(0);
 	expect(new Set(log.map(({ type }) => type))).toEqual(new Set(TYPES));
 
-	// Nothing more comes of what was reported, also when it all starts again.
+	// The reports create no further events, even after a restart.
 	await nodes.each((index) => nodes.stop(index));
 	await shop.start();
 	await journeys.one();

@@ -28,7 +28,7 @@ export interface Order {
 
 /** What customers of a store do, one after the other, and the events that have to come of it. */
 export class Journeys {
-	/** By what the event is of, such as `delivery.success o1/d0`: what was acknowledged. */
+	/** The acknowledged events by their subject, such as `delivery.success o1/d0`. */
 	readonly expected = new Map<string, Acknowledged>();
 	/** Addresses as one customer's are compared. */
 	readonly customers = new Set<string>();

@@ -1,4 +1,4 @@
-/** Two nodes on one PostgreSQL. The one that works a project is stopped, as in a deployment, while a receiver hangs. */
+/** Two nodes on one PostgreSQL. The owner of a project is stopped, as in a deployment, while a receiver hangs. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Another session of the database holds a row of one project, as a store's transaction does that publishes and then waits.
- * The node goes on publishing, delivering and renewing leases for the others.
+ * Another database session locks a row of one project, like a store's transaction that publishes and then waits. The node
+ * keeps publishing, delivering and renewing leases for other projects.
  */
 import { randomBytes } from "node:crypto";
 import { patience, until } from "@posthorn/testkit";

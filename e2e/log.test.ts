@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { purchase, Shop } from "./shop.ts";
 
-test("projects see nothing of each other, and an operator sees all", async () => {
+test("projects can't see each other, and the operator sees all of them", async () => {
 	await using shop = await Shop.open();
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url("/"));
@@ -21,7 +21,7 @@ test("projects see nothing of each other, and an operator sees all", async () =>
 	expect((await shop.get(`/v1/projects/${other.body.id}/webhooks`)).status).toBe(200);
 });
 
-test("the same event published twice at once, and again after a crash, arrives once", async () => {
+test("an event published twice concurrently, and again after a crash, arrives once", async () => {
 	await using shop = await Shop.open();
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/"));
@@ -43,7 +43,7 @@ test("the same event published twice at once, and again after a crash, arrives o
 	);
 });
 
-test("localhost, private addresses and http are refused at registration, in every disguise", async () => {
+test("registration refuses localhost, private addresses and http in any notation", async () => {
 	await using shop = await Shop.open({ POSTHORN_EGRESS_ALLOW: "" });
 	const refused = [
 		"http://example.com/",

@@ -37,7 +37,7 @@ test("a purchase published over the API arrives, verified, at a receiver that kn
 	});
 });
 
-test("data arrives as it was published: big integers, key order, escapes and spaces, attempt after attempt", async () => {
+test("every attempt delivers data as published: big integers, key order, escapes and spaces", async () => {
 	await using shop = await Shop.open({ POSTHORN_RETRY_DELAYS: DELAYS });
 	const receiver = await shop.receiver({ respond: (_request, n) => ({ status: n < 3 ? 500 : 200 }) });
 	await shop.webhook(receiver.url("/"), { events: ["delivery.success"] });
@@ -81,7 +81,7 @@ test("in real time, with shortened delays: eight attempts, then Failed in the lo
 	expect((await shop.get(path)).body).toMatchObject({ state: "delivered", attempt: 1, replay: 1 });
 });
 
-test("the old secret signs nothing from the moment the rotation was answered", async () => {
+test("the old secret signs nothing once the rotation has returned", async () => {
 	await using shop = await Shop.open();
 	let letGo = (): void => {};
 	const held = new Promise<{ status: number }>((resolve) => {
@@ -104,7 +104,7 @@ test("the old secret signs nothing from the moment the rotation was answered", a
 	expect(verified).toEqual([...Array(IN_FLIGHT).fill(true), ...Array(1000 - IN_FLIGHT).fill(true)]);
 });
 
-test("a hanging receiver and a refusing one beside 50 sound ones: the sound ones notice nothing", async () => {
+test("a hanging and a refusing receiver don't affect 50 healthy ones", async () => {
 	await using shop = await Shop.open({ POSTHORN_ATTEMPT_TIMEOUT: "2", POSTHORN_RETRY_DELAYS: "600" });
 	const sound = await shop.receiver({ secret: undefined, keep: 100_000 });
 	const hanging = await shop.receiver({ respond: () => "hang" });
@@ -127,7 +127,7 @@ test("a hanging receiver and a refusing one beside 50 sound ones: the sound ones
 	expect(entry.error).not.toMatch(/127\.0\.0\.1|::1/);
 });
 
-test("a stop finishes what is under way, settles it, and exits 0; a second start goes on where it stood", async () => {
+test("stopping finishes and settles attempts in flight and exits 0; the next start continues from there", async () => {
 	await using shop = await Shop.open();
 	let letGo = (): void => {};
 	const held = new Promise<{ status: number }>((resolve) => {

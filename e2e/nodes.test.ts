@@ -23,15 +23,15 @@ import { purchase } from "./shop.ts";
 const NODES = 4;
 const PROJECTS = 100;
 const FAULTS = 12;
-/** Each so many-th project's webhook has several requests in flight, and how many. */
+/** Every n-th project's webhook has several requests in flight, and how many. */
 const WIDE_EACH = 4;
 const WIDTH = 4;
 /** Between two faults, milliseconds. */
 const PEACE_MS = [400, 1_600] as const;
-/** Longer than the term of a lease, so that others have taken over when it goes on. */
+/** Longer than a lease, so that others have taken over when it continues. */
 const STOPPED_MS = 11_000;
 const PUBLISHERS = 4;
-/** Publishing goes on until so many are acknowledged, however slow the machine is. */
+/** Publishing continues until this many are acknowledged, however slow the machine is. */
 const EVENTS = 2_000;
 
 interface Arrival {
@@ -165,13 +165,13 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 
 		for (const project of projects) {
 			const seen = () => arrivals.get(project.path) ?? [];
-			// What is stored, also what was stored just before its answer was lost, arrives.
+			// Every stored event arrives, even if the response to its publish was lost.
 			const log = await wholeLog(project.id);
 			for (const id of project.acknowledged) expect(log.has(id), `${id} is stored`).toBe(true);
 			await receiver.waitFor(() => new Set(seen().map(({ eventId }) => eventId)).size >= log.size, {
 				timeoutMs: 60_000,
 			});
-			// First attempts are in the order of the log. One that reached nobody, as the delivery log tells, arrives by its retry.
+			// First attempts are in log order. One that reached no receiver, according to the delivery log, arrives with its retry.
 			const unreached = await unreachedAtFirst(project.id);
 			const inOrder = (ids: Iterable<string>) => [...new Set(ids)].filter((id) => !unreached.has(id));
 			const arrived = inOrder(seen().map(({ eventId }) => eventId));

@@ -1,5 +1,5 @@
 /**
- * How many events that stand before it in the log had not arrived when an event first did: the most for any event. Less
+ * How many earlier events of the log hadn't arrived when an event first did: the maximum over all events. Less
  * than `max_in_flight` for a webhook whose first attempts are in order.
  *
  * @param arrivals ids as they arrived, all of the log's among them

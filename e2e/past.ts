@@ -8,7 +8,7 @@ export interface PastAttempt {
 	readonly statusCode: number;
 	readonly responseMs: number;
 	readonly body?: string;
-	/** Of the last one: when it is tried again, if it still is. */
+	/** When the last attempt is retried, if it is. */
 	readonly retryAt?: number;
 }
 
@@ -41,7 +41,7 @@ export async function writePast({ path, projectId, webhooks, times, onProgress }
 	const storage = await openSqliteStorage({ path, clock: { now: () => Date.now() }, leaseTermMs: LEASE_TERM_MS });
 	try {
 		const [lease] = await storage.acquireLeases({ holder: HOLDER, limit: 1, projectIds: [projectId] });
-		if (!lease) throw new Error(`${projectId} is not there, or worked by somebody else.`);
+		if (!lease) throw new Error(`${projectId} doesn't exist, or another node owns it.`);
 		for (let first = 0; first < times.length; first += BATCH) {
 			const batch = times.slice(first, first + BATCH);
 			const events = batch.map((at, i) => ({ at, event: eventAt(projectId, first + i, at) }));
@@ -118,7 +118,7 @@ function deliveryOf(webhook: PastWebhook, { n, at, seq, type }: Delivered) {
 	});
 }
 
-/** An id of that time, whatever was made before. */
+/** An id of that time, regardless of ids created before. */
 function idAt(kind: "event" | "attempt", at: number): string {
 	return new IdSource({ now: () => at }, () => randomBytes(8)).next(kind);
 }

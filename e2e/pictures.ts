@@ -1,4 +1,4 @@
-/** `npm run pictures`: makes the pictures of the README and the docs anew, from the real service with a made-up past. */
+/** `npm run pictures`: takes the screenshots for the README and the docs, from the real service with made-up history. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,7 +59,7 @@ const MANNERS: readonly {
 	},
 ];
 
-/** Events of the last day: more in the evening, as stores have them. */
+/** Times of the last day's events, with more in the evening, as in real stores. */
 function times(): number[] {
 	const now = Date.now();
 	const made: number[] = [];

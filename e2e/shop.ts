@@ -12,7 +12,7 @@ export interface Answer {
 	readonly body: any;
 }
 
-/** A service in a process of its own with its database in a folder of its own, receivers beside it, and an API client. */
+/** A service in its own process with its database in its own folder, receivers, and an API client. */
 export class Shop {
 	readonly folder: string;
 	readonly operatorKey = randomBytes(24).toString("hex");

@@ -32,14 +32,14 @@ export const ACCOUNTS = [
 			find: "const forgotten = session.byLink && clock.now() - session.createdAt < FORGOTTEN_MS;",
 			replace: "const forgotten = session.byLink;",
 			only: "who came by link",
-			why: "Whoever finds a browser open a month after a sign-in by link sets a new password.",
+			why: "Someone at an open browser can set a new password a month after a sign-in by link.",
 		},
 		{
 			name: "people-everyone-is-operator",
 			find: "const account = this.#account(person, false);",
 			replace: "const account = this.#account(person, true);",
 			tests: [...inApi("invitations"), ...inApi("roles")],
-			why: "Everybody who is invited becomes the operator.",
+			why: "Every invited person becomes the operator.",
 		},
 		{
 			name: "people-case-of-address",
@@ -57,20 +57,20 @@ export const ACCOUNTS = [
 				name: "throttle-one-more",
 				find: "if (!window || window.failures < this.#max) return null;",
 				replace: "if (!window || window.failures <= this.#max) return null;",
-				why: "One more guess is free than is said.",
+				why: "One guess more than the limit is allowed.",
 			},
 			{
 				name: "throttle-prolonged",
 				find: "if (window) window.failures += 1;",
 				replace:
 					"if (window) {\n\t\t\twindow.failures += 1;\n\t\t\twindow.endsAt = this.#clock.now() + this.#windowMs;\n\t\t}",
-				why: "Somebody who guesses at an account keeps its owner out for as long as he likes.",
+				why: "Someone who guesses passwords can lock an account's owner out indefinitely.",
 			},
 			{
 				name: "throttle-past-its-end",
 				find: "if (window && window.endsAt > this.#clock.now()) return window;",
 				replace: "if (window && window.endsAt >= this.#clock.now()) return window;",
-				why: "Who comes again when he was told to is refused.",
+				why: "A retry after the suggested delay is refused.",
 			},
 			{
 				name: "throttle-unbounded",

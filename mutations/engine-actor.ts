@@ -9,7 +9,7 @@ export const ENGINE_ACTOR = [
 			find: "return this.#loop.applied.mark !== null && this.isTrusted;",
 			replace: "return this.#loop.applied.mark !== null;",
 			only: "outages",
-			why: "A node whose lease could not be renewed goes on sending while another one works the project.",
+			why: "A node that couldn't renew its lease keeps sending while another node owns the project.",
 		},
 		{
 			name: "actor-request-without-lease",
@@ -96,7 +96,7 @@ export const ENGINE_ACTOR = [
 			replace: "if (lane) return",
 			tests: ["server/src/api/webhook-changes.test.ts"],
 			only: "old secret",
-			why: "After a rotation the old secret goes on signing.",
+			why: "After a rotation the old secret keeps signing.",
 		},
 		{
 			name: "lane-set-keeps-deleted",
@@ -109,7 +109,7 @@ export const ENGINE_ACTOR = [
 			name: "lane-set-idle-while-behind",
 			find: "if (lane.active && lane.isBehind(lastSeq)) return false;",
 			replace: "",
-			why: "A project that waits for room counts as idle, and gives its place up.",
+			why: "A project waiting for room counts as idle, and is released.",
 			tests: inEngine("actor/lane-set"),
 		},
 	]),
@@ -141,7 +141,7 @@ export const ENGINE_ACTOR = [
 			find: "this.#resting.clear();",
 			replace: "",
 			only: "shortages",
-			why: "Lanes that met a shortage stand still when it is over.",
+			why: "Lanes stay stopped after a shortage has ended.",
 		},
 		{
 			name: "dispatcher-closes-all-at-once",
@@ -155,7 +155,7 @@ export const ENGINE_ACTOR = [
 			find: 'for (const lane of this.#waitingToClose) this.#work.post({ kind: "look", lane });',
 			replace: "",
 			only: "backlog of expired",
-			why: "Of a backlog that expired only the first few events are closed.",
+			why: "Only the first few events of an expired backlog are closed.",
 		},
 		{
 			name: "dispatcher-alarm-late",
@@ -207,13 +207,13 @@ export const ENGINE_ACTOR = [
 			find: 'if (lane.deleted) return "deleted";',
 			replace: "",
 			only: "changes of webhooks",
-			why: "What was pending for a deleted webhook is sent to it, or closed for a wrong reason.",
+			why: "Pending deliveries of a deleted webhook are sent, or closed with the wrong reason.",
 		},
 		{
 			name: "queue-dispatcher-leaks-slot",
 			find: "\t\tslot.release();\n\t\tlane.queuedEnded(retry);",
 			replace: "\t\tlane.queuedEnded(retry);",
-			why: "Each retry that a change interrupts takes a slot for good; after some thousand nothing is sent.",
+			why: "Each retry that a change interrupts keeps a slot forever; after some thousand nothing is sent.",
 			only: "event cannot be read",
 		},
 		{
@@ -250,7 +250,7 @@ export const ENGINE_ACTOR = [
 			name: "attempts-does-not-forget",
 			find: "lane.queue(retry.queue).forget(retry);",
 			replace: "",
-			why: "What is settled while its queue is being read is sent again.",
+			why: "A delivery that is settled while its queue is being read is sent again.",
 			only: "settled while its queue is read",
 		},
 		{
@@ -264,7 +264,7 @@ export const ENGINE_ACTOR = [
 			name: "attempts-position-not-noted",
 			find: "\t\tlane.committed(progress.position);\n\t\tcontext.settler.add({",
 			replace: "\t\tcontext.settler.add({",
-			why: "A lane that passes over events commits its position again and again.",
+			why: "A lane that skips events commits its position repeatedly.",
 			only: "passes over events",
 		},
 	]),
@@ -328,7 +328,7 @@ export const ENGINE_ACTOR = [
 			name: "backpressure-small-waits-with-large",
 			find: "if (this.#waiting && (this.#small || !isSmall)) return;",
 			replace: "if (this.#waiting) return;",
-			why: "A small event waits behind a large one for bytes that it does not need.",
+			why: "A small event waits for a large one's bytes, which it doesn't need.",
 		},
 		{
 			name: "backpressure-loses-slot",

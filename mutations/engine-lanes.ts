@@ -14,7 +14,7 @@ export const ENGINE_LANES = [
 			name: "lane-skip-through",
 			find: "retry.seq <= this.#state.skipThrough",
 			replace: "retry.seq < this.#state.skipThrough",
-			why: "“Leave out what waits” sends the last event of the backlog all the same.",
+			why: "Resuming from now still sends the last event of the backlog.",
 			review: "lane.ts: the last of the events left out is sent",
 		},
 		{
@@ -118,7 +118,7 @@ export const ENGINE_LANES = [
 			name: "reader-reads-after-end",
 			find: "if (this.#over) return;",
 			replace: "",
-			why: "What is read for a project that was released stays in memory.",
+			why: "Data read for a released project stays in memory.",
 		},
 		{
 			name: "reader-believes-numbers",
@@ -146,7 +146,7 @@ export const ENGINE_LANES = [
 			name: "retry-queue-forgets-rest",
 			find: "rows.length >= limit && last",
 			replace: "rows.length > limit && last",
-			why: "What waits beyond the first window is never read.",
+			why: "The backlog after the first window is never read.",
 		},
 		{
 			name: "retry-queue-order",
@@ -164,13 +164,13 @@ export const ENGINE_LANES = [
 			name: "retry-queue-forgets-nothing",
 			find: "if (this.#loading) this.#changed.set(seq, { replay, next: null });",
 			replace: "",
-			why: "What was settled while the queue was read is sent again.",
+			why: "A delivery that was settled while the queue was read is sent again.",
 		},
 		{
 			name: "retry-queue-loads-once",
 			find: "abandonLoad(): void {\n\t\tthis.#loading = false;",
 			replace: "abandonLoad(): void {",
-			why: "After one failed read no retry of the webhook is made any more.",
+			why: "After one failed read, the webhook's retries are never made.",
 		},
 		{
 			name: "retry-queue-lost-while-read",
@@ -232,7 +232,7 @@ export const ENGINE_LANES = [
 				name: "chunk-serves-later-ones",
 				find: "return this.after <= position && position",
 				replace: "return position",
-				why: "A lane behind a window in memory jumps to it: what lies between is skipped.",
+				why: "A lane that is behind a window in memory jumps to it, and skips the events in between.",
 			},
 		],
 	),

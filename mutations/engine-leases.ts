@@ -17,7 +17,7 @@ export const ENGINE_LEASES = [
 			replace: "this.#lease = lease;\n\t\treturn lapsed;",
 			tests: ENGINE,
 			only: "outages|attempts and replays",
-			why: "A node stops sending when the first term of a lease is over.",
+			why: "A node stops sending when a lease's first term has expired.",
 		},
 		{
 			name: "lease-opens-late",
@@ -69,7 +69,7 @@ export const ENGINE_LEASES = [
 			name: "keeper-gives-back-busiest",
 			find: "a.since - b.since;",
 			replace: "b.since - a.since;",
-			why: "The project that was active last gives its place up first.",
+			why: "The most recently active project is released first.",
 			tests: inEngine("cluster/lease-keeper"),
 		},
 		{
@@ -91,7 +91,7 @@ export const ENGINE_LEASES = [
 			find: "\t\t\tthis.#owned.drop(actor);\n\t\t\tthis.#options.onLapsed(projectId);",
 			replace: "\t\t\tthis.#options.onLapsed(projectId);",
 			tests: inEngine("cluster/lease-keeper"),
-			why: "An actor whose lease is gone stays, and keeps the project from being taken up anew.",
+			why: "An actor without a lease stays, and prevents the project from being acquired again.",
 		},
 	]),
 	...of("server/src/engine/cluster/lease-taker.ts", inEngine("cluster/lease-taker"), [
@@ -114,25 +114,25 @@ export const ENGINE_LEASES = [
 			name: "taker-misses-alarm",
 			find: "Math.min(next ?? Number.POSITIVE_INFINITY, this.#alarmSet)",
 			replace: "next ?? Number.POSITIVE_INFINITY",
-			why: "An alarm set while storage is asked for the next one is slept over.",
+			why: "An alarm that is set while the next one is being read is missed.",
 		},
 		{
 			name: "taker-misses-lapsed",
 			find: "this.#lapsing = clock.now() + leaseTermMs;",
 			replace: "",
-			why: "A project whose lease was left to run out is not taken up again.",
+			why: "A project whose lease was left to expire isn't acquired again.",
 		},
 		{
 			name: "taker-poked-first",
 			find: "Math.floor((room + Number(this.#oddForPoked)) / 2)",
 			replace: "room",
-			why: "Projects that only storage knows of never get a place while others are poked.",
+			why: "Projects that only storage knows are never acquired while others are woken.",
 		},
 		{
 			name: "taker-forgets-released",
 			find: "if (wakeAt !== null) this.#later.set(projectId, wakeAt);",
 			replace: "",
-			why: "A project that gave its place to another loses its own turn.",
+			why: "A project that was released for another one loses its own turn.",
 		},
 		{
 			name: "taker-no-place-for-requests",
@@ -140,13 +140,13 @@ export const ENGINE_LEASES = [
 			replace: "const most = this.#owned.limit;",
 			tests: ENGINE,
 			only: "turns",
-			why: "A test event waits until a busy node has a place for its project.",
+			why: "A test event waits until a busy node can acquire its project.",
 		},
 		{
 			name: "taker-leaves-locked",
 			find: "for (const projectId of locked) this.#tryAgain(projectId, heldBefore === true);",
 			replace: "",
-			why: "A project whose row somebody held for a moment waits for the next poll.",
+			why: "A project whose row was locked for a moment waits for the next poll.",
 		},
 		{
 			name: "taker-asks-at-once",
@@ -158,7 +158,7 @@ export const ENGINE_LEASES = [
 			name: "taker-ignores-closing",
 			find: "#take(): void {\n\t\tif (this.#owned.closing) return;",
 			replace: "#take(): void {",
-			why: "A node that stops takes up projects again, and their leases run out.",
+			why: "A stopping node acquires projects again, and their leases expire.",
 		},
 	]),
 	...of("server/src/engine/cluster/directory.ts", ENGINE, [
@@ -167,14 +167,14 @@ export const ENGINE_LEASES = [
 			find: "for (let holds = this.#holds.get(lease.projectId) ?? 0; holds > 0; holds--) actor.hold();",
 			replace: "",
 			only: "changes of webhooks|loads of lanes",
-			why: "A project that is taken up during a change sends by the old settings.",
+			why: "A project that is acquired during a change uses the old settings.",
 		},
 		{
 			name: "directory-answers-early",
 			find: "await this.#reload(projectId, only);",
 			replace: "void this.#reload(projectId, only);",
 			only: "changes of webhooks|loads of lanes|withholding",
-			why: "A change is answered before the lanes go by it: a paused webhook gets one more.",
+			why: "A change returns before the lanes apply it: a paused webhook gets one more event.",
 		},
 		{
 			name: "directory-no-rest-for-refused",
@@ -196,7 +196,7 @@ export const ENGINE_LEASES = [
 			replace: "",
 			tests: NODES,
 			only: "answers a change only when",
-			why: "A pause is answered while another node goes on sending.",
+			why: "A pause returns while another node keeps sending.",
 		},
 		{
 			name: "directory-rewound-rests",
@@ -217,7 +217,7 @@ export const ENGINE_LEASES = [
 			name: "setbacks-forgotten-early",
 			find: "if (now - until >= PROJECTS.longestRestMs)",
 			replace: "if (now >= until)",
-			why: "Rests never grow, as each is forgotten when it is over.",
+			why: "Delays never grow, because each is forgotten once it has ended.",
 		},
 	]),
 	...of("server/src/engine/actor/handover.ts", inEngine("actor/handover"), [
@@ -244,7 +244,7 @@ export const ENGINE_LEASES = [
 			name: "handover-next-holder-not-told",
 			find: "this.#context.onHandedOverSettled(projectId);",
 			replace: "",
-			why: "A lane stands still until its attempt's time is over, although it was settled.",
+			why: "A lane waits for an attempt's deadline although the attempt was settled.",
 		},
 	]),
 	...of("server/src/engine/actor/applied-lanes.ts", NODES, [

@@ -34,7 +34,7 @@ export const ENGINE_SEND = [
 			replace: "this.#endedAt()",
 			tests: inEngine("send/answers"),
 			only: "grace period of a second",
-			why: "The time for which a body was waited in vain is shown as the receiver's.",
+			why: "The time spent waiting for a missing body counts as the receiver's response time.",
 		},
 		{
 			name: "sender-wait-counts",
@@ -166,7 +166,7 @@ export const ENGINE_SEND = [
 			name: "shortages-put-off-counts-as-met",
 			find: "if (!tried) return;",
 			replace: "",
-			why: "Sends that were put off prolong a shortage that is over.",
+			why: "Postponed sends prolong a shortage that has ended.",
 		},
 		{
 			name: "shortages-wake-all",
@@ -178,7 +178,7 @@ export const ENGINE_SEND = [
 			name: "shortages-never-over",
 			find: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].lasts = false;",
 			replace: "passed(shortage: Shortage): void {\n\t\tthis.#states[shortage].trying = false;",
-			why: "A shortage that is over still holds up deliveries for half a minute.",
+			why: "A shortage that has ended still delays deliveries for half a minute.",
 		},
 	]),
 	...of("server/src/engine/send/deadlines.ts", inEngine("send/deadlines"), [

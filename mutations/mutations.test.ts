@@ -6,11 +6,11 @@ import { faultsOf } from "./runner/apply.ts";
 
 const ROOT = dirname(import.meta.dirname);
 
-test("each mutation still applies to its file, parses, and names tests that exist", () => {
+test("every mutation applies to its file, parses, and names existing tests", () => {
 	expect(faultsOf(ROOT, Object.values(AREAS).flat())).toEqual([]);
 });
 
-test("each name of a test that a mutation is limited to still occurs in the tests", () => {
+test("every test name that limits a mutation occurs in the tests", () => {
 	const files = globSync("packages/*/{src,test}/**/*.ts", { cwd: ROOT });
 	const text = files.map((file) => readFileSync(join(ROOT, file), "utf8")).join("\n");
 	const gone = Object.values(AREAS)

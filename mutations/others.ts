@@ -24,7 +24,7 @@ export const OTHERS = [
 				name: "advice-of-500",
 				find: "if (status >= 500) {",
 				replace: "if (status > 500) {",
-				why: "Of the most common failure the dashboard gives no advice.",
+				why: "The dashboard gives no advice about the most common failure.",
 				review: "advice.ts: status 500 has no advice",
 			},
 		],

@@ -34,7 +34,7 @@ export const PUBLISH = [
 			find: "if (tooLarge === null) for (const fault of faultsOf(draft, now)) faults.push({ index, ...fault });",
 			replace: "if (index === 0) for (const fault of faultsOf(draft, now)) faults.push({ index, ...fault });",
 			tests: ["server/src/api/events.test.ts"],
-			why: "Of a batch only the first event is checked.",
+			why: "Only the first event of a batch is checked.",
 		},
 		{
 			name: "publisher-too-large-by-characters",
@@ -62,7 +62,7 @@ export const PUBLISH = [
 			name: "lexical-repeated-members",
 			find: "if (seen.has(name)) {",
 			replace: 'if (seen.has(name) && name === "") {',
-			why: "Of two amounts in one event receivers disagree about which counts.",
+			why: "Receivers disagree about which of two amounts in one event counts.",
 		},
 	]),
 	...of(
@@ -85,7 +85,7 @@ export const PUBLISH = [
 				name: "group-commit-endless-patience",
 				find: "if (!owner.patience) this.#startPatience(owner);",
 				replace: "this.#startPatience(owner);",
-				why: "Publishers to a locked project are never told so.",
+				why: "Publishers to a locked project never get a response.",
 			},
 			{
 				name: "group-commit-many-wait",
@@ -97,7 +97,7 @@ export const PUBLISH = [
 				name: "group-commit-drains-early",
 				find: "return !this.#committing && this.#owners.size === 0;",
 				replace: "return !this.#committing;",
-				why: "A node that stops leaves outcomes behind that wait for a lock.",
+				why: "A stopping node loses outcomes that wait for a lock.",
 			},
 		],
 	),

@@ -17,7 +17,7 @@ export const REGISTRY = [
 			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.rotateSecret({ projectId, webhookId, sealedDigest }),\n\t\t\t(found) => (found ? { webhookId } : "nothing"),\n\t\t);',
 			replace: "engine && (await storage.rotateSecret({ projectId, webhookId, sealedDigest }));",
 			only: "old secret",
-			why: "After a rotation the old secret goes on signing.",
+			why: "After a rotation the old secret keeps signing.",
 			review: "webhooks.ts: a secret is rotated without the engine, which one test noticed",
 		},
 		{
@@ -40,7 +40,7 @@ export const REGISTRY = [
 			find: "seal.seal(secretDigest(secret), webhookId)",
 			replace: 'seal.seal(secretDigest(secret), "")',
 			only: "old secret",
-			why: "After a rotation a project's webhooks can be read no more.",
+			why: "After a rotation a project's webhooks can't be read.",
 		},
 		{
 			name: "webhooks-from-without-resuming",

@@ -30,8 +30,8 @@ export const SETTLE = [
 			name: "settler-room-not-told",
 			find: "\t\tthis.#callWaiting();\n",
 			replace: "",
-			why: "Lanes that stopped for want of room stand still after the outage.",
-			review: "settler.ts: what waits for room is never called",
+			why: "Lanes that stopped for lack of room stay stopped after the outage.",
+			review: "settler.ts: callers waiting for room are never woken",
 		},
 		{
 			name: "settler-unbounded",
@@ -56,7 +56,7 @@ export const SETTLE = [
 			name: "settler-first-position",
 			find: "if (item.lane) lanes.set(item.lane.webhookId, item.lane);",
 			replace: "if (item.lane && !lanes.has(item.lane.webhookId)) lanes.set(item.lane.webhookId, item.lane);",
-			why: "Of several outcomes in one commit the first says how far the lane is: a crash repeats the others.",
+			why: "The first of several outcomes in a commit sets the lane's position, so a crash repeats the others.",
 		},
 		{
 			name: "settler-old-generation",
@@ -68,7 +68,7 @@ export const SETTLE = [
 			name: "settler-locked-take-room",
 			find: "\t\tthis.budget.give(projectId, outcomes);\n\t\tthis.#locked.set",
 			replace: "\t\tthis.#locked.set",
-			why: "A project whose rows somebody holds takes the room of others.",
+			why: "A project with locked rows takes up the room of others.",
 		},
 		{
 			name: "settler-refuses-all",
@@ -86,7 +86,7 @@ export const SETTLE = [
 			name: "settler-locked-starts-more",
 			find: "return !this.#locked.has(projectId) && this.budget",
 			replace: "return this.budget",
-			why: "A project whose rows somebody holds goes on sending, and its outcomes have no bound.",
+			why: "A project with locked rows keeps sending, and its outcomes accumulate without bound.",
 		},
 		{
 			name: "settler-freed-not-counted",

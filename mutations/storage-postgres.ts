@@ -15,7 +15,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-append-taken-for-ours",
 			find: "there.createdAt === row.createdAt && there.publishedAt === row.publishedAt",
 			replace: "there.createdAt === row.createdAt",
-			why: "A publisher who repeats an event is told that it is new.",
+			why: "A repeated event is reported as new.",
 		},
 	]),
 	...of("server/src/storage/postgres/lanes/settle.ts", POSTGRES, [
@@ -24,14 +24,14 @@ export const STORAGE_POSTGRES = [
 			find: 'if (hold.generation !== c.storedGeneration(one.settlement.generation)) return "stale";',
 			replace: "",
 			only: "leases and alarms|settling",
-			why: "A node that has lost its lease settles all the same: what the next one sends is sent twice.",
+			why: "A node that has lost its lease still settles, so the next owner sends deliveries twice.",
 		},
 		{
 			name: "postgres-settle-beyond-log",
 			find: 'if (one.moves.lanes.some(({ position }) => position > hold.last_seq)) return "stale";',
 			replace: "",
 			only: "settling",
-			why: "After a failover lanes stand beyond the log, and new events are skipped.",
+			why: "After a failover lanes are beyond the end of the log, and new events are skipped.",
 		},
 		{
 			name: "postgres-settle-unanswered-is-stale",
@@ -61,7 +61,7 @@ export const STORAGE_POSTGRES = [
 			find: "position = greatest(l.position, g.position),",
 			replace: "position = CASE WHEN g.position > 0 THEN g.position ELSE l.position END,",
 			only: "settling",
-			why: "“Leave out what waits” is undone by an attempt that was under way: the backlog is sent.",
+			why: "An attempt in flight undoes resuming from now, and the backlog is sent.",
 		},
 		{
 			name: "postgres-lane-forgets-open",
@@ -120,7 +120,7 @@ export const STORAGE_POSTGRES = [
 			find: "Math.max(behind, ...news), overdueFirst: !overdueFirst",
 			replace: "Math.max(behind, ...news), overdueFirst: false",
 			only: "places come one by one",
-			why: "Where places come one by one, only projects with news get them; retries wait.",
+			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},
 	]),
 	...of("server/src/storage/postgres/replay/replay.ts", POSTGRES, [
@@ -170,7 +170,7 @@ export const STORAGE_POSTGRES = [
 			find: "coalesce(acknowledged, -1) < $3",
 			replace: "coalesce(acknowledged, $3) < $3",
 			only: "whatever a former one did",
-			why: "A pause is answered while the node that works the project has not read it.",
+			why: "A pause returns before the project's owner has read it.",
 		},
 	]),
 	...of("server/src/storage/postgres/lanes/lock.ts", POSTGRES, [
@@ -179,7 +179,7 @@ export const STORAGE_POSTGRES = [
 			find: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL",
 			replace: "UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1",
 			only: "leases and alarms|registry",
-			why: "A project at work counts as one that nobody works, and is taken from its node.",
+			why: "An owned project counts as free, and is taken from its node.",
 		},
 	]),
 	...of("server/src/storage/postgres/retention/attempts.ts", POSTGRES, [

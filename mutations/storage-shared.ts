@@ -1,7 +1,7 @@
 import { of } from "./mutation.ts";
 import { SQLITE } from "./tests.ts";
 
-/** What both storage engines go by. */
+/** Rules shared by both storage engines. */
 export const STORAGE_SHARED = [
 	...of("server/src/storage/shared/response-filter.ts", SQLITE, [
 		{
@@ -39,7 +39,7 @@ export const STORAGE_SHARED = [
 			find: "if (responseClass === NOT_SENT) return;",
 			replace: "",
 			only: "statistics",
-			why: "What was closed without a request counts as answered within a millisecond.",
+			why: "Deliveries closed without a request count as answered within a millisecond.",
 		},
 	]),
 	...of("server/src/storage/shared/id-range.ts", SQLITE, [
@@ -78,7 +78,7 @@ export const STORAGE_SHARED = [
 				find: 'status: "deleted",',
 				replace: 'status: "paused",',
 				only: "changes of webhooks",
-				why: "What is pending for a deleted webhook is not closed.",
+				why: "Pending deliveries of a deleted webhook aren't closed.",
 			},
 		],
 	),

@@ -17,7 +17,7 @@ export const STORAGE_VERBS = [
 			find: 'if (member.isLastOwner && p.role !== "owner") return "last_owner";',
 			replace: "",
 			only: "members and invitations",
-			why: "A project is left without anybody who may manage it.",
+			why: "A project is left without an owner.",
 		},
 		{
 			name: "verbs-last-owner-leaves",
@@ -48,7 +48,7 @@ export const STORAGE_VERBS = [
 			find: `AND project_no = \${project} AND expires_at > \${at} RETURNING`,
 			replace: `AND project_no = \${project} AND expires_at > \${at} - 86400000000 RETURNING`,
 			only: "members and invitations",
-			why: "An old invitation still lets somebody in.",
+			why: "An expired invitation still works.",
 		},
 	]),
 	...of("server/src/storage/verbs/sessions.ts", SQLITE, [

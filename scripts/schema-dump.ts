@@ -1,11 +1,11 @@
 /**
- * What a PostgreSQL database has in the schema `posthorn`, as SQL that a person can read: the same text from every version
- * of PostgreSQL that is supported. It comes from the catalogue alone, sorted by name. The tables of single days are left
- * out, and so is what PostgreSQL makes by itself for a column, a constraint or a large value.
+ * Dumps the schema `posthorn` of a PostgreSQL database as readable SQL: the same text for every supported version of
+ * PostgreSQL. It only reads the catalogue, sorted by name. It omits the tables of single days and anything PostgreSQL
+ * creates automatically for a column, a constraint or a large value.
  */
 import { Client } from "pg";
 
-/** What would be in a dump but for that nobody wrote how: found, it is an error rather than left out. */
+/** Objects that this dump can't write yet. Finding one is an error, so that none is omitted silently. */
 const UNKNOWN = `
 	SELECT format('relation %s of kind %s', c.relname, c.relkind) AS what FROM pg_class c
 	WHERE c.relnamespace = 'posthorn'::regnamespace AND NOT c.relispartition AND (
@@ -68,7 +68,7 @@ const COLUMNS = `
 	WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
 	ORDER BY a.attnum`;
 
-/** NOT NULL is a constraint of its own since PostgreSQL 18, and told of with its column. */
+/** Since PostgreSQL 18, NOT NULL is a separate constraint; it is written with its column. */
 const CONSTRAINTS = `
 	SELECT 'CONSTRAINT ' || quote_ident(n.conname) || ' ' || pg_get_constraintdef(n.oid) AS definition
 	FROM pg_constraint n WHERE n.conrelid = $1::oid AND n.contype NOT IN ('n', 't')

@@ -22,7 +22,7 @@ const server = createServer({ cert, key }, receive);
 server.on("tlsClientError", () => {}); // the service may give a handshake up
 server.listen(0, "127.0.0.1", () => say({ port: (server.address() as { port: number }).port }));
 process.on("disconnect", () => process.exit());
-/** Of published events, and of requests that were answered 200. */
+/** Published events and requests with a 200 response. */
 let accepted = 0;
 let received = 0;
 let publishing: NodeJS.Timeout | undefined;

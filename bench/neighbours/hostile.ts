@@ -1,4 +1,4 @@
-/** What a hostile neighbour is told, and what it can do. It runs in a process of its own, held to half a core. */
+/** Messages to a hostile neighbor, and what it can do. It runs in its own process, limited to half a core. */
 
 /** How the neighbour's receiver behaves, by the first segment of a webhook's path. */
 export type Behaviour =
@@ -15,7 +15,7 @@ export type Behaviour =
 
 /** What the neighbour does to the service's API until it is killed. */
 export type Attack =
-	/** Publishes single events of `bytes` each to its projects in turn, so many a second. */
+	/** Publishes single events of `bytes` each to its projects in turn, at a fixed rate. */
 	| { readonly kind: "events"; readonly perSecond: number; readonly bytes: number }
 	/** Posts one body over and over on ten connections: a valid batch, or one of empty objects, of 2 MiB. */
 	| { readonly kind: "batches"; readonly of: "largest" | "emptiest" }

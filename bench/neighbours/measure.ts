@@ -1,6 +1,6 @@
 /**
- * What a quiet project notices of a hostile neighbour: the time from publishing an event until its receiver has it, alone
- * and beside each of {@link NEIGHBOURS}, on a service of its own each time.
+ * How a hostile neighbor affects a quiet project: the time from publishing an event until its receiver has it, alone
+ * and next to each of {@link NEIGHBOURS}, with a new service each time.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -23,9 +23,9 @@ import type { QuietResult, QuietTask } from "./quiet-process.ts";
 
 const EVENTS_PER_S = 50;
 const WARM_UP_PER_S = 600;
-/** Of a measurement's length, and no longer than so many seconds. */
+/** The longest warm-up, seconds; a share of the measurement's length. */
 const WARM_UP_MOST_S = 5;
-/** Of a core, for the neighbour. */
+/** The neighbor's share of a core. */
 const SHARE = 0.5;
 /** The neighbour's first moments are not what is measured, milliseconds. */
 const SETTLE_MS = 1_000;
@@ -33,7 +33,7 @@ const SAMPLE_MS = 100;
 /** Without a further arrival for so long the rest counts as missing, milliseconds. */
 const STALLED_MS = 20_000;
 const MANY_PROJECTS = 100;
-/** A quiet project's p99 may be this many times what it is alone, or this long: whichever is more. */
+/** The limit for a quiet project's p99: this many times its p99 alone, or this long, whichever is more. */
 const MOST_TIMES = 3;
 const MOST_MS = 50;
 /** What docs/operations allow a node, MB. */
@@ -55,7 +55,7 @@ export async function measureNeighbours(
 			progress.update(part, 4),
 		);
 		runs.push(run);
-		progress.finish(`p99 ${run.alone.p99} ms alone, ${run.beside.p99} ms beside it${run.within ? "" : ": too long"}`);
+		progress.finish(`p99 ${run.alone.p99} ms alone, ${run.beside.p99} ms next to it${run.within ? "" : ": too long"}`);
 	}
 	return runs;
 }
@@ -234,7 +234,7 @@ class Side {
 	): Promise<number> {
 		let before = -1;
 		for (let since = performance.now(); performance.now() - since < STALLED_MS; ) {
-			if (!service.isRunning) throw service.failure("The service ended beside its neighbour.");
+			if (!service.isRunning) throw service.failure("The service exited next to its neighbor.");
 			const { accepted, received } = await hostile.progress();
 			if (received >= accepted) return 0;
 			if (received > before) since = performance.now();
@@ -249,7 +249,7 @@ class Side {
 	async #arrived(service: Service, accepted: number): Promise<number> {
 		let distinct = 0;
 		for (let since = performance.now(); performance.now() - since < STALLED_MS; ) {
-			if (!service.isRunning) throw service.failure("The service ended beside its neighbour.");
+			if (!service.isRunning) throw service.failure("The service exited next to its neighbor.");
 			const stats = await this.#receiver.stats();
 			if (stats.distinct > distinct) since = performance.now();
 			distinct = stats.distinct;
@@ -271,7 +271,7 @@ function webhookUrl(port: number, behaviour: Behaviour, n: number): string {
 	return `https://127.0.0.1:${port}/${behaviour}/${n}`;
 }
 
-/** Samples the service's memory. @returns what ends that, and answers with the most that was seen, MB */
+/** Samples the service's memory. @returns a function that stops sampling and returns the maximum, MB */
 function highest(service: Service): () => number | null {
 	let most = service.residentMb();
 	const timer = setInterval(() => {

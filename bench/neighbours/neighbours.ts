@@ -13,7 +13,7 @@ export interface Neighbour {
 	readonly attack: Attack | ((webhookId: string) => Attack);
 	/** Every event that was accepted from it must have reached its receivers in the end. */
 	readonly complete?: boolean;
-	/** Events that its first webhook has behind it: how many, how long ago (milliseconds), and how each was answered. */
+	/** Past events of its first webhook: how many, how long ago (milliseconds), and the status of each response. */
 	readonly past?: { readonly events: number; readonly agoMs: number; readonly statusCode: number };
 }
 

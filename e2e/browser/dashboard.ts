@@ -68,7 +68,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect };
 
-/** Fails with what axe finds on the page once it is there, and where. */
+/** Waits for the page, and fails with axe's findings and their locations. */
 export async function expectAccessible(page: Page): Promise<void> {
 	await page.getByRole("heading", { level: 1 }).first().waitFor();
 	await expect(page.locator("[aria-busy=true]")).toHaveCount(0);

@@ -1,6 +1,6 @@
 import { expect, expectAccessible, PASSWORD, test, watch } from "./dashboard.ts";
 
-test("the first visit sets up the operator, who makes a project and installs the Developer app", async ({
+test("the first visit sets up the operator, who creates a project and installs the Developer app", async ({
 	dashboard,
 	page,
 	context,
@@ -41,17 +41,13 @@ test("the first visit sets up the operator, who makes a project and installs the
 	expect(faults).toEqual([]);
 });
 
-test("the set-up link is good for one account", async ({ dashboard, page }) => {
+test("the setup link works for one account", async ({ dashboard, page }) => {
 	await dashboard.setUp();
 	await page.goto(dashboard.setupLink);
 	await expect(page.getByRole("heading", { name: "Posthorn is set up" })).toBeVisible();
 });
 
-test("signing in takes the right password, and signing out ends the session for good", async ({
-	dashboard,
-	page,
-	context,
-}) => {
+test("signing in needs the right password, and signing out ends the session", async ({ dashboard, page, context }) => {
 	await dashboard.setUp();
 	await page.goto(dashboard.project("/webhooks"));
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
@@ -62,7 +58,7 @@ test("signing in takes the right password, and signing out ends the session for 
 	await expect(page.getByRole("alert")).toBeVisible();
 	await page.getByLabel(/^Password/).fill(PASSWORD);
 	await page.getByRole("button", { name: "Sign in" }).click();
-	// To the page that was asked for.
+	// Back to the requested page.
 	await expect(page.getByRole("heading", { name: "Webhooks", level: 1 })).toBeVisible();
 
 	const cookies = await context.cookies();

@@ -4,11 +4,7 @@ import { expect, expectAccessible, test, watch } from "./dashboard.ts";
 
 test.use({ settings: { POSTHORN_RETRY_DELAYS: "0.2,0.2" } });
 
-test("a failing delivery is watched to its Failed badge, understood, and replayed", async ({
-	dashboard,
-	page,
-	context,
-}) => {
+test("a failing delivery can be followed to Failed, understood, and replayed", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
@@ -73,16 +69,13 @@ test("an attempt that reached no receiver is not shown as sent", async ({ dashbo
 
 	await page.goto(dashboard.project(`/webhooks/${id}`));
 	await expect(page.getByRole("table", { name: "Recent attempts" })).toContainText("1 of 3");
-	// Nobody answered: there is no response time to tell of.
+	// Without a response there is no response time.
 	await expect(page.getByText("Nothing was sent in this period")).toBeVisible();
 	await page.getByRole("button", { name: "Replay 1 failed event" }).click();
 	await expect(page.getByRole("dialog")).toContainText("with up to 3 attempts each");
 });
 
-test("filters live in the address, and what they find is replayed after it was counted", async ({
-	dashboard,
-	page,
-}) => {
+test("filters are part of the URL, and matching deliveries are counted, then replayed", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const [sound, broken] = [await shop.receiver(), await shop.receiver()];
 	broken.respondWith(() => ({ status: 410 }));
@@ -146,7 +139,7 @@ test("filters live in the address, and what they find is replayed after it was c
 		.toEqual([0, 0]);
 });
 
-test("whatever a receiver answers stays inert", async ({ dashboard, page, context }) => {
+test("receivers' responses are inert", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
@@ -176,7 +169,7 @@ test("whatever a receiver answers stays inert", async ({ dashboard, page, contex
 	expect(faults).toEqual([]);
 });
 
-test("the live tail can be paused, and goes on where it was", async ({ dashboard, page }) => {
+test("the live tail can be paused, and continues where it was", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
@@ -195,7 +188,7 @@ test("the live tail can be paused, and goes on where it was", async ({ dashboard
 });
 
 // A rule for everything yielded to the row's own: it faded in all the same, and could hardly be read meanwhile.
-test("what is new fades in, and does not for whoever wants less motion", async ({ dashboard, page }) => {
+test("new rows fade in, unless reduced motion is preferred", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
@@ -210,7 +203,7 @@ test("what is new fades in, and does not for whoever wants less motion", async (
 	await expect(row).not.toHaveCSS("animation-name", "none");
 });
 
-test("what happened while the page was not listening yet is shown once it does", async ({ dashboard, page }) => {
+test("shows changes from before the page started listening", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));

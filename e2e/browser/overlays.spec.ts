@@ -14,8 +14,8 @@ test.use({
 	},
 });
 
-// The place that is kept for the page's scrollbar stayed bright beside every drawer, and the page moved beneath it.
-test("what covers a page covers all of it, and the page beneath stays where it is", async ({ dashboard, page }) => {
+// The space reserved for the page's scrollbar stayed bright next to every drawer, and the page behind it moved.
+test("overlays cover the whole page, and the page behind them doesn't move", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));
@@ -32,7 +32,7 @@ test("what covers a page covers all of it, and the page beneath stays where it i
 		await page.goto(dashboard.project("/logs"));
 		await expect(rows).toHaveCount(1 + upTo);
 		const width = page.viewportSize()!.width;
-		expect(await shownWidth(), "the scrollbar has its place").toBeLessThan(width);
+		expect(await shownWidth(), "the scrollbar takes up space").toBeLessThan(width);
 		await rows.nth(upTo).scrollIntoViewIfNeeded();
 		const place = (await main.boundingBox())!;
 

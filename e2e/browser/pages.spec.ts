@@ -42,7 +42,7 @@ for (const colorScheme of ["light", "dark"] as const)
 			await context.close();
 		});
 
-test("on a narrow screen no page is wider than it, and every page can be reached", async ({ dashboard, browser }) => {
+test("pages fit a narrow screen, and every page is reachable", async ({ dashboard, browser }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url(`/hooks/${"long".repeat(40)}`), {
@@ -70,7 +70,7 @@ test("on a narrow screen no page is wider than it, and every page can be reached
 	await context.close();
 });
 
-test("the keyboard alone gets through the log", async ({ dashboard, page }) => {
+test("the log can be used with only the keyboard", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	await shop.webhook(receiver.url("/hooks"));

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "@playwright/test";
 import { type Dashboard, expect, expectAccessible, PASSWORD, test } from "./dashboard.ts";
 
-/** Invites somebody by a link, who makes an account with it in a browser of his own. */
+/** Invites someone by link, who creates an account in another browser. */
 async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: string, email: string): Promise<Page> {
 	await page.goto(dashboard.project("/members"));
 	await page.getByRole("button", { name: "Invite" }).click();
@@ -23,7 +23,7 @@ async function invite(dashboard: Dashboard, browser: Browser, page: Page, role: 
 	return theirs;
 }
 
-test("a viewer sees everything but secrets and changes nothing, in the dashboard and in the API", async ({
+test("a viewer sees everything but secrets and can't change anything, in the dashboard or the API", async ({
 	dashboard,
 	browser,
 	page,
@@ -72,7 +72,7 @@ test("a viewer sees everything but secrets and changes nothing, in the dashboard
 	expect(await viewer.evaluate(async (path) => (await fetch(path)).status, shop.path("/webhooks"))).toBe(404);
 });
 
-test("a developer works with webhooks and keys, but not with members", async ({ dashboard, browser, page }) => {
+test("a developer can manage webhooks and keys, but not members", async ({ dashboard, browser, page }) => {
 	await dashboard.setUp();
 	await dashboard.signIn(page);
 	const developer = await invite(dashboard, browser, page, "developer", "dave@example.com");

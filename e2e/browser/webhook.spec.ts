@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { purchase, type Receiver } from "../shop.ts";
 import { type Dashboard, expect, expectAccessible, test, watch } from "./dashboard.ts";
 
-/** Registers a webhook by hand; answers with its secret as the dialog shows it. */
+/** Registers a webhook by hand, and returns the secret from the dialog. */
 async function register(page: Page, dashboard: Dashboard, receiver: Receiver, description: string): Promise<string> {
 	await page.goto(dashboard.project("/webhooks/new"));
 	await page.getByLabel("URL").fill("http://localhost/hooks");
@@ -13,15 +13,11 @@ async function register(page: Page, dashboard: Dashboard, receiver: Receiver, de
 	await page.getByLabel("purchase.completed", { exact: true }).check();
 	await page.getByRole("button", { name: "Create webhook" }).click();
 	const dialog = page.getByRole("dialog");
-	await expect(dialog).toContainText("is shown only now");
+	await expect(dialog).toContainText("is only shown now");
 	return (await dialog.getByTestId("secret").textContent()) ?? "";
 }
 
-test("a webhook is registered, shows its secret once, and receives what it can verify", async ({
-	dashboard,
-	page,
-	context,
-}) => {
+test("a new webhook shows its secret once, and receives verifiable events", async ({ dashboard, page, context }) => {
 	const faults = watch(context);
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
@@ -55,13 +51,13 @@ test("a webhook is registered, shows its secret once, and receives what it can v
 
 	await page.getByRole("button", { name: "Send test event" }).click();
 	await dialog.getByRole("button", { name: "Send", exact: true }).click();
-	await expect(dialog.getByText(/Answered 200/)).toBeVisible();
+	await expect(dialog.getByText(/Returned 200/)).toBeVisible();
 	expect((await receiver.next()).verified).toBe(true);
 	await expectAccessible(page);
 	expect(faults).toEqual([]);
 });
 
-test("rotating ends the old secret at once", async ({ dashboard, page }) => {
+test("rotating invalidates the old secret immediately", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id, secret: old } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
@@ -70,7 +66,7 @@ test("rotating ends the old secret at once", async ({ dashboard, page }) => {
 	await page.goto(dashboard.project(`/webhooks/${id}?tab=settings`));
 	await page.getByRole("button", { name: "Rotate signing secret" }).click();
 	const dialog = page.getByRole("dialog");
-	await expect(dialog).toContainText("The old secret ends at once");
+	await expect(dialog).toContainText("The old secret stops working immediately");
 	await dialog.getByRole("button", { name: "Rotate now" }).click();
 	const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
 	expect(secret).not.toBe(old);
@@ -82,7 +78,7 @@ test("rotating ends the old secret at once", async ({ dashboard, page }) => {
 	expect((await receiver.next()).verified, "with the new secret").toBe(true);
 });
 
-test("a paused webhook keeps what comes, and resumes with it or without it", async ({ dashboard, page }) => {
+test("a paused webhook keeps its backlog, and resumes with or without it", async ({ dashboard, page }) => {
 	const { shop } = dashboard;
 	const receiver = await shop.receiver();
 	const { id } = await shop.webhook(receiver.url("/hooks"), { description: "Accounting" });
@@ -112,7 +108,7 @@ test("a paused webhook keeps what comes, and resumes with it or without it", asy
 	expect((await receiver.next()).body).toMatchObject({ data: { n: 1 } });
 	await pause();
 	await shop.post(shop.path("/events"), purchase(2));
-	await resume(/Leave it out/);
+	await resume(/Skip it/);
 	await shop.post(shop.path("/events"), purchase(3));
 	expect((await receiver.next()).body).toMatchObject({ data: { n: 3 } });
 	expect(receiver.received).toBe(2);

@@ -29,7 +29,7 @@ function verdictOn({ log, acknowledged, arrivals }: Case): Promise<Verdict> {
 	return judge(site, traffic, new AbortController().signal, 0);
 }
 
-test("repeated deliveries are counted, and are no problem", async () => {
+test("repeated deliveries are counted, but allowed", async () => {
 	const verdict = await verdictOn({ log: ["a", "b"], acknowledged: { a: 1, b: 2 }, arrivals: ["a", "b", "a"] });
 	expect(verdict).toEqual({
 		acknowledged: 2,

@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(import.meta.dirname));
 const REPORT = join(ROOT, ".cache/mutations.md");
 const RESULTS = join(ROOT, ".cache/mutations.json");
 
-// What was begun is cleaned up when the process exits.
+// Runs in progress are cleaned up when the process exits.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
 process.exitCode = await main();

@@ -17,7 +17,7 @@ function emptyPath(): string {
 	return join(folder, "kept/results.json");
 }
 
-test("the pieces of a run add up at one commit, and a later verdict replaces an earlier one", () => {
+test("partial runs at one commit add up, and a later verdict replaces an earlier one", () => {
 	const path = emptyPath();
 	const all = ["one", "two", "three"].map((name) => verdictOn(name, true));
 	new Results(path, "c1").add(all[0]!);
@@ -29,7 +29,7 @@ test("the pieces of a run add up at one commit, and a later verdict replaces an 
 	expect(all.map((one) => results.has(one))).toEqual([true, true, false]);
 });
 
-test("verdicts on another commit, or on changes that are not committed, do not count", () => {
+test("verdicts on other commits or uncommitted changes don't count", () => {
 	const path = emptyPath();
 	const all = [verdictOn("one", true)];
 	for (const commit of ["c1", null]) new Results(path, commit).add(all[0]!);

@@ -49,7 +49,7 @@ export class Results {
 	}
 }
 
-/** The commit that is checked out, or null if something is changed, or this is no checkout. */
+/** The commit that is checked out; null with uncommitted changes or outside a checkout. */
 export function commitOf(root: string): string | null {
 	const git = (...args: string[]) =>
 		execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

@@ -29,7 +29,7 @@ export const copies = (root: string, folder: string, count: number): Copy[] =>
 	Array.from({ length: count }, (_, i) => new Copy(root, join(folder, String(i + 1))));
 
 /**
- * The tests have to pass without any fault: otherwise their failing would tell nothing.
+ * The tests have to pass without any fault; otherwise their failing would mean nothing.
  *
  * @returns what is wrong, a line each
  */
@@ -50,7 +50,7 @@ export async function tryWithout([first, ...others]: readonly Copy[], chosen: re
 const isMuchSooner = (without: TestRun, run: TestRun): boolean =>
 	without.result === "passed" && 2 * without.ms <= run.ms;
 
-/** Tries all of them, and tells of each verdict as it is reached. */
+/** Tries all mutations, and reports each verdict. */
 export async function tryAll(
 	places: readonly Copy[],
 	chosen: readonly Chosen[],

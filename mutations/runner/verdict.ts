@@ -30,7 +30,7 @@ function wordFor({ run, isCaught }: Pick<Verdict, "run" | "isCaught">): string {
 }
 
 /**
- * What is to be read afterwards: survivors first, then what caught the others, in Markdown.
+ * The summary in Markdown: survivors first, then the tests that caught the others.
  *
  * @param total how many mutations there are
  * @param commit what was tried; null with changes that are not committed

@@ -7,7 +7,7 @@ import { PACKAGES } from "./apply.ts";
 const TEST_TIMEOUT_MS = 20_000;
 /** For all tests of a mutation. */
 const RUN_TIMEOUT_MS = 60_000;
-/** Of the output, characters. */
+/** The maximum length of the output, characters. */
 const KEPT = 20_000;
 /** What Vitest says of a test, or of what runs before and after it. */
 const TIMED_OUT = /(Test|Hook) timed out in \d+ms/;
@@ -22,7 +22,7 @@ export interface TestRun {
 	readonly ms: number;
 }
 
-/** Vitest's JSON report, as far as it is read here. */
+/** The parts of Vitest's JSON report that are used here. */
 interface Report {
 	readonly testResults: readonly {
 		readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];

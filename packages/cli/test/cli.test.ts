@@ -42,7 +42,7 @@ function run(
 	});
 }
 
-test("help teaches every setting with its flag, variable and default", async () => {
+test("help lists every setting with its flag, variable and default", async () => {
 	const { code, out } = await run(["serve", "--help"]);
 	expect(code).toBe(0);
 	const text = out.replaceAll(/\s+/g, " ");
@@ -55,7 +55,7 @@ test("help teaches every setting with its flag, variable and default", async () 
 	expect((await run(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("wrong usage ends with 2, a wrong configuration with all its faults and nothing made", async () => {
+test("exits with 2 on wrong usage, and lists all faults of a wrong configuration without creating anything", async () => {
 	expect(await run(["serv"])).toMatchObject({ code: 2, err: expect.stringContaining("serve") });
 	expect(await run(["serve", "--prot", "1"])).toMatchObject({ code: 2, err: expect.stringContaining("--port") });
 	const cwd = newFolder();
@@ -89,7 +89,7 @@ test("the first start that succeeds prints the operator's key, once", async () =
 	await service.stop();
 });
 
-test("a second process on the same database, a taken port and a wrong seal key are refused, each in one clear line", async () => {
+test("refuses a second process, a taken port and a wrong seal key, each with one clear line", async () => {
 	const cwd = newFolder();
 	const port = await unusedPort();
 	const service = await Posthorn.start({ settings: { POSTHORN_PORT: String(port) }, cwd });
@@ -116,13 +116,16 @@ test("a reader that closes the pipe early causes no error", async () => {
 	expect([code, err]).toEqual([0, ""]);
 });
 
-test.skipIf(process.platform !== "linux")("a database on a file system without files is refused by name", async () => {
-	const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:/proc/posthorn/posthorn.db"]);
-	expect(code).toBe(1);
-	expect(err).toMatch(/keeps no files|cannot be written to/);
-});
+test.skipIf(process.platform !== "linux")(
+	"refuses a database on a file system without files, and names it",
+	async () => {
+		const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:/proc/posthorn/posthorn.db"]);
+		expect(code).toBe(1);
+		expect(err).toMatch(/keeps no files|cannot be written to/);
+	},
+);
 
-test("a backup of a running service is a database that another one runs from; it never overwrites", async () => {
+test("backs up a running service to a database that another one can use, and never overwrites", async () => {
 	const cwd = newFolder();
 	const port = String(await unusedPort());
 	const service = await Posthorn.start({ settings: { POSTHORN_PORT: port, POSTHORN_OPERATOR_KEY: KEY }, cwd });
@@ -172,7 +175,7 @@ test.each(["sqlite-writer", "sqlite-reader"])("ends with 1 and says why when the
 	await again.stopWith(0);
 });
 
-test("a file that is no database is left alone, with a clear line", async () => {
+test("leaves a file that isn't a database unchanged, and says so", async () => {
 	const cwd = newFolder();
 	writeFileSync(
 		join(cwd, "notes.txt"),

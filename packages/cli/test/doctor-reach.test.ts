@@ -35,7 +35,7 @@ async function open<R extends { close(): Promise<void> }>(starting: Promise<R>):
 
 const reach = (url: string, env = settings): Promise<Report> => doctor(env, newFolder(), { flags: ["--reach", url] });
 
-/** The receiver is told of with its host, without what else is in its URL, and nothing else is at fault. */
+/** Expects a line about the receiver with its host but not the rest of its URL, and no other fault. */
 function expectReceiver(report: Report, state: "ok" | "warning" | "fault", says: RegExp): void {
 	expect(report).toMatchObject({ code: state === "fault" ? 1 : 0, err: "" });
 	expect(report.lines.Receiver).toEqual({ state, text: expect.stringMatching(says) });
@@ -44,7 +44,7 @@ function expectReceiver(report: Report, state: "ok" | "warning" | "fault", says:
 		if (name !== "Receiver") expect(line.state).not.toBe("fault");
 }
 
-test("a receiver that deliveries would reach is gone to over verified TLS, and is sent nothing", async () => {
+test("connects to a reachable receiver over verified TLS, and sends nothing", async () => {
 	let sent = 0;
 	let closed = 0;
 	const ends: Promise<unknown>[] = [];
@@ -64,7 +64,7 @@ test("a receiver that deliveries would reach is gone to over verified TLS, and i
 	expect({ connections: receiver.connections, closed, sent }).toEqual({ connections: 1, closed: 1, sent: 0 });
 });
 
-test("a receiver whose certificate will not do is a fault, in the words of the delivery log", async () => {
+test("reports an invalid certificate in the words of the delivery log", async () => {
 	const onConnection = () => undefined;
 	const { POSTHORN_EGRESS_CA_FILE: _, ...withoutCa } = settings;
 	const sound = await open(startRawReceiver({ authority, onConnection }));
@@ -79,19 +79,19 @@ test("a receiver whose certificate will not do is a fault, in the words of the d
 	expectReceiver(await reach(wrongHost.url("/token")), "fault", /is for another host name/);
 });
 
-test("a certificate that ends in a few days is a warning", async () => {
+test("warns about a certificate that expires in a few days", async () => {
 	const credentials = await authority.issue({ notAfter: new Date(Date.now() + 3.5 * 86_400_000) });
 	const receiver = await open(startRawReceiver({ authority: credentials, onConnection: () => undefined }));
 	expectReceiver(await reach(receiver.url("/token")), "warning", /its certificate ends in 3 days: have it renewed\.$/);
 });
 
 // With TLS 1.3 the client takes the handshake for done before the receiver has said anything to it.
-test("a receiver that breaks off right after the handshake is a fault", async () => {
+test("reports a receiver that closes right after the handshake", async () => {
 	const receiver = await open(startRawReceiver({ authority, onConnection: reset }));
 	expectReceiver(await reach(receiver.url("/token")), "fault", /: The receiver closed the connection/);
 });
 
-test("a receiver that nobody may go to, that is not there or keeps silent is a fault that says what to look at", async () => {
+test("reports a forbidden, missing or silent receiver, and says what to check", async () => {
 	const port = await unusedPort();
 	expectReceiver(
 		await reach(`https://127.0.0.1:${port}/token`),
@@ -109,7 +109,7 @@ test("a receiver that nobody may go to, that is not there or keeps silent is a f
 	);
 });
 
-test("several receivers are each told of; what is no URL is wrong usage", async () => {
+test("reports each of several receivers, and rejects arguments that aren't URLs", async () => {
 	const ports = [await unusedPort(), await unusedPort()];
 	const flags = ports.flatMap((port) => ["--reach", `https://127.0.0.1:${port}`]);
 	const { code, out } = await run([COMMAND, "doctor", ...flags], settings, newFolder());

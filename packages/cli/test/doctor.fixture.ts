@@ -14,7 +14,7 @@ export interface Line {
 }
 export interface Report {
 	readonly code: number | null;
-	/** By what was looked at. */
+	/** By the name of the check. */
 	readonly lines: Readonly<Record<string, Line>>;
 	readonly err: string;
 	/** Runs `posthorn serve` with the same settings, expecting it not to start. */
@@ -36,7 +36,7 @@ export function newFolder(): string {
 	return folder;
 }
 
-/** Runs a command as an operator would, with these settings alone. */
+/** Runs a command as an operator would, with only these settings. */
 export function run(
 	args: readonly string[],
 	env: Readonly<Record<string, string>>,

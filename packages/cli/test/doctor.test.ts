@@ -13,7 +13,7 @@ const SEAL_KEY = Buffer.alloc(32, 7).toString("base64");
 const pgbouncer = findPgbouncer();
 
 describe("on SQLite", () => {
-	test("before the first start all is well, and it makes nothing", async () => {
+	test("passes before the first start, and creates nothing", async () => {
 		const cwd = newFolder();
 		const report = await doctor({}, cwd);
 		expectHealthy(report);
@@ -24,7 +24,7 @@ describe("on SQLite", () => {
 		expect(readdirSync(cwd)).toEqual([]);
 	});
 
-	test("beside a running service all is well, and the service does not notice", async () => {
+	test("passes while the service is running, without affecting it", async () => {
 		const cwd = newFolder();
 		const settings = { POSTHORN_PORT: String(await unusedPort()) };
 		const service = await Posthorn.start({ settings, cwd });
@@ -36,7 +36,7 @@ describe("on SQLite", () => {
 		expectHealthy(await doctor(settings, cwd));
 	});
 
-	test("a seal key that is wrong, gone, open to others or damaged is a fault, as it is for the service", async () => {
+	test("reports a wrong, missing, readable or damaged seal key, as the service does", async () => {
 		const cwd = newFolder();
 		const settings = { POSTHORN_PORT: String(await unusedPort()) };
 		await (await Posthorn.start({ settings, cwd })).stop();
@@ -60,7 +60,7 @@ describe("on SQLite", () => {
 		await expectFault(await doctor({}, cwd), "Seal key", /can be read by others; .* chmod 600/);
 	});
 
-	test("a file that is no database, or one of a newer version, is a fault, and is left as it is", async () => {
+	test("reports a file that isn't a database or has a newer version, and leaves it unchanged", async () => {
 		const cwd = newFolder();
 		const notes = join(cwd, "notes.txt");
 		writeFileSync(notes, "longer than a hundred bytes, so that it is read as a database: ".repeat(5));
@@ -77,7 +77,7 @@ describe("on SQLite", () => {
 		expect(readdirSync(cwd).sort()).toEqual(["newer.db", "notes.txt"]);
 	});
 
-	test("settings that are wrong are told all at once with 2, before anything else is looked at", async () => {
+	test("reports all wrong settings with exit code 2 before any other check", async () => {
 		const report = await doctor({ POSTHORN_PORT: "x", POSTHORN_SEAL_KEY: "short", POSTHORN_HOTS: "a" });
 		expect(report).toMatchObject({ code: 2, lines: {} });
 		expect(report.err.trim().split("\n").sort()).toEqual([
@@ -88,7 +88,7 @@ describe("on SQLite", () => {
 		]);
 	});
 
-	test("what lets deliveries or passwords go astray is a warning", async () => {
+	test("warns about settings that expose deliveries or passwords", async () => {
 		expectWarning(await doctor({ POSTHORN_EGRESS_ALLOW: "10.0.0.0/8" }), "Egress", /10\.0\.0\.0\/8/);
 		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /proxy with TLS .* POSTHORN_PUBLIC_URL/);
 		const proxied = { POSTHORN_PUBLIC_URL: "https://hooks.example.com" };
@@ -96,7 +96,7 @@ describe("on SQLite", () => {
 		expectHealthy(await doctor({ ...proxied, POSTHORN_TRUST_PROXY: "10.0.0.0/8" }));
 	});
 
-	test("a database that is a folder is a fault", async () => {
+	test("reports a database path that is a folder", async () => {
 		const folder = newFolder();
 		await expectFault(
 			await doctor({ POSTHORN_DATABASE_URL: `sqlite:${folder}` }),
@@ -139,7 +139,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	const nameOf = (databaseUrl: string) => databaseUrl.slice(databaseUrl.lastIndexOf("/") + 1);
 	const schemas = () => server.execute("SELECT FROM pg_namespace WHERE nspname = 'posthorn'", url);
 
-	test("from an empty database to a node that runs all is well, and only migrate changes anything", async () => {
+	test("passes from an empty database to a running node, and only migrate changes anything", async () => {
 		const empty = await doctor(settings);
 		expectHealthy(empty);
 		expect(empty.lines.Schema!.text).toMatch(/next start, or by posthorn migrate/);
@@ -158,7 +158,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await expectFault(await doctor(other), "Seal key", /not the one .* Put the right one back/);
 	});
 
-	test("a database that is not there, or does not let this user in, is a fault that names why", async () => {
+	test("says why a database is missing or refuses this user", async () => {
 		const away = await doctor(at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`));
 		await expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it runs/);
 		// They said that it is tried again, and ended.
@@ -175,12 +175,12 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		);
 	});
 
-	test("a wrong password is a fault, and is not shown", async () => {
+	test("reports a wrong password without showing it", async () => {
 		const [place] = await server.execute("SHOW hba_file");
 		writeFileSync(String(place!.hba_file), "host all shop all scram-sha-256\nhost all all all trust\n");
 		await server.execute("SELECT pg_reload_conf()");
 		const right = url.replace("test@", "shop:right@");
-		// The server reads its rules anew at some moment after it was asked to.
+		// The server reloads its rules some time after the request.
 		const wrong = await vi.waitFor(
 			async () => {
 				const report = await doctor(at(right.replace(":right@", ":wrong@")));
@@ -196,7 +196,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await expectFault(await doctor(at(right.replace(":right@", "@"))), "Database", /asks for a password/);
 	});
 
-	test("a user who may not make the schema, or not read what others made, is a fault", async () => {
+	test("reports a user that can't create the schema or read other users' tables", async () => {
 		const other = url.replace("test@", "shop:right@");
 		await expectFault(await doctor(at(other)), "Schema", /this user may not: make it the owner/);
 		await migrate();
@@ -207,7 +207,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		);
 	});
 
-	test("a schema of a newer version is a fault, also for migrate", async () => {
+	test("rejects a newer schema version, in migrate too", async () => {
 		await migrate();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);
 		await expectFault(await doctor(settings), "Schema", /newer version \(999, this knows \d+\): upgrade/);
@@ -215,14 +215,14 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		expect(await migrate()).toMatchObject(refused);
 	});
 
-	test("commits that this user does not wait for are told of, and that the service does", async () => {
+	test("reports that this user doesn't wait for commits, but the service does", async () => {
 		await server.execute(`ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`);
 		const { lines } = await doctor(settings);
 		const text = expect.stringMatching(/synchronous_commit is off.*commits with on/);
 		expect(lines.Durability).toMatchObject({ state: "ok", text });
 	});
 
-	test("a server that does not wait for its disk is a warning", async () => {
+	test("warns about a server that doesn't wait for its disk", async () => {
 		const careless = await PostgresServer.start({ own: true });
 		try {
 			const at = async (value: string) => {
@@ -236,18 +236,18 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		}
 	});
 
-	test("a server that only lets read is a fault", async () => {
+	test("reports a read-only server", async () => {
 		await server.execute(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
 		await expectFault(await doctor(settings), "Database", /only lets read: point POSTHORN_DATABASE_URL at/);
 	});
 
-	test("a clock that is an hour ahead is a warning that says by how much", async () => {
+	test("warns about a clock that is an hour ahead, and says by how much", async () => {
 		const report = await doctor(settings, newFolder(), { node: ["--import", CLOCK_AHEAD] });
 		// Half of the way there and back is taken off, whichever way was the longer.
 		expectWarning(report, "Clock", /3[56]\d\d\.\d s apart: .* Set the clocks by NTP/);
 	});
 
-	test("a missing seal key ends it with 2 and tells what to set", async () => {
+	test("exits with 2 without a seal key, and says what to set", async () => {
 		const { code, err } = await doctor({ POSTHORN_DATABASE_URL: url });
 		expect(code).toBe(2);
 		expect(err).toBe("POSTHORN_SEAL_KEY is not set; with PostgreSQL it must be given, the same for every node.\n");
@@ -274,7 +274,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		},
 	);
 
-	test("too few connections are a warning", async () => {
+	test("warns about too few connections", async () => {
 		const small = await PostgresServer.start({ own: true, fsync: true, settings: { max_connections: "11" } });
 		const report = await doctor(at(small.url));
 		await small.stop();

@@ -21,7 +21,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), "posthorn-certificates-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What Node's own client, which trusts `ca` alone, gets from a server with these credentials: a body or an error's code. */
+/** What Node's own client, which only trusts `ca`, gets from a server with these credentials: a body or an error code. */
 async function fetchFrom(credentials: Credentials, ca: string, host: string): Promise<string> {
 	const listenOn = host === "::1" ? "::1" : "127.0.0.1";
 	const server = createServer(credentials, (_request, response) => response.end("hello")).listen(0, listenOn);
@@ -53,21 +53,21 @@ test.for<[string, (authority: Authority) => Promise<Credentials>, string]>([
 	["a self-signed leaf", () => issueSelfSigned(), "DEPTH_ZERO_SELF_SIGNED_CERT"],
 	["a leaf of another authority", async () => (await createAuthority()).issue(), "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
 	["a leaf not yet valid", (ca) => ca.issue({ notBefore: new Date(Date.now() + 3_600_000) }), "CERT_NOT_YET_VALID"],
-	["a leaf for the name alone, by number", (ca) => ca.issue({ hosts: ["localhost"] }), "ERR_TLS_CERT_ALTNAME_INVALID"],
+	["a leaf for the name only, by address", (ca) => ca.issue({ hosts: ["localhost"] }), "ERR_TLS_CERT_ALTNAME_INVALID"],
 ])("Node's client rejects %s", async ([, issue, code]) => {
 	const authority = await createAuthority();
 	const host = code === "ERR_TLS_CERT_ALTNAME_INVALID" ? "127.0.0.1" : "localhost";
 	expect(await fetchFrom(await issue(authority), authority.pem, host)).toBe(code);
 });
 
-test("an authority of the same name is not taken for the other", async () => {
+test("distinguishes authorities with the same name", async () => {
 	const one = await createAuthority("Same name");
 	const other = await createAuthority("Same name");
 	expect(await fetchFrom(await one.issue(), other.pem + one.pem, "localhost")).toBe("hello");
 	expect(await fetchFrom(await one.issue(), other.pem, "localhost")).not.toBe("hello");
 });
 
-test("certificates carry what RFC 5280 asks of an authority and of a server", async () => {
+test("certificates have the fields that RFC 5280 requires", async () => {
 	const authority = await createAuthority();
 	const ca = new X509Certificate(authority.pem);
 	const { cert } = await authority.issue({ hosts: ["shop.example", "10.0.0.1", "2001:db8::1"] });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where systems keep it. */
+/** Where systems install it. */
 const PLACES = [
 	"/usr/bin/chromium",
 	"/usr/bin/chromium-browser",
@@ -18,19 +18,19 @@ export interface Chromium {
 }
 
 /**
- * A Chromium for tests: the one that `CHROMIUM` names, else the machine's own, else the one that npm brought. With
- * `CHROMIUM=npm` it is the last one in any case.
+ * A Chromium for tests: the one that `CHROMIUM` names, the machine's own, or the one from npm, in this order.
+ * `CHROMIUM=npm` always uses the last one.
  */
 export async function findChromium(): Promise<Chromium> {
 	const named = process.env.CHROMIUM;
 	const own = named === "npm" ? undefined : [named, ...PLACES].find((path) => path && existsSync(path));
-	if (named && named !== "npm" && own !== named) throw new Error(`CHROMIUM names ${named}, and there is no such file.`);
-	// Root may not have a sandbox; nothing but our own pages is opened.
+	if (named && named !== "npm" && own !== named) throw new Error(`CHROMIUM names ${named}, which doesn't exist.`);
+	// The sandbox doesn't work as root; only our own pages are opened.
 	const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--no-first-run"];
 	if (own) return { executablePath: own, args };
 	const { default: chromium, inflate } = await import("@sparticuz/chromium");
 	const executablePath = await chromium.executablePath();
-	// The libraries that it needs and a bare machine lacks come with it.
+	// It brings the libraries that a bare machine lacks.
 	await inflate(fileURLToPath(new URL("../bin/al2023.tar.br", import.meta.resolve("@sparticuz/chromium"))));
 	const { LD_LIBRARY_PATH: libraries } = process.env;
 	const path = [join(tmpdir(), "al2023", "lib"), ...(libraries ? [libraries] : [])].join(":");

@@ -52,7 +52,7 @@ export class Connections {
 		return (this.#server.address() as AddressInfo).port;
 	}
 
-	/** Breaks off whatever is open and stops listening. Safe to call again. */
+	/** Breaks all open connections and stops listening. Idempotent. */
 	async close(): Promise<void> {
 		if (!this.#server.listening) return;
 		const closed = once(this.#server, "close");
@@ -67,7 +67,7 @@ export class Connections {
 	}
 }
 
-/** Breaks a connection off with a TCP RST (RFC 9293, 3.5.2), be it plain or TLS. */
+/** Resets a plain or TLS connection with a TCP RST (RFC 9293, 3.5.2). */
 export function reset(socket: Socket): void {
 	(beneath.get(socket) ?? socket).resetAndDestroy();
 }

@@ -43,7 +43,7 @@ export async function forkFastReceiver({ cert, key, verifyEvery = 0 }: ForkOptio
 	const gone = exited.then(([code]): never => {
 		throw new Error(`The receiver's process ended (${code}).`);
 	});
-	gone.catch(() => {}); // whoever waits for a reply is told by the race below
+	gone.catch(() => {}); // the race below reports it
 
 	function replyTo(id: number | undefined): Promise<FastReceiverReply> {
 		return Promise.race([new Promise<FastReceiverReply>((resolve) => waiting.set(id, resolve)), gone]);

@@ -80,7 +80,7 @@ test("latencies come from the events' own time, the newest are kept", async () =
 	expect(last_at).toBeGreaterThan(first_at);
 });
 
-test("a sample of the signatures is checked, on paths whose secret is known", async () => {
+test("checks a sample of the signatures on paths with a known secret", async () => {
 	const receiver = await startFastReceiver({ ...credentials, verifyEvery: 2 });
 	open.push(receiver);
 	receiver.setSecret("/w1", "whsec_right");
@@ -98,7 +98,7 @@ test("a sample of the signatures is checked, on paths whose secret is known", as
 	expect(receiver.stats()).toMatchObject({ verified: 2, forged: 1 });
 });
 
-test("a request it cannot read breaks the connection off and is told", async () => {
+test("breaks the connection after an unreadable request, and reports it", async () => {
 	const receiver = await startFastReceiver(credentials);
 	open.push(receiver);
 	const socket = await dial(receiver.port);
@@ -111,7 +111,7 @@ test("a request it cannot read breaks the connection off and is told", async () 
 	expect(receiver.stats().errors).toEqual([expect.stringContaining("content-length")]);
 });
 
-test("in a process of its own it answers to the same commands", async () => {
+test("accepts the same commands in its own process", async () => {
 	const receiver = await forkFastReceiver({ ...credentials, verifyEvery: 1 });
 	open.push(receiver);
 	await receiver.setSecret("/w1", "whsec_right");

@@ -6,7 +6,7 @@ import { type PathReport, PathTally, Ring } from "./fast-tally.ts";
 import { verifyRequest } from "./verify.ts";
 
 const ANSWER = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
-/** Answers to requests that came in one chunk go out in one write, up to so many. */
+/** The maximum number of responses in one write, for requests that arrived in one chunk. */
 const MAX_JOINED = 64;
 const ANSWERS = Buffer.concat(Array.from({ length: MAX_JOINED }, () => ANSWER));
 const LATENCIES = 1_048_576;
@@ -30,7 +30,7 @@ export interface FastReceiverStats {
 	readonly duplicates: number;
 	/** Requests whose body has no `"data":{"n":`. */
 	readonly unnumbered: number;
-	/** Of the signatures checked: right ones, wrong ones. */
+	/** How many of the checked signatures were right and wrong. */
 	readonly verified: number;
 	readonly forged: number;
 	/** Arrivals of the first and the last request, epoch milliseconds with a fraction; NaN before the first. */

@@ -5,7 +5,7 @@ import { headersOf, type Mark, pathOf, RequestSplitter, readMark } from "./fast-
 const post = (path: string, body: string, name = "content-length"): string =>
 	`POST ${path} HTTP/1.1\r\nhost: localhost\r\n${name}: ${Buffer.byteLength(body)}\r\nx-a: b\r\n\r\n${body}`;
 
-test("requests come out whole and in order, however their bytes are split and coalesced", () => {
+test("returns whole requests in order, however their bytes are split and coalesced", () => {
 	const bodies = fc.array(fc.string({ unit: "binary", maxLength: 300 }), { minLength: 1, maxLength: 8 });
 	fc.assert(
 		fc.property(bodies, fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }), (sent, sizes) => {
@@ -24,14 +24,14 @@ test("requests come out whole and in order, however their bytes are split and co
 	);
 });
 
-test("a request without a length, or with a head beyond bounds, is refused", () => {
+test("refuses a request without a length or with too large a head", () => {
 	const splitter = (): RequestSplitter => new RequestSplitter(() => {});
 	expect(() => splitter().push(Buffer.from("POST / HTTP/1.1\r\nhost: a\r\n\r\n"))).toThrow("content-length");
 	expect(() => splitter().push(Buffer.alloc(70_000, "a"))).toThrow("too long");
 	expect(splitter().push(Buffer.from(post("/", "ok", "Content-Length")))).toBe(1);
 });
 
-test("headers are read as names in lower case", () => {
+test("reads header names in lower case", () => {
 	expect(headersOf("POST / HTTP/1.1\r\nX-One: a: b\r\nTwo:c")).toEqual({ "x-one": "a: b", two: "c" });
 });
 

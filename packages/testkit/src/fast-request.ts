@@ -92,7 +92,7 @@ export interface Mark {
 /** Epoch times beyond this are microseconds. */
 const MICROSECONDS_FROM = 1e14;
 
-/** Reads `"data":{"n":<integer>` and, right after it, `,"at":<epoch ms or µs>` into `mark`. @returns whether n is there */
+/** Reads `"data":{"n":<integer>` and, right after it, `,"at":<epoch ms or µs>` into `mark`. @returns whether n is present */
 export function readMark(body: Buffer, mark: Mark): boolean {
 	const key = body.indexOf(NUMBER_KEY);
 	if (key === -1) return false;

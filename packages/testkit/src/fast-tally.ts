@@ -1,4 +1,4 @@
-/** Largest event number that is told apart from a duplicate: 8 MiB a path. */
+/** The largest event number for which duplicates are detected: 8 MiB per path. */
 const MAX_N = 2 ** 26 - 1;
 
 export interface PathReport {
@@ -29,7 +29,7 @@ export class PathTally {
 		this.path = path;
 	}
 
-	/** @throws RangeError beyond the largest number that is told apart */
+	/** @throws RangeError for a number that is too large to detect duplicates */
 	add(n: number): void {
 		if (n > MAX_N) throw new RangeError(`Event number ${n} on ${this.path} is beyond ${MAX_N}.`);
 		this.count++;

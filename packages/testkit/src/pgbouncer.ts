@@ -13,7 +13,7 @@ export function findPgbouncer(): string | null {
 	return folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path)) ?? null;
 }
 
-/** A pgbouncer before one database of a server that trusts everybody. */
+/** A pgbouncer in front of one database of a server that trusts everyone. */
 export class Pgbouncer {
 	/** The database's URL, by way of it. */
 	readonly url: string;

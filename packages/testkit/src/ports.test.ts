@@ -11,18 +11,18 @@ const OTHER = `
 	console.log(JSON.stringify(await Promise.all(Array.from({ length: 3 }, unusedPort))));
 	process.stdin.resume();`;
 
-test("nobody listens on an unused port", async () => {
+test("no process listens on an unused port", async () => {
 	const [error] = await once(connect(await unusedPort(), "127.0.0.1"), "error");
 	expect(error).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("each is handed out once, and none that systems pick by themselves", async () => {
+test("returns each port once, and none that the system assigns automatically", async () => {
 	const ports = await Promise.all(Array.from({ length: 100 }, unusedPort));
 	expect(new Set(ports).size).toBe(100);
 	expect(Math.max(...ports)).toBeLessThan(32_768);
 });
 
-test("processes that draw at the same time get different ones", async () => {
+test("concurrent processes get different ports", async () => {
 	const others = Array.from({ length: 3 }, () =>
 		spawn(process.execPath, ["--input-type=module", "-e", OTHER], { stdio: ["pipe", "pipe", "inherit"] }),
 	);

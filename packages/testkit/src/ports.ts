@@ -8,15 +8,15 @@ const LAST = 31_999;
 const BLOCK = 64;
 /** Fewer blocks would not do for all that runs at a time. */
 const ENOUGH = 32;
-/** Where Linux tells which ports it picks by itself. */
+/** The range of ports that Linux assigns automatically. */
 const PICKED = "/proc/sys/net/ipv4/ip_local_port_range";
 
 const ports = drawPorts();
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on, for whoever is to listen there, or for nobody at all. It is none that
- * the system picks by itself (`listen(0)`, outgoing connections), and it is handed out once, to one process of the
- * machine: nobody else takes it before it is used. Rejects when there is none left.
+ * Returns a TCP port of 127.0.0.1 that no process listens on. The system doesn't assign it automatically (`listen(0)`,
+ * outgoing connections), and each port is returned once, to one process of the machine, so no other test takes it before
+ * it is used. Rejects when none are left.
  */
 export async function unusedPort(): Promise<number> {
 	const { value } = await ports.next();
@@ -24,7 +24,7 @@ export async function unusedPort(): Promise<number> {
 	return value;
 }
 
-/** Whether nobody listens on a port of 127.0.0.1 just now. */
+/** Whether no process is currently listening on a port of 127.0.0.1. */
 export async function isUnused(port: number): Promise<boolean> {
 	const server = await listen(port);
 	if (server === null) return false;
@@ -33,10 +33,10 @@ export async function isUnused(port: number): Promise<boolean> {
 	return true;
 }
 
-/** Whoever listens on a block's first port, for as long as the process lives, has the others to hand out. */
+/** A process reserves a block of ports by listening on its first port until it exits, and returns the others. */
 async function* drawPorts(): AsyncGenerator<number, undefined> {
 	const blocks = countBlocks();
-	// Anywhere, so that a port that was let go of is not soon handed out again.
+	// Start anywhere, so that a released port isn't soon returned again.
 	const begin = Math.floor(Math.random() * blocks);
 	for (let n = 0; n < blocks; n++) {
 		const guard = FIRST + ((begin + n) % blocks) * BLOCK;
@@ -58,7 +58,7 @@ function countBlocks(): number {
 	return below < ENOUGH ? all : Math.min(all, below);
 }
 
-/** @returns null where somebody listens already */
+/** @returns null if the port is taken */
 async function listen(port: number): Promise<Server | null> {
 	const server = createServer().listen({ port, host: "127.0.0.1", exclusive: true });
 	try {

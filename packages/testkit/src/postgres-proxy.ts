@@ -5,11 +5,11 @@ import { ClientTransaction, endsTransaction, isStatement, MessageReader } from "
 /** What becomes of a `COMMIT`. */
 export type CommitFate =
 	| "pass"
-	/** The connection breaks before the server hears of it. */
+	/** The connection breaks before the server receives it. */
 	| "lose"
-	/** The server commits; the connection breaks before the client hears of it. */
+	/** The server commits; the connection breaks before the client gets the response. */
 	| "lose_answer"
-	/** The answer, and whatever comes behind it, arrives this much later. */
+	/** The response, and everything after it, arrives this much later. */
 	| { readonly delayMs: number };
 
 /** Between client and server. */
@@ -17,7 +17,7 @@ type Way =
 	| "open"
 	/** Connections break, and new ones break at once. */
 	| "broken"
-	/** Nothing passes; what was sent meanwhile arrives once the way is open again, as after a short outage of a network. */
+	/** Nothing passes. Data sent meanwhile arrives once the proxy is healed, as after a short network outage. */
 	| "held"
 	/** Nothing passes, and these connections stay dead for good, as when a firewall forgot about them. */
 	| "swallowing";
@@ -54,7 +54,7 @@ export class PostgresProxy {
 		return url.href;
 	}
 
-	/** Connections that were asked for, refused ones included. */
+	/** Connection attempts, including refused ones. */
 	get accepted(): number {
 		return this.#connections.accepted;
 	}
@@ -64,7 +64,7 @@ export class PostgresProxy {
 		return this.#statements;
 	}
 
-	/** New connections go to another server from now on; those that are there stay where they are. */
+	/** Sends new connections to another server; existing ones stay. */
 	retarget(url: string): void {
 		this.#target = addressOf(url);
 	}
@@ -165,7 +165,7 @@ class Pair {
 		this.#swallows = true;
 	}
 
-	/** Once one side is closed, the other one hears of it behind what it was sent; of a dead connection never. */
+	/** Closes the other side after its remaining data; never if the connection is dead. */
 	#closed(socket: Socket): void {
 		if (this.#client.destroyed && this.#server.destroyed) this.#options.over();
 		else if (this.#swallows) return;
@@ -173,7 +173,7 @@ class Pair {
 		else this.#toClient.end();
 	}
 
-	/** @returns whether the connection goes on */
+	/** @returns whether the connection continues */
 	#sent(message: Buffer): boolean {
 		if (isStatement(message)) this.#options.stated();
 		if (this.#transaction.follow(message)) {
@@ -200,7 +200,7 @@ class Pair {
 	}
 }
 
-/** One direction: what has come in and may go on, in order. */
+/** One direction: data that has arrived and may be forwarded, in order. */
 class Flow {
 	readonly #to: Socket;
 	readonly #waiting: Buffer[] = [];
@@ -222,7 +222,7 @@ class Flow {
 		this.#pass();
 	}
 
-	/** Lets nothing more pass for a while. */
+	/** Holds all data for a while. */
 	delay(ms: number): void {
 		this.#delays++;
 		setTimeout(() => {

@@ -6,14 +6,14 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** The variable with the port of whoever starts it, on loopback. */
+/** The variable with the loopback port of the process that starts it. */
 const ASK_AT = "POSTHORN_TEST_POSTGRES_AT";
 
 /**
- * Answers processes that inherit this one's environment from now on.
+ * Serves processes that inherit this one's environment.
  *
- * @param start starts the server; called once, with the first question
- * @returns ends it; answers with the server, if it was started
+ * @param start starts the server; called once, for the first request
+ * @returns a function that stops sharing and returns the server, if it was started
  */
 export async function shareServer<T extends { readonly url: string }>(
 	start: () => Promise<T>,
@@ -36,7 +36,7 @@ export async function shareServer<T extends { readonly url: string }>(
 	};
 }
 
-/** The URL of the shared server; undefined where nobody shares one. Rejects when it could not be started. */
+/** The URL of the shared server; undefined if none is shared. Rejects if it couldn't be started. */
 export async function sharedServer(): Promise<string | undefined> {
 	const { [ASK_AT]: port } = process.env;
 	if (port === undefined) return undefined;

@@ -14,7 +14,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 
-	test("databases are empty, apart from each other, and gone when they are dropped", async () => {
+	test("databases are empty, separate, and no longer exist after they are dropped", async () => {
 		const [a, b] = [await server.createDatabase(), await server.createDatabase()];
 		await server.execute("CREATE TABLE here (n integer)", a);
 		await expect(server.execute("SELECT * FROM here", b)).rejects.toThrow("does not exist");
@@ -24,7 +24,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		expect(await server.execute("SHOW work_mem")).toEqual([{ work_mem: "5MB" }]);
 	});
 
-	test("what was committed outlives a crash and a restart", async () => {
+	test("commits survive a crash and a restart", async () => {
 		const url = await server.createDatabase();
 		await server.execute("CREATE TABLE kept AS SELECT 7 AS n", url);
 		await server.kill();
@@ -34,7 +34,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		expect(await server.execute("SELECT n FROM kept", url)).toEqual([{ n: 7 }]);
 	});
 
-	test("a standby has all that its primary has, only lets read, and can take its place", async () => {
+	test("a standby has all of its primary's data, is read-only, and can be promoted", async () => {
 		const url = await server.createDatabase();
 		const standby = await server.standby();
 		try {
@@ -58,7 +58,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		}
 	});
 
-	test.runIf(process.platform === "linux")("tables grow no further than files may, until they may again", async () => {
+	test.runIf(process.platform === "linux")("tables only grow up to the file limit, until it is lifted", async () => {
 		const url = await server.createDatabase();
 		const grow = "INSERT INTO large SELECT repeat(md5(random()::text), 60) FROM generate_series(1, 1000)";
 		await server.execute("CREATE TABLE large (text text)", url);
@@ -77,7 +77,7 @@ describe("PostgresServer", { timeout: 60_000 }, () => {
 		await server.execute(grow, url);
 	});
 
-	test("a server ends with the process that started it, however that one ended", async () => {
+	test("a server exits with the process that started it, even if that one was killed", async () => {
 		const script = `
 			import { PostgresServer } from ${JSON.stringify(new URL("./postgres.ts", import.meta.url).href)};
 			const server = await PostgresServer.start({ own: true });

@@ -16,7 +16,7 @@ export { type ServerUser, serverUser, systemBinaries } from "./postgres-binaries
 
 const run = promisify(execFile);
 
-/** Within this a server starts, also on a machine that is busy with other tests, milliseconds. */
+/** The time in which a server starts, even on a machine that is busy with other tests, milliseconds. */
 export const START_TIMEOUT_MS = 60_000;
 /** What a server prints that is kept to tell why it did not start, characters. */
 const KEEP_OUTPUT = 16_384;
@@ -37,7 +37,7 @@ export interface PostgresOptions {
 	readonly binDirectory?: string;
 	/** Whether commits reach the disk before they are answered. They do not matter to a test that does not pull plugs. */
 	readonly fsync?: boolean;
-	/** Starts one also where a server is named or shared: for tests that stop it, or need what npm brought. */
+	/** Starts a server even if one is named or shared, for tests that stop it or need the one from npm. */
 	readonly own?: boolean;
 	/** Further settings of the server, by name. */
 	readonly settings?: Readonly<Record<string, string>>;
@@ -115,8 +115,8 @@ export class PostgresServer {
 	}
 
 	/**
-	 * Another server that has all that this one has, follows it and only lets read, until {@link promote}. This one is
-	 * stopped for as long as it takes to copy its files.
+	 * A read-only server that has all of this one's data and follows it, until {@link promote}. This one is stopped while
+	 * its files are copied.
 	 */
 	async standby(): Promise<PostgresServer> {
 		await this.shutDown();
@@ -132,7 +132,7 @@ export class PostgresServer {
 		return standby;
 	}
 
-	/** Lets no standby follow any more: from now on each of them falls behind. Resolves when none does. */
+	/** Stops replication, so that standbys fall behind. Resolves once no standby is connected. */
 	async refuseStandbys(): Promise<void> {
 		this.#mustBeOwned();
 		const rules = "('host replication all all reject'), ('local all all trust'), ('host all all all trust')";
@@ -155,8 +155,8 @@ export class PostgresServer {
 	}
 
 	/**
-	 * Lets the server write no further than `bytes` into any file (null: as far as it likes), from now on. Tables that are
-	 * larger then cannot grow, as on a full disk. Linux alone; 16 MiB is what the server's own log needs.
+	 * Limits the size of the files that the server writes to `bytes` (null: no limit). Larger tables can't grow, as on a
+	 * full disk. Linux only; the server's own log needs 16 MiB.
 	 */
 	async limitFiles(bytes: number | null): Promise<void> {
 		this.#mustBeOwned();
@@ -236,7 +236,7 @@ export class PostgresServer {
 		return url.href;
 	}
 
-	/** Removes a database that {@link createDatabase} made, whoever is connected to it. */
+	/** Removes a database that {@link createDatabase} created, even if clients are connected. */
 	async dropDatabase(url: string): Promise<void> {
 		await this.execute(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 	}
@@ -261,7 +261,7 @@ export class PostgresServer {
 	}
 }
 
-/** The URL of a server that is there already, and that such a server may stand for. */
+/** The URL of an existing server that can serve these options. */
 async function namedServer(options: PostgresOptions): Promise<string | undefined> {
 	if (options.own) return undefined;
 	return process.env.POSTHORN_TEST_POSTGRES_URL || (await sharedServer());

@@ -119,7 +119,7 @@ export class Posthorn {
 		try {
 			return (await fetch(`${this.url}/readyz`)).ok;
 		} catch {
-			return false; // nobody listens yet
+			return false; // not listening yet
 		}
 	}
 }

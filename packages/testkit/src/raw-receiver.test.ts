@@ -44,7 +44,7 @@ async function meet(behaviour: Behaviour, enough: (text: string) => boolean = ()
 	return await answer;
 }
 
-test("drips arrive in many pieces and do not end by themselves", async () => {
+test("drips arrive in many pieces and never end", async () => {
 	const headers = await meet(drippingHeaders(1), (text) => text.includes("x-drip: drop\r\nx-drip"));
 	expect(headers.text).toMatch(/^HTTP\/1.1 200 OK\r\n/);
 	expect(headers.text).not.toContain("\r\n\r\n");
@@ -52,7 +52,7 @@ test("drips arrive in many pieces and do not end by themselves", async () => {
 	expect(body.text).toContain("\r\n\r\ndropdrop");
 });
 
-test("floods go on past any buffer", async () => {
+test("floods exceed any buffer", async () => {
 	const headers = await meet(hostile.endlessHeaders, (text) => text.length > 3_000_000);
 	expect(headers.text).not.toContain("\r\n\r\n");
 	expect(headers.end).toBe("open");
@@ -64,7 +64,7 @@ test.for<keyof typeof hostile>(["reset", "resetUnread", "okThenReset"])("%s ends
 	expect((await meet(hostile[name])).end).toBe("ECONNRESET");
 });
 
-test("closing without an answer is an orderly end", async () => {
+test("closes cleanly without a response", async () => {
 	expect(await meet(hostile.closeUnanswered)).toEqual({ text: "", end: "end" });
 });
 
@@ -100,7 +100,7 @@ test("the gzip bomb is small on the wire and large inflated", async () => {
 	expect(gunzipSync(bodyOf(text)).length).toBe(33_554_432);
 });
 
-test.for<keyof typeof hostile>(["hang", "hangUnread"])("%s says nothing until it is closed", async (name) => {
+test.for<keyof typeof hostile>(["hang", "hangUnread"])("%s sends nothing until it is closed", async (name) => {
 	const { promise: accepted, resolve: accept } = Promise.withResolvers<void>();
 	const receiver = await startRawReceiver({
 		authority,
@@ -119,7 +119,7 @@ test.for<keyof typeof hostile>(["hang", "hangUnread"])("%s says nothing until it
 	expect((await answer).text).toBe("");
 });
 
-test("plain TCP: a sender of TLS meets garbage, HTTP or silence", async () => {
+test("plain TCP: a TLS client gets garbage, HTTP or silence", async () => {
 	const heard: number[] = [];
 	const receiver = await startPlainTcp((socket, n) => {
 		heard.push(n);
@@ -138,7 +138,7 @@ test("plain TCP: a sender of TLS meets garbage, HTTP or silence", async () => {
 	expect(heard.slice(0, 2)).toEqual([1, 2]);
 });
 
-test("a behaviour that throws fails the closing", async () => {
+test("a behaviour that throws rejects close()", async () => {
 	const receiver = await startRawReceiver({
 		authority,
 		onConnection: (socket) => {

@@ -7,7 +7,7 @@ import { Connections } from "./connections.ts";
 export type OnConnection<S extends Socket> = (socket: S, n: number) => void | Promise<void>;
 
 export interface RawReceiverOptions {
-	/** Whoever issues the certificate, or a certificate made before. */
+	/** The authority that issues the certificate, or an existing certificate. */
 	readonly authority: Authority | Credentials;
 	/** What the certificate is for. Loopback's unless given; not used with a certificate made before. */
 	readonly hosts?: readonly string[];
@@ -55,7 +55,7 @@ async function open<S extends Socket>(
 		get connections(): number {
 			return connections.accepted;
 		},
-		/** Breaks off every connection. Rejects if an `onConnection` failed, so that no test passes over it. */
+		/** Breaks off every connection. Rejects if an `onConnection` failed, so that no test ignores it. */
 		async close(): Promise<void> {
 			await connections.close();
 			if (failure) throw failure;

@@ -45,7 +45,7 @@ function signed(secret: string, body: string): RequestOptions {
 	return { headers: { "X-Service-Timestamp": timestamp, "X-Service-Signature": signature } };
 }
 
-test("keeps what it received, to the byte, and answers 200 ok", async () => {
+test("keeps requests byte for byte, and responds 200 ok", async () => {
 	const receiver = await start();
 	const headers = ["X-One", "a", "x-one", "b", "host", "localhost", "content-length", "10"];
 	expect(await post(receiver.url("/hook?a=1"), '{"ü": 1 }', { headers })).toBe("200 ok");
@@ -61,7 +61,7 @@ test("keeps what it received, to the byte, and answers 200 ok", async () => {
 	expect(receiver.requests[1]).toMatchObject({ path: "/", body: undefined });
 });
 
-test("numbers connections: kept alive, requests share one", async () => {
+test("numbers connections, which requests share if kept alive", async () => {
 	const receiver = await start();
 	await post(receiver.url());
 	await post(receiver.url());
@@ -80,7 +80,7 @@ test("verifies with one secret, with one for each path, and with a new one", asy
 	expect(receiver.requests.map(({ verified }) => verified)).toEqual([true, false, true, null]);
 });
 
-test("answers as told, by the request and its number, and otherwise while it runs", async () => {
+test("responds as configured, by request and number, even if changed while running", async () => {
 	const receiver = await start({
 		respond: ({ path }, n) => ({ status: 500 + n, headers: { "x-n": String(n) }, body: path, delayMs: 1 }),
 	});
@@ -92,7 +92,7 @@ test("answers as told, by the request and its number, and otherwise while it run
 	expect(await post(receiver.url())).toBe("ECONNRESET");
 });
 
-test("a hanging receiver never answers, and closing it frees the sender", async () => {
+test("a hanging receiver never responds, and closing it frees the sender", async () => {
 	const receiver = await start({ respond: () => "hang" });
 	const answer = post(receiver.url());
 	await receiver.count(1);
@@ -100,7 +100,7 @@ test("a hanging receiver never answers, and closing it frees the sender", async 
 	expect(await answer).toBe("ECONNRESET");
 });
 
-test("next returns each request once, those there before first, and waits for those to come", async () => {
+test("next returns each request once, earlier ones first, and waits for new ones", async () => {
 	const receiver = await start();
 	await post(receiver.url("/1"));
 	await post(receiver.url("/2"));
@@ -112,7 +112,7 @@ test("next returns each request once, those there before first, and waits for th
 	expect((await both).map(({ path }) => path)).toEqual(["/3", "/4"]);
 });
 
-test("count and waitFor resolve on arrival; memory is bounded and the count goes on", async () => {
+test("count and waitFor resolve on arrival; memory is bounded, and counting continues", async () => {
 	const receiver = await start({ keep: 2 });
 	const three = receiver.count(3);
 	const seen = receiver.waitFor((requests) => requests.some(({ path }) => path === "/2"));
@@ -122,7 +122,7 @@ test("count and waitFor resolve on arrival; memory is bounded and the count goes
 	expect(receiver.requests.map(({ path }) => path)).toEqual(["/1", "/2"]);
 });
 
-test("a wait for what respond notes ends with the request that it is noted of, also when that is the last one", async () => {
+test("a wait for what respond records ends with its request, even if that is the last one", async () => {
 	const noted: string[] = [];
 	const receiver = await start({
 		respond: ({ path }) => {
@@ -135,7 +135,7 @@ test("a wait for what respond notes ends with the request that it is noted of, a
 	await waiting;
 });
 
-test("a wait that ends in vain says what did arrive", async () => {
+test("a wait that times out says what did arrive", async () => {
 	const receiver = await start();
 	await expect(receiver.next(undefined, { timeoutMs: 1 })).rejects.toThrow("Nothing arrived");
 	await post(receiver.url("/odd"));
@@ -143,7 +143,7 @@ test("a wait that ends in vain says what did arrive", async () => {
 	await expect(receiver.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow("POST /odd");
 });
 
-test("a respond that throws fails those who wait, and the closing", async () => {
+test("a respond that throws rejects all waits, and close()", async () => {
 	const receiver = await startReceiver({
 		authority,
 		respond: () => {

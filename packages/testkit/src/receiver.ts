@@ -61,7 +61,7 @@ export interface ReceiverOptions {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts an HTTPS server on loopback that keeps what it receives, checks it, and answers as told. */
+/** Starts an HTTPS server on loopback that keeps and checks requests, and responds as configured. */
 export async function startReceiver(options: ReceiverOptions) {
 	const { authority, hosts, host = "127.0.0.1", brand } = options;
 	let { secret, respond = (): Action => ({}) } = options;
@@ -98,7 +98,7 @@ export async function startReceiver(options: ReceiverOptions) {
 			verified: check === null ? null : check.ok,
 			connection: connections.numberOf(incoming.socket),
 		};
-		// What it notes of the request is there when those who wait for the request are woken: no later one may come.
+		// Record it before waking those who wait for the request, since it may be the last one.
 		const answering = respond(request, inbox.received + 1);
 		inbox.add(request);
 		const action = await answering;
@@ -146,7 +146,7 @@ export async function startReceiver(options: ReceiverOptions) {
 		respondWith(given: Respond): void {
 			respond = given;
 		},
-		/** Breaks off every connection. Rejects if a `respond` failed, so that no test passes over it. */
+		/** Breaks off every connection. Rejects if a `respond` failed, so that no test ignores it. */
 		async close(): Promise<void> {
 			await connections.close();
 			if (inbox.failure) throw inbox.failure;

@@ -22,7 +22,7 @@ const HELLO_REQUEST = [0, 0, 0, 0];
 /** A server's end of a connection, which floods its client with records on demand. */
 export interface FloodingSocket {
 	readonly socket: TLSSocket;
-	/** Writes so many records. Afterwards nothing else can be written. */
+	/** Writes TLS records. Afterwards nothing else can be written. */
 	flood(records: number): void;
 }
 

@@ -20,7 +20,7 @@ const NOW = TIMESTAMP * 1000;
 const headers = { "X-Service-Timestamp": String(TIMESTAMP), "X-Service-Signature": SIGNATURE };
 const request = { secret: SECRET, headers, rawBody: Buffer.from(BODY), now: NOW };
 
-test("a request signed elsewhere is accepted, and its event handed out", () => {
+test("accepts a request signed elsewhere, and returns its event", () => {
 	expect(verifyRequest(request)).toEqual({ ok: true, event: { id: "evt_1" } });
 });
 
@@ -30,7 +30,7 @@ test("header names are taken in any case and with the instance's brand", () => {
 	expect(verifyRequest({ ...request, headers: branded })).toMatchObject({ status: 400 });
 });
 
-test("what openssl signs is accepted, whatever the secret and the body's bytes", ({ skip }) => {
+test("accepts OpenSSL's signatures for any secret and body", ({ skip }) => {
 	const folder = mkdtempSync(join(tmpdir(), "posthorn-verify-"));
 	try {
 		for (let round = 0; round < 5; round++) {
@@ -50,7 +50,7 @@ test("what openssl signs is accepted, whatever the secret and the body's bytes",
 	}
 });
 
-test("any bit turned, in body, timestamp, secret or signature, is 401", () => {
+test("returns 401 if any bit of the body, timestamp, secret or signature is flipped", () => {
 	fc.assert(
 		fc.property(fc.constantFrom("body", "secret", "signature"), fc.nat(), fc.nat({ max: 7 }), (where, at, bit) => {
 			const turn = (bytes: Buffer): Buffer => {
@@ -72,7 +72,7 @@ test("any bit turned, in body, timestamp, secret or signature, is 401", () => {
 	expect(verifyRequest({ ...request, headers: later })).toMatchObject({ ok: false, status: 401 });
 });
 
-test("a timestamp up to 300 s off is in range, one second more is 400, even with a wrong signature", () => {
+test("accepts timestamps up to 300 s off, and returns 400 beyond, even with a wrong signature", () => {
 	for (const off of [-300, 300]) expect(verifyRequest({ ...request, now: NOW + off * 1000 }).ok).toBe(true);
 	for (const off of [-301, 301]) {
 		const now = NOW + off * 1000;

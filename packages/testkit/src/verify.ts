@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far a timestamp may lie from the receiver's clock, seconds. */
+/** How far a timestamp may differ from the receiver's clock, seconds. */
 export const TOLERANCE_S = 300;
 
 export interface VerifyOptions {

@@ -5,8 +5,8 @@ interface Waiting {
 }
 
 /**
- * A clock that stands still until it is told to go on. Whoever drives it waits for a signal that the work at hand is
- * done, then moves on to the next timer: hours pass in milliseconds, and to the millisecond.
+ * A clock that only moves when advanced. A test waits for a signal that the current work is done, then advances it to
+ * the next timer, so hours pass in milliseconds, exactly.
  */
 export class VirtualClock {
 	#now: number;
@@ -26,12 +26,12 @@ export class VirtualClock {
 		return this.#now;
 	}
 
-	/** Sets the time of day forward by `ms`, or back. Timers do not go by it. */
+	/** Moves the wall clock by `ms`, forward or back. Timers don't depend on it. */
 	set(ms: number): void {
 		this.#setBy += ms;
 	}
 
-	/** What is due at once fires by itself, as soon as the event loop turns. */
+	/** A timer that is due immediately fires in the next turn of the event loop. */
 	setTimeout(fire: () => void, ms: number): { cancel(): void } {
 		// Clocks show whole milliseconds, and no timer fires early.
 		const timer = { at: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, fire };
@@ -40,7 +40,7 @@ export class VirtualClock {
 		return { cancel: () => void this.#timers.delete(timer) };
 	}
 
-	/** Runs by itself, too. */
+	/** Runs automatically, too. */
 	setImmediate(run: () => void): void {
 		setImmediate(run);
 	}
@@ -50,7 +50,7 @@ export class VirtualClock {
 		return this.#next()?.at ?? null;
 	}
 
-	/** Goes on to `at`, firing on the way, in order, what is due; what fires may set new timers. */
+	/** Advances to `at` and fires all timers that are due on the way, in order. They may set new ones. */
 	advanceTo(at: number): void {
 		for (let timer = this.#next(); timer && timer.at <= at; timer = this.#next()) this.#fire(timer);
 		this.#now = Math.max(this.#now, at);

@@ -13,7 +13,7 @@ import { router } from "./router.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
-// Where the library that locks scrolling behind dialogs looks for the nonce of its style element.
+// The scroll-locking library looks here for the nonce of its style element.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const root = document.getElementById("root");

@@ -79,7 +79,7 @@ export function OutcomesPlot({ buckets, range, stepMs, height, fills }: Outcomes
 			yAxisProps={{ width: 44, allowDecimals: false, tickFormatter: compactCount }}
 			maxBarWidth={28}
 			cursorFill="var(--ph-hover)"
-			// What recharts hands over is where a part of the stack ends: whether there is any of it, the bucket tells.
+			// Recharts passes the end of a stack's part; the bucket says whether the part exists.
 			barProps={({ name }) => ({
 				isAnimationActive: false,
 				minPointSize: (_, index) => (Number(buckets[index]?.[name as keyof typeof fills]) > 0 ? 3 : 0),

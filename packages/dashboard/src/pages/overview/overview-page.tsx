@@ -12,8 +12,7 @@ export function OverviewPage() {
 	return (
 		<Page>
 			<PageHeader title={name}>
-				{name} can tell other systems what happens in it: orders to accounting, refunds to a chat. The Developer app
-				brings what that needs.
+				{name} can send its events to other systems, such as orders to accounting or refunds to a chat. The Developer app has everything you need for that.
 			</PageHeader>
 			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />
 		</Page>

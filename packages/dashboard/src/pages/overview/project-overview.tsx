@@ -84,7 +84,7 @@ export function ProjectOverview({ projectId, name }: { projectId: string; name: 
 				description={
 					nextDue === undefined ? undefined : (
 						<>
-							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; the next is tried <When at={nextDue} />
+							{plural(retries, "event")} {retries === 1 ? "waits" : "wait"}; next: <When at={nextDue} />
 						</>
 					)
 				}

@@ -64,8 +64,7 @@ export function PauseDialog({ projectId, webhook, opened, onClose }: StateDialog
 	};
 	return (
 		<Confirm opened={opened} onClose={onClose} title={`Pause ${webhookName(webhook)}`} action="Pause" onConfirm={pause}>
-			Nothing is sent to it until you resume it. Events wait meanwhile, retries too, until their retention ends; then
-			they fail. Nothing else pauses a webhook: a failing one is tried on.
+			Nothing is sent until you resume it. Events and retries wait until their retention ends, and then fail. Webhooks are never paused automatically, even if they fail.
 		</Confirm>
 	);
 }
