@@ -56,7 +56,8 @@ export function useReplay({ projectId, delivery, state, name }: ReplayOptions): 
 			<Modal opened={asking} onClose={() => setAsking(false)} title="Send it again?">
 				<Stack>
 					<Text size="sm">
-						This event was already delivered. A replay sends it to {name} again under the same event id. A receiver that remembers ids returns 2xx and does nothing; others do their work twice.
+						This event was already delivered. A replay sends it to {name} again under the same event id. A receiver that
+						remembers ids returns 2xx and does nothing; others do their work twice.
 					</Text>
 					<Group justify="flex-end" gap="xs">
 						<Button variant="default" onClick={() => setAsking(false)}>

@@ -12,7 +12,8 @@ export function OverviewPage() {
 	return (
 		<Page>
 			<PageHeader title={name}>
-				{name} can send its events to other systems, such as orders to accounting or refunds to a chat. The Developer app has everything you need for that.
+				{name} can send its events to other systems, such as orders to accounting or refunds to a chat. The Developer
+				app has everything you need for that.
 			</PageHeader>
 			<FirstHour projectId={id} facts={NOTHING} firstWebhookId={null} />
 		</Page>

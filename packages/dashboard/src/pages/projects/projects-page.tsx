@@ -49,7 +49,8 @@ export function ProjectsPage() {
 				)
 			) : account.operator ? (
 				<EmptyState title="Create the first project" icon={<IconFolders size={26} />} action={newProject}>
-					A project has its own events, webhooks, keys and members. Most stores need one, and perhaps a second one for testing.
+					A project has its own events, webhooks, keys and members. Most stores need one, and perhaps a second one for
+					testing.
 				</EmptyState>
 			) : (
 				<EmptyState title="You're not in a project yet" icon={<IconFolders size={26} />}>

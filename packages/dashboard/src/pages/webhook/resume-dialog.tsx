@@ -64,7 +64,8 @@ export function PauseDialog({ projectId, webhook, opened, onClose }: StateDialog
 	};
 	return (
 		<Confirm opened={opened} onClose={onClose} title={`Pause ${webhookName(webhook)}`} action="Pause" onConfirm={pause}>
-			Nothing is sent until you resume it. Events and retries wait until their retention ends, and then fail. Webhooks are never paused automatically, even if they fail.
+			Nothing is sent until you resume it. Events and retries wait until their retention ends, and then fail. Webhooks
+			are never paused automatically, even if they fail.
 		</Confirm>
 	);
 }
