@@ -43,12 +43,12 @@ export interface Storage extends DomainVerbs, Omit<ColdStorage, keyof DomainVerb
 	 * A log may have lost its last events by then, and gives their numbers to other events.
 	 */
 	readonly epoch: string;
-	/** Null where one process has the database for itself. */
+	/** Null if only one process can use the database. */
 	readonly neighbours: NeighbourStorage | null;
-	/** Resolves when a read and a write both get through; rejects otherwise. */
+	/** Resolves once a read and a write have succeeded. */
 	ping(): Promise<void>;
 	gauges(): Promise<Gauges>;
-	/** Waits for what is under way, then lets go of the database. */
+	/** Waits for calls in progress, then closes the database. */
 	close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface Capabilities {
 	readonly manyNodes: boolean;
 }
 
-/** The storage could not do its work: lost, locked, full or damaged. `message` says what to do. */
+/** Storage failed: lost, locked, full or damaged. `message` says what to do. */
 export class StorageError extends Error {
 	override readonly name = "StorageError";
 	readonly code: StorageErrorCode;
@@ -69,19 +69,21 @@ export class StorageError extends Error {
 }
 
 export type StorageErrorCode =
-	/** Another process works on this database. */
+	/** Another process uses this database. */
 	| "in_use"
-	/** The disk is full or the file cannot be grown. */
+	/** The disk is full, or the file can't grow. */
 	| "full"
-	/** The file is no database, is damaged, or was written by a newer version. */
+	/** The file isn't a database, is damaged, or was written by a newer version. */
 	| "unusable"
-	/** Somebody else holds the rows of one project for longer than a call may wait. All others are fine. */
+	/**
+	 * Another session has locked one project's rows for longer than a call may wait. Other projects aren't affected.
+	 */
 	| "locked"
-	/** As many calls of one project wait as may. All others are fine. */
+	/** Too many calls of one project are waiting. Other projects aren't affected. */
 	| "busy"
-	/** The connection or worker is gone. */
+	/** The connection or the worker thread is gone. */
 	| "lost"
-	/** Closed by us. */
+	/** The storage was closed. */
 	| "closed";
 
 export type * from "./port/accounts.ts";

@@ -3,15 +3,15 @@ import type { Role } from "./roles.ts";
 /** A person who signs in to the dashboard. */
 export interface Account {
 	readonly id: string;
-	/** As it was written; compared in its normal form (trimmed, lower case), which is unique. */
+	/** As entered. Compared in its normal form (trimmed, lower case), which is unique. */
 	readonly email: string;
 	readonly name: string;
-	/** Runs the instance: sees every project, as an owner. */
+	/** Runs the instance: owner of every project. */
 	readonly operator: boolean;
 	readonly createdAt: number;
 }
 
-/** An account with what signing in needs. */
+/** An account with its password hash. */
 export interface Credentials {
 	readonly account: Account;
 	/** In PHC string form, salt and parameters included. */
@@ -24,7 +24,7 @@ export interface Session {
 	readonly createdAt: number;
 	readonly lastSeenAt: number;
 	readonly expiresAt: number;
-	/** Begun by a one-time link instead of a password. */
+	/** Started by a one-time link instead of a password. */
 	readonly byLink: boolean;
 	readonly userAgent: string;
 	readonly address: string;
@@ -44,9 +44,9 @@ export interface Member {
 	readonly addedAt: number;
 }
 
-/** What a link that is used once is good for. Only the hash of its token is kept. */
+/** The purpose of a one-time link. Only the hash of its token is stored. */
 export type OneTimeLink =
-	/** Whoever holds it sets up the operator's account. It ends the set-up links that expire before `supersedes`. */
+	/** Lets its holder set up the operator's account. Replaces setup links that expire before `supersedes`. */
 	| { readonly kind: "setup"; readonly supersedes: number }
 	/** Signs in to the account without a password. */
 	| { readonly kind: "sign_in"; readonly accountId: string };
@@ -55,14 +55,14 @@ export interface Invitation {
 	readonly id: string;
 	readonly projectId: string;
 	readonly role: Role;
-	/** For whom it is meant, or null: whoever has the link. */
+	/** The invited address; null if anyone with the link may accept. */
 	readonly email: string | null;
 	readonly invitedBy: Actor;
 	readonly createdAt: number;
 	readonly expiresAt: number;
 }
 
-/** Who did something. `name` is what it was called then. */
+/** Who did something. `name` is its name at the time. */
 export interface Actor {
 	readonly kind: "account" | "api_key" | "operator_key";
 	/** The id of the account or the API key; null for the operator's key. */
@@ -79,8 +79,8 @@ export interface AuditEntry {
 	readonly actor: Actor;
 	/** A stable name such as `webhook.created`. */
 	readonly action: string;
-	/** What it was done to, as it was called then. */
+	/** What it was done to, with its name at the time. */
 	readonly target: { readonly kind: string; readonly id: string; readonly name: string } | null;
-	/** What a reader needs to know besides, such as the fields that changed: a JSON object, never a secret. */
+	/** Further details, such as the fields that changed: a JSON object, never a secret. */
 	readonly detail: Readonly<Record<string, unknown>>;
 }

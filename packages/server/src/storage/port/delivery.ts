@@ -2,64 +2,64 @@ import type { LockOptions } from "./log.ts";
 import type { ProjectRef, WebhookRef, WebhookStatus } from "./registry.ts";
 
 /**
- * The right to work a project, for a term. The generation rises each time the lease changes hands; every settle
- * carries it and is refused once it is no longer the current one, so a node that was away too long can do no harm. No
- * number is given twice to a node, even after a failover that lost some.
+ * The right to run a project, for a limited time. The generation rises each time the lease changes hands. Every settle
+ * carries it, and is refused if it isn't the current one, so a node that was away too long can do no harm. A node never
+ * gets the same number twice, even after a failover that lost some.
  */
 export interface Lease {
 	readonly projectId: string;
 	readonly generation: number;
-	/** When others may take it, by the clock of whoever reads this (milliseconds since the Unix epoch). */
+	/** When others may take it, by the reader's clock (milliseconds since the Unix epoch). */
 	readonly expiresAt: number;
 }
 
-/** What became of leases that were to be renewed; those that were lost are in neither list. */
+/** The result of renewing leases. Lost ones are in neither list. */
 export interface Renewal {
 	readonly renewed: readonly Lease[];
 	readonly locked: readonly Lease[];
 }
 
-/** One webhook's way through the log, with all that its lane needs to know. */
+/** A webhook's position in the log, with everything that its lane needs. */
 export interface LaneState {
 	readonly webhookId: string;
 	readonly url: string;
-	/** `deleted`: only to close what is pending. It wants no event, and its secret is gone. */
+	/** `deleted`: the lane only closes pending deliveries. It subscribes to nothing, and its secret is gone. */
 	readonly status: WebhookStatus | "deleted";
 	readonly maxInFlight: number;
 	readonly sealedDigest: Uint8Array;
-	/** For each subscribed type the `seq` after which it is wanted. */
+	/** For each subscribed type, the `seq` that the subscription starts after. */
 	readonly subscriptions: ReadonlyMap<string, number>;
-	/** Every event up to here was taken up, or is not wanted. */
+	/** Every event up to here was started, or isn't subscribed to. */
 	readonly position: number;
-	/** The events up to `position` whose first attempt is not settled yet, ascending: they were in flight. */
+	/** Events up to `position` whose first attempt isn't settled yet, ascending. They were in flight. */
 	readonly open: readonly number[];
 	/** First series (replay 0) of events up to this `seq` are closed instead of retried: the owner resumed from now. */
 	readonly skipThrough: number;
 }
 
-/** Which queue of a lane a waiting attempt stands in. */
+/** The queue of a lane that a pending attempt is in. */
 export type RetryQueue =
 	/** Next attempts of failed deliveries: by time. */
 	| "retry"
 	/** First attempts of replays in bulk: by time, then in the order of the log. */
 	| "replay"
-	/** First attempts of what a person asked for: a test event, or one delivery replayed by itself. */
+	/** First attempts of test events, and of deliveries replayed one by one. */
 	| "requested";
 
-/** A delivery's next attempt, waiting for its time. A delivery has at most one. */
+/** A delivery's next attempt, until it's due. A delivery has at most one. */
 export interface Retry {
 	readonly webhookId: string;
 	readonly seq: number;
 	readonly queue: RetryQueue;
 	/** 0 for the first series, then 1, 2 … for each replay. */
 	readonly replay: number;
-	/** The number of the attempt that waits, from 1. */
+	/** The number of the pending attempt, from 1. */
 	readonly attempt: number;
 	/** Not before; milliseconds since the Unix epoch. */
 	readonly dueAt: number;
 }
 
-/** A place in a retry queue, which is ordered by (dueAt, seq). */
+/** A position in a retry queue, which is ordered by (dueAt, seq). */
 export interface RetryPlace {
 	readonly dueAt: number;
 	readonly seq: number;
@@ -67,11 +67,11 @@ export interface RetryPlace {
 
 export type AttemptStatus = "delivered" | "retrying" | "failed";
 
-/** An entry of the delivery log, as it is written. */
+/** A new entry of the delivery log. */
 export interface NewAttempt {
 	/**
-	 * Carries the time when the attempt was taken up, so that bounds on time are bounds on ids. `startedAt` is later by what it
-	 * waited for its turn to connect: nothing, unless very many connections are made at once.
+	 * Contains the time when the attempt was started, so bounds on time are bounds on ids. `startedAt` is later by the
+	 * time spent waiting to connect: none, unless very many connections open at once.
 	 */
 	readonly id: string;
 	readonly webhookId: string;
@@ -81,7 +81,7 @@ export interface NewAttempt {
 	readonly replay: number;
 	readonly status: AttemptStatus;
 	readonly statusCode: number | null;
-	/** A stable code and its plain words, or null where the status code says it all. */
+	/** A stable code and its message; null if the status code is enough. */
 	readonly errorCode: string | null;
 	readonly error: string | null;
 	readonly startedAt: number;
@@ -91,72 +91,75 @@ export interface NewAttempt {
 	readonly responseTruncated: boolean;
 	readonly nextRetryAt: number | null;
 	readonly url: string;
-	/** What was sent besides the event; null when nothing was: no connection came about, or the delivery was closed. */
+	/**
+	 * What was sent in addition to the event; null if nothing was, because no connection opened or the delivery was
+	 * closed.
+	 */
 	readonly sent: { readonly brand: string; readonly timestamp: number; readonly signature: string } | null;
 }
 
-/** How far a lane has come: `position` and `open` of {@link LaneState}. */
+/** A lane's progress: `position` and `open` of {@link LaneState}. */
 export type LaneProgress = Pick<LaneState, "webhookId" | "position" | "open">;
 
-/** The outcomes of one project that are committed together. */
+/** Outcomes of one project, committed together. */
 export interface Settlement {
 	readonly projectId: string;
 	readonly generation: number;
 	readonly attempts: readonly NewAttempt[];
-	/** Deliveries that wait for a next attempt from now on (their row is made or replaced). */
+	/** Deliveries with a pending attempt from now on. Their row is created or replaced. */
 	readonly schedule: readonly Retry[];
-	/** Deliveries that wait no longer. */
+	/** Deliveries without a pending attempt from now on. */
 	readonly unschedule: readonly { readonly webhookId: string; readonly seq: number }[];
 	/**
-	 * How far lanes have come. What storage holds as settled (up to its position, and not open) stays settled: settling
-	 * adds to that, in whatever order and however often.
+	 * Lanes' progress. Events that are settled in storage (up to its position, and not open) stay settled: settling
+	 * only adds to them, in any order and any number of times.
 	 */
 	readonly lanes: readonly LaneProgress[];
 }
 
 /**
- * An attempt that was in flight when its node released the project's lease. That node may still settle it; whoever works
- * the project counts it as in flight until then, or until its time has passed.
+ * An attempt that was in flight when its node released the project's lease. That node may still settle it. Until then,
+ * or until it expires, the new holder counts it as in flight.
  */
 export interface HandedOver {
 	readonly webhookId: string;
 	readonly seq: number;
 	readonly replay: number;
-	/** Which queue it came from; null for a first attempt of the lane. */
+	/** The queue that it came from; null for a first attempt from the log. */
 	readonly queue: RetryQueue | null;
-	/** From when on it may be forgotten, by the clock of whoever reads this (milliseconds since the Unix epoch). */
+	/** When it expires, by the reader's clock (milliseconds since the Unix epoch). */
 	readonly until: number;
 }
 
 export type TestEventResult = "queued" | "no_webhook" | "not_subscribed";
 
-/** What became of a settlement. */
+/** The result of a settlement. */
 export type Verdict = "settled" | "stale" | "locked";
 
 export type ReplayResult =
 	| { readonly kind: "queued"; readonly replay: number }
-	/** The delivery is still attempting. */
+	/** The delivery is still being attempted. */
 	| { readonly kind: "attempting" }
-	/** This event was never a delivery of this webhook. */
+	/** This webhook never had a delivery of this event. */
 	| { readonly kind: "no_delivery" };
 
 export interface ReplayFilter {
-	/** Bounds on when the failed attempt began, milliseconds since the Unix epoch: from `since` on, before `until`. */
+	/** Bounds on the failed attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;
 	readonly until?: number;
 }
 
-/** Leases, lanes, retries and their settling: what the engine works with. */
+/** Leases, lanes, retries and settling, for the engine. */
 export interface DeliveryStorage {
 	/**
-	 * Takes leases of projects whose alarm has rung and whose lease is free, at most `limit`; with `projectIds`, of
-	 * those among them whose lease is free, rung or not. Where more have rung than are asked for, calls take them
-	 * in turn, so that none is passed over for one taken since it rang; overdue ones get every other place.
+	 * Acquires up to `limit` free leases of projects that are due. With `projectIds`, only of those projects, due or
+	 * not. If more projects are due than asked for, calls take them in turn, so none is passed over for one acquired
+	 * since it became due. Overdue ones get every other place.
 	 *
-	 * @param heldBefore `projectIds` are those that this holder held when the current epoch of the database began, and has
-	 *   stopped working since
-	 * @param onLocked told those of `projectIds` that could not be taken since somebody else holds the lease's row, mostly
-	 *   for a moment. Nothing is said of who works them.
+	 * @param heldBefore this holder held `projectIds` when the database's current epoch began, and has stopped running
+	 * them since
+	 * @param onLocked called with those of `projectIds` whose lease row another session has locked, usually for a
+	 * moment. Who runs them is unknown.
 	 */
 	acquireLeases(p: {
 		readonly holder: string;
@@ -166,14 +169,14 @@ export interface DeliveryStorage {
 		readonly onLocked?: ((projectIds: readonly string[]) => void) | undefined;
 	}): Promise<Lease[]>;
 	/**
-	 * Prolongs leases by a term; answers with those that still hold: not taken by others since, even when their term was
-	 * over meanwhile (the machine slept). Leases whose rows somebody else holds are `locked`: neither renewed nor lost.
+	 * Renews leases. Returns those that still hold: no other node has taken them, even if they had expired (the machine
+	 * slept). Leases whose rows another session has locked are `locked`: neither renewed nor lost.
 	 */
 	renewLeases(p: LockOptions & { readonly holder: string; readonly leases: readonly Lease[] }): Promise<Renewal>;
 	/**
-	 * Gives a lease back and sets the project's alarm to `wakeAt` (null: nothing waits); if events were appended beyond
-	 * `seenSeq`, or something else rang the alarm since `seenSeq` was read, the alarm stays rung. `inFlight` stays with the
-	 * node that releases the lease: each is settled by {@link settleHandedOver}.
+	 * Releases a lease and sets the project's alarm to `wakeAt` (null: nothing is pending). If events were appended
+	 * after `seen`, or the project changed since then, it's due immediately. The attempts `inFlight` stay with the
+	 * releasing node, which settles each by {@link settleHandedOver}.
 	 */
 	releaseLease(p: {
 		readonly lease: Lease;
@@ -181,52 +184,53 @@ export interface DeliveryStorage {
 		readonly seen: AlarmMark;
 		readonly inFlight?: readonly HandedOver[] | undefined;
 	}): Promise<void>;
-	/** When the earliest alarm of a project without a live lease rings, or null. */
+	/** When the next project without a valid lease is due, or null. */
 	nextAlarm(): Promise<number | null>;
 
 	/**
-	 * The project's lanes, the mark of what they include, and the attempts that are in flight at former holders. Of deleted
-	 * webhooks, those are among the lanes whose pending deliveries are still to be closed.
+	 * The project's lanes, a mark of what they include, and former holders' attempts in flight. Lanes of deleted
+	 * webhooks are included while deliveries are still to be closed.
 	 *
-	 * @param webhookId reads only this webhook's lane; none if it has none
+	 * @param webhookId reads only this webhook's lane, if it has one
 	 */
 	loadLanes(p: ProjectRef & { readonly webhookId?: string | undefined }): Promise<LoadedLanes>;
-	/** Leaves a deleted webhook out of the lanes from now on, unless something is still pending. */
+	/** Removes a deleted webhook from the lanes, unless a delivery is still pending. */
 	endDeletion(p: WebhookRef): Promise<void>;
-	/** A window of one lane's queue, ordered by (dueAt, seq), behind `after`. */
+	/** A window of one lane's queue after `after`, ordered by (dueAt, seq). */
 	readRetries(
 		p: WebhookRef & { readonly queue: RetryQueue; readonly limit: number; readonly after?: RetryPlace | undefined },
 	): Promise<Retry[]>;
 
 	/**
-	 * Commits outcomes durably, in one transaction. A settlement whose generation is not the lease's current one is
-	 * refused whole, and so is one with an attempt that is logged already, or with a lane beyond the log's end: whoever
-	 * made it works from what is no longer true. The first attempt of an event comes with where its lane stands then, so
-	 * that lanes tell what was attempted. Attempts of deleted webhooks are logged, but nothing new is scheduled for them. Of a
-	 * project whose rows somebody else holds nothing is written, and all of its settlements are `locked`.
+	 * Commits outcomes in one transaction. A settlement is refused as `stale` if its generation isn't the lease's
+	 * current one, if one of its attempts is already logged, or if a lane is beyond the log's end: whoever made it
+	 * relies on outdated state. An event's first attempt comes with its lane's progress, so lanes show what was
+	 * attempted. Attempts of deleted webhooks are logged, but nothing is scheduled for them. If another session has
+	 * locked a project's rows, all of its settlements are `locked` and nothing of them is written.
 	 */
 	settle(p: LockOptions & { readonly settlements: readonly Settlement[] }): Promise<Verdict[]>;
 
 	/**
-	 * Settles an attempt that was handed over with the lease of `settlement`: logs it (without attempts, it is given back
-	 * unmade), and rings the alarm. Refused (`stale`) if that lease handed no such attempt over, or it was forgotten since.
+	 * Settles an attempt that was handed over with the lease of `settlement`: logs it and makes the project due. A
+	 * settlement without attempts returns it unsent. `stale` if that lease didn't hand it over, or it was forgotten
+	 * since.
 	 */
 	settleHandedOver(p: {
 		readonly handedOver: HandedOver;
 		readonly settlement: Settlement;
 	}): Promise<"settled" | "stale">;
-	/** Forgets the project's handed-over attempts whose time has passed: their nodes died. They can be made again. */
+	/** Forgets the project's expired attempts in flight: their nodes died. They can be made again. */
 	forgetHandedOver(p: ProjectRef): Promise<void>;
 
-	/** Stores a test event beside the log and puts it in the queue of its webhook, if that is subscribed to its type. */
+	/** Stores a test event outside the log and queues it for its webhook, if that subscribes to its type. */
 	appendTestEvent(
 		p: WebhookRef & { readonly event: { id: string; type: string; createdAt: number; body: Uint8Array } },
 	): Promise<TestEventResult>;
-	/** Begins a new series for a delivery that is over. */
+	/** Begins a new series for a delivery that has ended. */
 	replayDelivery(p: WebhookRef & { readonly eventId: string; readonly at: number }): Promise<ReplayResult>;
 	/**
-	 * Begins a new series for dead-lettered deliveries, oldest first, at most `limit` a call (a short transaction).
-	 * `next` is the place to go on from, or null at the end.
+	 * Begins a new series for dead-lettered deliveries, oldest first, up to `limit` per call (a short transaction).
+	 * `next` is where to continue, or null at the end.
 	 */
 	replayFailed(
 		p: WebhookRef & {
@@ -244,10 +248,10 @@ export interface LoadedLanes {
 	readonly handedOver: readonly HandedOver[];
 }
 
-/** A mark of what a reader had seen when it loaded lanes, so that nothing rung later is missed. */
+/** What a reader had seen when it loaded lanes, so that it misses no later change. */
 export interface AlarmMark {
 	/** The project's last `seq`. */
 	readonly lastSeq: number;
-	/** A number that rises with every change to webhooks, replay and test of the project. */
+	/** Rises with every change of the project's webhooks, replay and test event. */
 	readonly revision: number;
 }

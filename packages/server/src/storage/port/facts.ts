@@ -1,7 +1,7 @@
 import type { LogEvent, NewEvent } from "./log.ts";
 import type { ProjectRef } from "./registry.ts";
 
-/** An event that a fact made, as the answer to the fact tells of it: also after the event's retention has ended. */
+/** An event that a fact created, as its response lists it, even after the event's retention has ended. */
 export interface FactEvent {
 	readonly id: string;
 	readonly seq: number;
@@ -9,7 +9,7 @@ export interface FactEvent {
 	readonly createdAt: number;
 }
 
-/** What every fact carries. Events are candidates: storage appends those that the rule calls for. */
+/** What every fact has. Its events are candidates: storage appends those that the rules ask for. */
 export interface NewFact {
 	/** SHA-256 of what was reported: a fact with the same id and another digest is a conflict. */
 	readonly digest: Uint8Array;
@@ -18,26 +18,26 @@ export interface NewFact {
 }
 
 export type Recorded =
-	/** Now, with its events; `appended` are they as the log holds them. */
+	/** New. `appended` are its events as they are in the log. */
 	| {
 			readonly kind: "recorded";
 			readonly at: number;
 			readonly events: readonly FactEvent[];
 			readonly appended: readonly LogEvent[];
 	  }
-	/** Before, with the same content: what was told then. Nothing was written. */
+	/** Recorded before with the same content: the original response. Nothing was written. */
 	| { readonly kind: "repeated"; readonly at: number; readonly events: readonly FactEvent[] }
-	/** Before, with other content. Nothing was written. */
+	/** Recorded before with other content. Nothing was written. */
 	| { readonly kind: "conflict" }
 	| { readonly kind: "no_project" };
 
 export interface NewOrder extends NewFact {
 	readonly orderId: string;
-	/** Stands for the customer: SHA-256 of the normalised e-mail address. */
+	/** Identifies the customer: SHA-256 of the normalized e-mail address. */
 	readonly customerKey: Uint8Array;
 	readonly amountCents: number;
 	readonly currency: string;
-	/** The basket that was bought; it ends with the order. */
+	/** The basket that was bought; the order ends it. */
 	readonly basketId: string | null;
 	/** Appended first, if the project has no order of this customer yet. */
 	readonly customerCreated: NewEvent;
@@ -60,7 +60,7 @@ export function judgeRefund(
 	return { kind: refundCents === leftCents ? "whole" : "partial" };
 }
 
-/** Of an order that must be there: `no_order` otherwise. */
+/** A fact about an existing order; otherwise `no_order`. */
 export interface OrderFact extends NewFact {
 	readonly orderId: string;
 }
@@ -94,13 +94,13 @@ export interface NewSubscription extends NewFact {
 export interface BasketTouch {
 	readonly basketId: string;
 	readonly at: number;
-	/** When it is abandoned unless it is touched before. */
+	/** When it is abandoned, unless it's touched first. */
 	readonly dueAt: number;
 	/** The data of its event, as JSON. */
 	readonly data: string;
 }
 
-/** A touch of a basket: of one basket no two are at the same time. */
+/** A touch of a basket. No two touches of a basket have the same time. */
 export interface TouchedBasket {
 	readonly basketId: string;
 	readonly touchedAt: number;
@@ -116,54 +116,54 @@ export interface AbandonedBasket extends TouchedBasket {
 }
 
 /**
- * What the store platform reported. A fact and its events are written in one transaction, so that each event is made
- * exactly once, whoever races or dies; the project's alarm rings as for any append.
+ * Facts that the store platform reported. A fact and its events are written in one transaction, so each event is
+ * created exactly once, whatever races or crashes. The project's alarm is set as for any append.
  */
 export interface FactStorage {
-	/** Records orders in their order; each is atomic by itself. One answer for each. */
+	/** Records orders in sequence, each atomically. One result for each. */
 	recordOrders(p: ProjectRef & { readonly orders: readonly NewOrder[] }): Promise<Recorded[]>;
 	getOrder(p: ProjectRef & { readonly orderId: string }): Promise<Order | null>;
 
-	/** Refund ids are the project's. `too_much`: more than the `leftCents` that were not refunded yet. */
+	/** Refund ids are unique in the project. `too_much`: more than the `leftCents` that haven't been refunded. */
 	recordRefund(
 		p: ProjectRef & { readonly refund: NewRefund },
 	): Promise<Recorded | { readonly kind: "no_order" } | { readonly kind: "too_much"; readonly leftCents: number }>;
 
-	/** Chargeback ids are the project's. */
+	/** Chargeback ids are unique in the project. */
 	recordChargeback(
 		p: ProjectRef & { readonly chargeback: NewChargeback },
 	): Promise<Recorded | { readonly kind: "no_order" }>;
 
-	/** Deliverable ids are the order's; each is recorded once, with its final outcome. */
+	/** Deliverable ids are unique in the order. Each is recorded once, with its final outcome. */
 	recordDeliverable(
 		p: ProjectRef & { readonly deliverable: NewDeliverable },
 	): Promise<Recorded | { readonly kind: "no_order" }>;
 
 	recordSubscription(p: ProjectRef & { readonly subscription: NewSubscription }): Promise<Recorded>;
-	/** The data of its events, or null when it is not there. */
+	/** The data of its events, or null if it doesn't exist. */
 	getSubscription(p: ProjectRef & { readonly subscriptionId: string }): Promise<string | null>;
-	/** Never a conflict: canceled is canceled. */
+	/** Never a conflict. */
 	cancelSubscription(
 		p: ProjectRef & { readonly subscriptionId: string; readonly at: number; readonly event: NewEvent },
 	): Promise<Recorded | { readonly kind: "no_subscription" }>;
 
-	/** Starts the basket's clock anew. `bought`: an order has ended this basket for good. */
+	/** Restarts the basket's timer. `bought`: an order has ended this basket for good. */
 	touchBasket(p: ProjectRef & { readonly touch: BasketTouch }): Promise<"touched" | "bought" | "no_project">;
-	/** The basket is empty or gone; it may be touched again. */
+	/** Removes a basket. It may be touched again. */
 	removeBasket(p: ProjectRef & { readonly basketId: string }): Promise<"removed" | "absent" | "no_project">;
 	/**
-	 * Takes baskets of all projects whose time has come at `now`, those that are longest due, in any order. They are put
-	 * off to `until` in the same step: others who look meanwhile take other ones, and those that could not be abandoned
-	 * come back without being in the way of others, also when whoever took them died.
+	 * Takes baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones
+	 * them to `until`: concurrent callers take other ones, and baskets that couldn't be abandoned come back without
+	 * blocking others, even if their taker crashed.
 	 */
 	takeDueBaskets(p: { readonly now: number; readonly until: number; readonly limit: number }): Promise<DueBasket[]>;
-	/** When the next basket is due, or null when there is none. */
+	/** When the next basket is due, or null if there is none. */
 	nextBasketDue(): Promise<number | null>;
 	/**
-	 * Ends baskets of a project, in one transaction with their events, which are appended in this order: those of which
-	 * `touchedAt` is still the last touch. The others were touched, removed, bought, or somebody else was faster.
+	 * Ends baskets of a project whose last touch is still `touchedAt`, and appends their events in this order, in one
+	 * transaction. The others were touched, removed, bought or ended by someone else.
 	 *
-	 * @param baskets each of them once
+	 * @param baskets no basket twice
 	 * @returns the events that were appended
 	 */
 	abandonBaskets(

@@ -14,21 +14,21 @@ export interface AttemptFilter {
 	readonly type?: string;
 	readonly status?: AttemptStatus;
 	readonly eventId?: string;
-	/** From this time on, and before this time; by the attempt's start, milliseconds since the Unix epoch. */
+	/** Bounds on the attempt's start, milliseconds since the Unix epoch: from `since`, before `until`. */
 	readonly since?: number;
 	readonly until?: number;
 	readonly response?: ResponseFilter;
 }
 
-/** Status codes from `from` to `to`, both included; 0 stands for no response. */
+/** Status codes from `from` to `to`, both included; 0 is no response. */
 export interface CodeRange {
 	readonly from: number;
 	readonly to: number;
 }
 
 /**
- * What receivers responded. No index has it: a call looks at the attempts that the rest of the filter finds, one after
- * the other, and stops after `maxScanned` of them.
+ * Filters by response, which no index has: a call scans up to `maxScanned` of the attempts that match the rest of the
+ * filter.
  */
 export interface ResponseFilter {
 	/** Attempts match whose status code is in one of these. */
@@ -47,7 +47,7 @@ export interface AttemptPage {
 
 /** A page of the delivery log, newest first. */
 export interface AttemptRows<Row> {
-	/** With a {@link ResponseFilter} there may be fewer than asked for, even none, on a page that others follow. */
+	/** With a {@link ResponseFilter}, a page may have fewer rows than asked for, or none, and still not be the last. */
 	readonly rows: Row[];
 	/** The attempt id to continue before, or null on the last page. */
 	readonly next: string | null;
@@ -57,11 +57,11 @@ export type DeliveryState = "attempting" | "delivered" | "dead_lettered";
 
 export interface Delivery {
 	readonly state: DeliveryState;
-	/** The attempt that is due or under way, or the last one made. */
+	/** The attempt that is pending or in flight, or the last one made. */
 	readonly attempt: number;
 	readonly replay: number;
 	readonly nextRetryAt: number | null;
-	/** All series, in the order in which they were made; the newest 200. */
+	/** The newest 200 attempts of all series, in the order in which they were made. */
 	readonly attempts: readonly Attempt[];
 }
 
@@ -75,37 +75,39 @@ export interface HistoryStorage {
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: AttemptPage },
 	): Promise<AttemptRows<Attempt>>;
 	getAttempt(p: ProjectRef & { readonly attemptId: string }): Promise<Attempt | null>;
-	/** A delivery with its event, or null when the event was never on its way to this webhook. */
+	/** A delivery with its event, or null if this webhook never had a delivery of the event. */
 	getDelivery(p: WebhookRef & { readonly eventId: string }): Promise<Delivery | null>;
 }
 
-/** What a step of the retention sweep did. */
+/** The result of a step of the retention sweep. */
 export interface SweepStep {
 	readonly deleted: number;
-	/** Where to go on, or null when the pass is over. */
+	/** Where to continue, or null at the end of the pass. */
 	readonly next: number | null;
 	/**
-	 * Projects with events past retention that no one attempted, or whose next attempt has been due since before `cutoff`:
-	 * their alarm was rung, so that they are dead-lettered.
+	 * Projects with events past retention that were never attempted, or whose next attempt has been due since before
+	 * `cutoff`. Their alarm was set, so that these are dead-lettered.
 	 */
 	readonly unattempted: readonly string[];
 }
 
 export interface RetentionStorage {
-	/** Deletes log entries that began before `cutoff`, at most `limit` looked at. */
+	/** Deletes attempts that began before `cutoff`; scans at most `limit`. */
 	sweepAttempts(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
-	/** Deletes events appended before `cutoff` that no lane still has to attempt and no log entry or retry refers to. */
+	/**
+	 * Deletes events appended before `cutoff` that no lane has yet to attempt, and that no attempt or retry refers to.
+	 */
 	sweepEvents(p: { readonly cutoff: number; readonly limit: number; readonly from: number }): Promise<SweepStep>;
 }
 
 export interface Gauges {
 	readonly projects: number;
 	readonly webhooks: number;
-	/** Deliveries that wait for their first attempt, over all webhooks. */
+	/** Deliveries pending their first attempt, of all webhooks. */
 	readonly backlog: number;
 	readonly oldestAt: number | null;
 	readonly retriesWaiting: number;
-	/** Deliveries whose last series failed and that were not replayed since; still in the log. */
+	/** Deliveries in the log whose last series failed and that haven't been replayed since. */
 	readonly deadLetters: number;
 }
 

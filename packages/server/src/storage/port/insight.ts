@@ -5,29 +5,31 @@ import type { ProjectRef } from "./registry.ts";
 /** An entry of the delivery log without its bodies and headers: a row of a list. */
 export type AttemptSummary = Omit<Attempt, "requestBody" | "responseBody" | "responseTruncated" | "sent">;
 
-/** How many attempts ended how, and how long receivers took. */
+/** Attempts by outcome, and receivers' response times. */
 export interface AttemptCounts {
 	readonly delivered: number;
 	readonly retrying: number;
 	readonly failed: number;
 	/**
-	 * Of those that were sent, milliseconds (nearest rank); null where there was none. Approximate: within a tenth, or a
-	 * millisecond.
+	 * Response times of attempts that were sent, milliseconds (nearest rank); null if there are none. Approximate:
+	 * within a tenth, or a millisecond.
 	 */
 	readonly p50Ms: number | null;
 	readonly p95Ms: number | null;
 }
 
 export interface StatsBucket extends AttemptCounts {
-	/** When it begins; milliseconds since the Unix epoch, a multiple of the step. */
+	/** Its start, milliseconds since the Unix epoch: a multiple of the step. */
 	readonly at: number;
-	/** Events that were appended to the project's log in this time; 0 where the query is for one webhook. */
+	/** Events appended to the project's log in this time; 0 if the query is for one webhook. */
 	readonly events: number;
 }
 
 export interface StatsQuery {
 	readonly webhookId?: string;
-	/** Multiples of the step; at most 400 buckets. From `since` on and before `until`, by the start of the attempts. */
+	/**
+	 * Multiples of the step, at most 400 buckets apart. Bounds on the attempts' start: from `since`, before `until`.
+	 */
 	readonly since: number;
 	readonly until: number;
 	/** A whole number of minutes. Steps of whole hours reach as far as the log's retention, others back 48 hours. */
@@ -40,16 +42,16 @@ export interface Stats {
 	readonly total: AttemptCounts & { readonly events: number };
 }
 
-/** How a webhook fares. Found by index, at a cost that does not grow with the log or with what waits. */
+/** A webhook's health. Found by index, at a cost that doesn't grow with the log or the backlog. */
 export interface WebhookHealth {
 	readonly webhookId: string;
 	readonly lastAttempt: AttemptSummary | null;
-	/** The first attempt after the last one that was delivered, when the last attempt was not. */
+	/** The first attempt after the last delivered one; null if the last attempt was delivered. */
 	readonly failingSince: AttemptSummary | null;
 	readonly lastDeliveredAt: number | null;
-	/** Retries and replays that wait. */
+	/** Pending retries and replays. */
 	readonly waiting: { readonly count: number; readonly nextAt: number | null };
-	/** Deliveries whose last series failed and that were not replayed since. */
+	/** Deliveries whose last series failed and that haven't been replayed since. */
 	readonly deadLetters: number;
 }
 
@@ -63,7 +65,7 @@ export interface WaitingRetry {
 	readonly dueAt: number;
 }
 
-/** What replays are chosen by: deliveries that are over and whose newest attempt is one that this filter finds. */
+/** Selects deliveries that have ended, and whose newest attempt matches this filter. */
 export type ReplaySelection = Omit<AttemptFilter, "since" | "until"> & ReplayFilter;
 
 /** Attempts that match, oldest first: at most `limit` after the attempt id `after`, and none that began at `at` or later. */
@@ -80,9 +82,9 @@ export interface ReplayedPage {
 	readonly next: string | null;
 }
 
-/** What people look at: counts, health and what waits. Tests of nothing, changes of nothing but replays. */
+/** Counts, health, pending attempts, and replays by filter, for the dashboard. */
 export interface InsightStorage {
-	/** As `listAttempts`, rows without bodies; `maxBytes` does not matter. */
+	/** Like `listAttempts`, but rows have no bodies. */
 	listAttemptSummaries(
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly page: Omit<AttemptPage, "maxBytes"> },
 	): Promise<AttemptRows<AttemptSummary>>;
@@ -91,9 +93,9 @@ export interface InsightStorage {
 		p: ProjectRef & { readonly filter: AttemptFilter; readonly max: number },
 	): Promise<{ readonly count: number; readonly capped: boolean }>;
 	readStats(p: ProjectRef & { readonly query: StatsQuery }): Promise<Stats>;
-	/** Of the project's webhooks that are not deleted, by webhook id. */
+	/** The health of the project's webhooks, without deleted ones, by webhook id. */
 	readHealth(p: ProjectRef): Promise<WebhookHealth[]>;
-	/** What a webhook (or, without one, the whole project) tries next, soonest first. */
+	/** Pending retries and replays of a webhook, or of the whole project without one, soonest first. */
 	listWaitingRetries(
 		p: ProjectRef & { readonly webhookId: string | null; readonly limit: number },
 	): Promise<WaitingRetry[]>;

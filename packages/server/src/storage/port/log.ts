@@ -1,17 +1,17 @@
 import type { ProjectRef } from "./registry.ts";
 /**
- * An event as its project's log holds it. `seq` is its place: 1, 2, 3 … without gaps, in the order of generation.
+ * An event in its project's log. `seq` is its sequence number: 1, 2, 3 … without gaps, in the order of generation.
  *
- * Test events (a sample sent to one webhook) are stored beside the log: they are numbered downward from −1, so that
- * everything that refers to an event does so by (project, seq), while no reader of the log ever meets one.
+ * Test events (a sample sent to one webhook) are stored outside the log. They are numbered downward from −1, so that
+ * everything can refer to an event by (project, seq) while readers of the log never see one.
  */
 export interface LogEvent {
 	readonly seq: number;
 	readonly id: string;
 	readonly type: string;
-	/** When it was generated, as the envelope says; milliseconds since the Unix epoch. */
+	/** When it was generated, as in the envelope; milliseconds since the Unix epoch. */
 	readonly createdAt: number;
-	/** When it was appended; retention counts from here. */
+	/** When it was appended, which retention counts from. */
 	readonly publishedAt: number;
 	/** The exact bytes of the envelope. */
 	readonly body: Uint8Array;
@@ -21,7 +21,7 @@ export interface NewEvent {
 	readonly id: string;
 	readonly type: string;
 	readonly createdAt: number;
-	/** Whether the publisher named the time; if not, it plays no part in whether two events are the same. */
+	/** Whether the publisher set the time. If not, it's ignored when two events are compared. */
 	readonly createdAtGiven: boolean;
 	readonly body: Uint8Array;
 }
@@ -31,35 +31,35 @@ export interface AppendRequest {
 	readonly projectId: string;
 	readonly publishedAt: number;
 	readonly events: readonly NewEvent[];
-	/** A call before may have appended it: if so, that is what is answered, and nothing of it is `repeated`. */
+	/** An earlier call may have appended it. If it did, its events are returned as appended, not `repeated`. */
 	readonly maybeWritten?: boolean;
 }
 
 export type AppendResult =
 	| { readonly kind: "appended"; readonly events: readonly AppendedEvent[] }
-	/** Events whose id is taken by other content, by their index in the request. Nothing was written. */
+	/** Indexes of events in the request whose id belongs to an event with other content. Nothing was written. */
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
 	| { readonly kind: "no_project" }
 	/**
-	 * Somebody else holds the project's rows. Nothing was written, unless a connection broke before that: then the request
-	 * is to be made again as `maybeWritten`.
+	 * Another session has locked the project's rows. Nothing was written, unless a connection broke before that: then
+	 * repeat the request as `maybeWritten`.
 	 */
 	| { readonly kind: "locked"; readonly maybeWritten?: boolean };
 
-/** How a call that works for several projects meets one whose rows somebody else holds. */
+/** What a call for several projects does about one whose rows another session has locked. */
 export interface LockOptions {
 	/**
-	 * Whether it may wait for the lock, for a moment: only for calls that work for one project. The others never wait, and
-	 * answer `locked` for that project alone.
+	 * Whether it may wait for the lock for a moment: only calls for one project may. Others never wait, and return
+	 * `locked` for that project alone.
 	 */
 	readonly waits?: boolean;
 }
 
 export interface AppendedEvent {
 	readonly seq: number;
-	/** As stored: for a repeated event that of the first time. */
+	/** As stored, which for a repeated event is the original time. */
 	readonly createdAt: number;
-	/** The same event had been published before; nothing was appended for it. */
+	/** The same event was published before, so nothing was appended. */
 	readonly repeated: boolean;
 }
 
@@ -70,25 +70,27 @@ export interface LogWindow {
 	readonly maxBytes: number;
 }
 
-/** Where a log ends. */
+/** The end of a log. */
 export interface LogEnd {
 	readonly lastSeq: number;
-	/** The last event that both this log and that of the epoch asked for hold; null where nothing was lost in between. */
+	/** The last event in common with the log of the epoch asked for; null if nothing was lost since. */
 	readonly kept: number | null;
 }
 
 export interface LogStorage {
-	/** Where the project's log ends, and where it parted from that of the epoch `since`; null when there is no project. */
+	/**
+	 * Where the project's log ends, and where it diverged from that of the epoch `since`; null if the project doesn't
+	 * exist.
+	 */
 	readLogEnd(p: ProjectRef & { readonly since?: string | undefined }): Promise<LogEnd | null>;
 
 	/**
-	 * Appends the requests in their order, in one durable transaction; each is atomic by itself. Numbers events from
-	 * the project's last `seq`, and rings the alarm of every project that got one. Either all requests of a project are
-	 * `locked`, or none.
+	 * Appends the requests in order in one transaction, each atomically. Numbers events after the project's last `seq`,
+	 * and sets the alarm of every project that got one. Either all requests of a project are `locked`, or none.
 	 */
 	appendEvents(p: LockOptions & { readonly requests: readonly AppendRequest[] }): Promise<AppendResult[]>;
 
-	/** The log behind `after`, in order. `types` leaves out the others. Test events are never in it. */
+	/** The log after `after`, in order; with `types`, only events of these types. It never contains test events. */
 	readLog(
 		p: ProjectRef & {
 			readonly after: number;
@@ -97,9 +99,9 @@ export interface LogStorage {
 		},
 	): Promise<LogEvent[]>;
 
-	/** Events by their numbers, in no particular order; numbers that are not there are left out. */
+	/** Events by their numbers, in any order, without those that don't exist. */
 	readEvents(p: ProjectRef & { readonly seqs: readonly number[] }): Promise<LogEvent[]>;
 
-	/** An event by its id (a test event, too), or null. */
+	/** An event or test event by its id, or null. */
 	findEvent(p: ProjectRef & { readonly eventId: string }): Promise<LogEvent | null>;
 }

@@ -1,36 +1,36 @@
-/** Told by a storage that keeps connections to a database how it fares: for metrics. */
+/** Receives what happens to a storage's database connections, for metrics. */
 export interface DatabaseObserver {
-	/** A transaction was committed, this many seconds after it began. */
+	/** A transaction committed, this many seconds after it began. */
 	committed?(use: ConnectionUse, seconds: number): void;
-	/** A transaction lost against another one, and is done again. */
+	/** A transaction conflicted with another one, and is retried. */
 	repeated?(use: ConnectionUse): void;
 	/** A connection was opened. */
 	connected?(use: ConnectionUse): void;
 	/** A connection broke. */
 	disconnected?(use: ConnectionUse): void;
-	/** Projects were taken whose leases nobody had given back: another node died or hangs. */
+	/** Leases expired and were taken over: another node died or hangs. */
 	takenOver?(projects: number): void;
-	/** Events that were acknowledged are missing: the database went on from an earlier state, as after a failover. */
+	/** Acknowledged events are missing: the database continued from an earlier state, as after a failover. */
 	lostTail?(tail: LostTail): void;
 }
 
-/** Acknowledged events that the log lacks: those behind `kept`, up to `lost`. */
+/** Acknowledged events that the log lacks: those after `kept`, up to `lost`. */
 export interface LostTail {
 	readonly projectId: string;
 	readonly kept: number;
 	readonly lost: number;
-	/** How many of them no node had found before. */
+	/** How many of them are newly found. */
 	readonly count: number;
 }
 
-/** What connections are for; each kind is a pool of its own. */
+/** What connections are used for. Each use has its own pool. */
 export type ConnectionUse = "publish" | "settle" | "engine" | "people" | "waiting";
 
-/** The connections of a pool at a moment. */
+/** A pool's current connections. */
 export interface PoolState {
-	/** Connections that somebody works with. */
+	/** Connections in use. */
 	readonly busy: number;
 	readonly idle: number;
-	/** Calls that wait for one. */
+	/** Calls waiting for one. */
 	readonly waiting: number;
 }

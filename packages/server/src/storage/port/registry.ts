@@ -9,14 +9,14 @@ export interface WebhookRef extends ProjectRef {
 export interface Project {
 	readonly id: string;
 	readonly name: string;
-	/** Installed apps; `developer` is the one there is. */
+	/** Installed apps. The only one is `developer`. */
 	readonly apps: readonly string[];
 	readonly createdAt: number;
 }
 
 export type WebhookStatus = "active" | "paused";
 
-/** A webhook as its owner knows it. */
+/** A webhook as its owner sees it. */
 export interface Webhook {
 	readonly id: string;
 	readonly projectId: string;
@@ -28,10 +28,10 @@ export interface Webhook {
 	readonly createdAt: number;
 }
 
-/** What waits for its first attempt. Found by index, at a cost that does not grow with what waits. */
+/** Events pending their first attempt. Found by index, at a cost that doesn't grow with the backlog. */
 export interface Backlog {
 	readonly events: number;
-	/** When the oldest of them was appended, or null when none waits. */
+	/** When the oldest of them was appended, or null if there are none. */
 	readonly oldestAt: number | null;
 }
 
@@ -50,11 +50,11 @@ export interface NewWebhook {
 export interface WebhookPatch {
 	readonly url?: string;
 	readonly description?: string;
-	/** The new set. A type that is added begins with the first event appended from then on. */
+	/** The new set. An added type starts with the next event appended. */
 	readonly events?: readonly string[];
 	readonly maxInFlight?: number;
 	readonly status?: WebhookStatus;
-	/** With `now`, the cursor moves to the end of the log, and what had waited (retries, too) is not sent. */
+	/** With `now`, the cursor moves to the end of the log, and the backlog and pending retries aren't sent. */
 	readonly from?: "backlog" | "now";
 }
 
@@ -62,41 +62,41 @@ export interface ApiKey {
 	readonly id: string;
 	readonly projectId: string;
 	readonly name: string;
-	/** The first characters of the key, to tell keys apart by. */
+	/** The first characters of the key, to tell keys apart. */
 	readonly prefix: string;
 	readonly createdAt: number;
 	readonly lastUsedAt: number | null;
 }
 
-/** A place in a list that is ordered by id: the id of the last row of the page before. */
+/** A page of a list ordered by id. `after`: the last id of the previous page. */
 export interface Page {
 	readonly limit: number;
 	readonly after?: string;
 }
 
-/** Projects and webhooks: what people set up. Rows come in the order of their ids, oldest first. */
+/** Projects and webhooks. Lists are in the order of ids, oldest first. */
 export interface RegistryStorage {
 	createProject(project: Project): Promise<void>;
 	getProject(p: ProjectRef): Promise<Project | null>;
 	listProjects(page: Page): Promise<Project[]>;
-	/** Null when there is no such project. */
+	/** Null if the project doesn't exist. */
 	renameProject(p: ProjectRef & { readonly name: string }): Promise<Project | null>;
-	/** Installs the Developer app, or takes it off and pauses every webhook. Null when there is no such project. */
+	/** Installs the Developer app, or removes it and pauses every webhook. Null if the project doesn't exist. */
 	setDeveloperApp(p: ProjectRef & { readonly installed: boolean }): Promise<Project | null>;
 
 	/**
-	 * Registers a webhook whose cursor stands at the end of the log. `limit` when the project already has `maxPerProject`
-	 * of them (counted in the same transaction).
+	 * Registers a webhook whose cursor is at the end of the log. `limit` if the project already has `maxPerProject`
+	 * webhooks, counted in the same transaction.
 	 */
 	createWebhook(p: NewWebhook & { readonly maxPerProject: number }): Promise<"created" | "limit" | "no_project">;
 	getWebhook(p: WebhookRef): Promise<Webhook | null>;
 	listWebhooks(p: Page & ProjectRef): Promise<Webhook[]>;
-	/** The webhook as changed, or null when it is not there. */
+	/** The changed webhook, or null if it doesn't exist. */
 	updateWebhook(p: WebhookRef & { readonly patch: WebhookPatch }): Promise<Webhook | null>;
-	/** Replaces the sealed digest. False when the webhook is not there. */
+	/** Replaces the sealed digest. False if the webhook doesn't exist. */
 	rotateSecret(p: WebhookRef & { readonly sealedDigest: Uint8Array }): Promise<boolean>;
-	/** Ends a webhook. Its pending deliveries are left for the engine to close, its log entries until their retention ends. */
+	/** Deletes a webhook. The engine closes its pending deliveries; its attempts stay until their retention ends. */
 	deleteWebhook(p: WebhookRef): Promise<boolean>;
-	/** The backlogs of these webhooks of one project. */
+	/** The backlogs of these webhooks, by webhook id. */
 	readBacklogs(p: ProjectRef & { readonly webhookIds: readonly string[] }): Promise<Map<string, Backlog>>;
 }
