@@ -24,7 +24,7 @@ export const REGISTRY = [
 			name: "webhooks-updated-beside-engine",
 			find: 'await engine.change(\n\t\t\tprojectId,\n\t\t\t() => storage.updateWebhook({ projectId, webhookId, patch }),\n\t\t\t(updated) => (updated ? { webhookId } : "nothing"),\n\t\t);',
 			replace: "engine && (await storage.updateWebhook({ projectId, webhookId, patch }));",
-			only: "paused webhook|old URL|taken off it",
+			only: "paused webhook|after a change of URL|an unsubscribed type is no longer",
 			why: "A paused webhook keeps receiving.",
 		},
 		{

@@ -51,7 +51,7 @@ test("a key belongs to its project, the operator's key to the operator, and any 
 	expect(await keys.authenticate(Buffer.alloc(0))).toBeNull();
 });
 
-test("a deleted key ends at once", async () => {
+test("a deleted key stops working immediately", async () => {
 	const { id, key } = await create();
 	await keys.authenticate(key);
 	expect(await keys.delete(projectId, id)).toBe(true);
@@ -74,7 +74,7 @@ test("a key that was deleted on another node ends within seconds", async () => {
 });
 
 // The lookup had the key in hand, then the key was deleted, and the answer would have been kept after that.
-test("a key that is deleted while it is looked up is not kept", async () => {
+test("a key deleted during its lookup isn't cached", async () => {
 	const { id, key } = await create();
 	let found: () => void = () => {};
 	const isFound = new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ test("a key that is deleted while it is looked up is not kept", async () => {
 	await slow.close();
 });
 
-test("a key's use is told at once and written at most once a minute, and at the end", async () => {
+test("a key's use is visible immediately, and written at most once a minute and at shutdown", async () => {
 	const { key } = await create();
 	const written = async () => (await storage.listApiKeys({ projectId, limit: 1 }))[0]!.lastUsedAt;
 	const told = async () => (await keys.list(projectId, { limit: 1 }))[0]!.lastUsedAt;
@@ -125,7 +125,7 @@ test("a key's use is told at once and written at most once a minute, and at the 
 	expect(clock.nextAt).toBeNull();
 });
 
-test("a use that is not yet written is told instead of the one that is", async () => {
+test("an unwritten use takes precedence over the stored one", async () => {
 	const { key } = await create();
 	await keys.authenticate(key);
 	await keys.close();
@@ -135,7 +135,7 @@ test("a use that is not yet written is told instead of the one that is", async (
 	expect(await keys.list(projectId, { limit: 1 })).toMatchObject([{ lastUsedAt: clock.now() }]);
 });
 
-test("a key is got by its id, in its project alone, with its last use", async () => {
+test("a key can be read by id, only in its project, with its last use", async () => {
 	const [{ id, key }, other] = [await create(), await create()];
 	await keys.authenticate(key);
 	expect(await keys.get(projectId, id)).toMatchObject({ id, lastUsedAt: clock.now() });
@@ -144,7 +144,7 @@ test("a key is got by its id, in its project alone, with its last use", async ()
 	expect(await keys.get(projectId, absentId(id))).toBeNull();
 });
 
-test("a key's name is checked", async () => {
+test("checks a key's name", async () => {
 	for (const name of ["", "x".repeat(101), "a\u0000", "\ud800"])
 		expect(await keys.create(projectId, name)).toMatchObject({ kind: "invalid", faults: [{ pointer: "/name" }] });
 });

@@ -5,7 +5,7 @@ import { Guesses, TooManyGuesses } from "./guesses.ts";
 
 const NETWORK = "192.0.2.0/24";
 
-test("a token that was right before is looked up at once, while strangers of its network wait", async () => {
+test("a previously valid token is looked up immediately, while others from its network wait", async () => {
 	const ask = new Guesses(new VirtualClock()).from(NETWORK);
 	expect(await ask("known", async () => "first")).toBe("first");
 	const { promise, resolve } = Promise.withResolvers<null>();
@@ -16,7 +16,7 @@ test("a token that was right before is looked up at once, while strangers of its
 	expect(new Set(await Promise.all(strangers))).toEqual(new Set([null]));
 });
 
-test("a token that is no one's any more waits its turn from then on", async () => {
+test("a token that is no longer valid waits its turn", async () => {
 	const ask = new Guesses(new VirtualClock()).from(NETWORK);
 	await ask("deleted", async () => "first");
 	expect(await ask("deleted", async () => null)).toBeNull();

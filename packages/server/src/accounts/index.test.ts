@@ -45,7 +45,7 @@ async function sweptOnTheWayTo(at: number): Promise<void> {
 	await done;
 }
 
-test("what is over is deleted within the hour, and nothing that is not", async () => {
+test("deletes only expired rows, within the hour", async () => {
 	const start = rig.clock.now();
 	const person = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
 	const made = await accounts.people.create(person);
@@ -81,7 +81,7 @@ test("entries of the audit log are kept for 400 days, then deleted, however many
 	expect(await kept()).toBe(0);
 });
 
-test("a failure is told, and tried again an hour later", async () => {
+test("reports a failure, and retries an hour later", async () => {
 	const start = rig.clock.now();
 	fails = true;
 	await sweptOnTheWayTo(start + HOUR_MS);
@@ -91,7 +91,7 @@ test("a failure is told, and tried again an hour later", async () => {
 	expect(warnings).toHaveLength(1);
 });
 
-test("closing leaves no timer behind", async () => {
+test("closing leaves no timer", async () => {
 	expect(rig.clock.nextAt).not.toBeNull();
 	await accounts.close();
 	expect(rig.clock.nextAt).toBeNull();

@@ -27,7 +27,7 @@ test("a key is trusted for five seconds", () => {
 	expect(cache.get("hash")).toBeUndefined();
 });
 
-test("a hint ends the trust in keys of its project that were found a while ago, and in no others", () => {
+test("a hint invalidates only older cached keys of its project", () => {
 	cache.add("one", key("key_1"), cache.begin());
 	cache.add("two", key("key_2", "proj_2"), cache.begin());
 	clock.advance(1_000);
@@ -37,7 +37,7 @@ test("a hint ends the trust in keys of its project that were found a while ago, 
 });
 
 // With a hint for every moment in which something is published, each request would ask storage.
-test("however often a project is hinted at, a key that was just found is trusted for a moment", () => {
+test("a key that was just found is trusted for a moment, even with constant hints", () => {
 	cache.hint(["proj_1"]);
 	clock.advance(1);
 	cache.add("hash", key("key_1"), cache.begin());
@@ -51,7 +51,7 @@ test("however often a project is hinted at, a key that was just found is trusted
 });
 
 // Storage answered, then the key was deleted on another node, and the answer would have been kept after that.
-test("a key that may have been deleted while it was looked up is not kept", () => {
+test("a key that may have been deleted during its lookup isn't cached", () => {
 	const hinted = cache.begin();
 	cache.hint(["proj_1"]);
 	cache.add("one", key("key_1"), hinted);
@@ -63,7 +63,7 @@ test("a key that may have been deleted while it was looked up is not kept", () =
 	expect(cache.get("two")).toBeUndefined();
 });
 
-test("very many keys and hints are not kept for ever: the earliest go first", () => {
+test("limits the number of keys and hints, and drops the oldest first", () => {
 	for (let i = 0; i <= 10_000; i++) cache.add(`hash ${i}`, key(`key_${i}`, `proj_${i}`), cache.begin());
 	expect(cache.get("hash 0")).toBeUndefined();
 	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
@@ -75,7 +75,7 @@ test("very many keys and hints are not kept for ever: the earliest go first", ()
 	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
 });
 
-test("once all is forgotten no key is trusted, not even one that was being looked up", () => {
+test("clearing the cache also covers keys that are being looked up", () => {
 	cache.add("one", key("key_1"), cache.begin());
 	const lookup = cache.begin();
 	cache.clear();
@@ -83,7 +83,7 @@ test("once all is forgotten no key is trusted, not even one that was being looke
 	expect([cache.get("one"), cache.get("two")]).toEqual([undefined, undefined]);
 });
 
-test("a key is trusted from when it was looked up, however long the answer took", () => {
+test("a key is trusted from the start of its lookup, however long it took", () => {
 	const lookup = cache.begin();
 	clock.advance(3_000);
 	cache.add("hash", key("key_1"), lookup);

@@ -25,7 +25,7 @@ function setUp(fail = false) {
 	return { clock, uses, writes, warnings };
 }
 
-test("a minute's uses are written together, the latest of each key", async () => {
+test("writes the latest use of each key once a minute", async () => {
 	const { clock, uses, writes } = setUp();
 	uses.note("a");
 	clock.advance(10_000);
@@ -44,13 +44,13 @@ test("a minute's uses are written together, the latest of each key", async () =>
 	expect(uses.of("a")).toBeUndefined();
 });
 
-test("nothing is written when nothing was used", async () => {
+test("writes nothing without uses", async () => {
 	const { uses, writes } = setUp();
 	await uses.close();
 	expect(writes).toEqual([]);
 });
 
-test("very many keys are written early", async () => {
+test("writes early if there are many keys", async () => {
 	const { uses, writes } = setUp();
 	for (let i = 0; i < 10_000; i++) uses.note(`key_${i}`);
 	await uses.close();
@@ -58,7 +58,7 @@ test("very many keys are written early", async () => {
 	expect(writes[0]).toHaveLength(10_000);
 });
 
-test("a failure to write is told and stops nothing", async () => {
+test("reports a failed write and continues", async () => {
 	const { uses, warnings } = setUp(true);
 	uses.note("a");
 	await uses.close();

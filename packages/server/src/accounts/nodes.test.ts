@@ -72,7 +72,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	}
 
 	// It was trusted there for up to five seconds.
-	test("a key that is revoked on one node is refused on another as soon as that hears of it", async () => {
+	test("a key revoked on one node is refused on another once that is notified", async () => {
 		const [here, there] = [await node(), await node()];
 		const operatorKeyHash = () => keyHash("the operator's key");
 		const options = { operatorKeyHash, clock, ids, logger: silentLogger };
@@ -96,7 +96,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 	});
 
 	// Each printed a link, and the first of them was replaced by then.
-	test("nodes that start at once each print a set-up link that holds", async () => {
+	test("nodes that start together each print a valid setup link", async () => {
 		const started = [await node(), await node(), await node()].map(
 			(storage) => new People({ storage, clock, ids, passwords: new Passwords() }),
 		);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 	hash = await passwords.hash(PASSWORD);
 });
 
-test("a hash says how it was made, and is argon2id of the password with a salt of its own", async () => {
+test("a hash is argon2id with its own salt, and contains its parameters", async () => {
 	const [, salt = "", digest = ""] = PHC.exec(hash) ?? [];
 	const expected = argon2Sync("argon2id", {
 		message: Buffer.from(PASSWORD),
@@ -26,24 +26,24 @@ test("a hash says how it was made, and is argon2id of the password with a salt o
 	expect(await passwords.hash(PASSWORD)).not.toBe(hash);
 });
 
-test("the right password is known, and no other", async () => {
+test("accepts only the right password", async () => {
 	expect(await passwords.verify(PASSWORD, hash)).toBe(true);
 	for (const wrong of ["", ` ${PASSWORD}`, PASSWORD.toUpperCase(), `${PASSWORD}\0`, PASSWORD.slice(0, -1)])
 		expect(await passwords.verify(wrong, hash), wrong).toBe(false);
 });
 
-test("letters count as the same however a keyboard composes them", async () => {
+test("composed and decomposed letters are equal", async () => {
 	const composed = await passwords.hash("caf\u00e9 au lait");
 	expect(await passwords.verify("cafe\u0301 au lait", composed)).toBe(true);
 	expect(await passwords.verify("cafe au lait", composed)).toBe(false);
 });
 
-test("without a hash no password is right, not even the one that is worked on instead", async () => {
+test("without a hash no password is right, not even that of the decoy", async () => {
 	expect(await passwords.verify(PASSWORD, null)).toBe(false);
 	expect(await passwords.verify("", null)).toBe(false);
 });
 
-test("a hash made with other parameters is still checked by its own", async () => {
+test("checks a hash with its own parameters", async () => {
 	const salt = Buffer.alloc(16, 1);
 	const parameters = {
 		message: Buffer.from(PASSWORD),
@@ -60,12 +60,12 @@ test("a hash made with other parameters is still checked by its own", async () =
 	expect(await passwords.verify("wrong password", old)).toBe(false);
 });
 
-test("a hash that is none is a fault, and no password", async () => {
+test("an invalid hash is an error, not a wrong password", async () => {
 	for (const broken of ["", "x", hash.slice(0, -1).replace("argon2id", "argon2i"), hash.replace("v=19", "v=16")])
 		await expect(passwords.verify(PASSWORD, broken)).rejects.toThrow(/not in the form/);
 });
 
-test("so many wait for their turn; beyond, it is said that it is busy; and all have their turn again", async () => {
+test("limits how many wait, reports busy beyond that, and recovers", async () => {
 	const many = new Passwords();
 	const asked = Array.from({ length: 70 }, (_, i) => many.verify(i % 2 === 0 ? PASSWORD : "wrong password", hash));
 	const results = await Promise.allSettled(asked);

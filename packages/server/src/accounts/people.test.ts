@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-test("an address is compared without regard to case, blanks around it and how its letters are composed", async () => {
+test("compares addresses without case, surrounding spaces and composition", async () => {
 	await people.create({ ...ADA, email: " Ren\u00e9@Example.com " });
 	for (const email of ["ren\u00e9@example.com", "RENE\u0301@EXAMPLE.COM", "\tren\u00e9@example.com\n"])
 		expect(await people.signIn(email, ADA.password, ADDRESS), email).toMatchObject({
@@ -40,7 +40,7 @@ test("an address is compared without regard to case, blanks around it and how it
 	expect(await people.create({ ...ADA, email: "ADA@EXAMPLE.COM" })).toEqual({ kind: "taken" });
 });
 
-test("a try that could not be made, because too many were, is none of the wrong ones", async () => {
+test("a try rejected as busy doesn't count as wrong", async () => {
 	passwords.isBusy = true;
 	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
 		await expect(people.signIn(ADA.email, ADA.password, ADDRESS)).rejects.toThrow(PasswordsBusy);
@@ -50,7 +50,7 @@ test("a try that could not be made, because too many were, is none of the wrong 
 });
 
 // A store's people share an address, and come to work at the same time.
-test("any number may sign in from one address, and leave its wrong tries as they were", async () => {
+test("sign-ins from an address don't change its count of wrong tries", async () => {
 	passwords.isQuick = true;
 	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)
 		expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
@@ -59,7 +59,7 @@ test("any number may sign in from one address, and leave its wrong tries as they
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "throttled" });
 });
 
-test("of tries at once no more are made than one after the other", async () => {
+test("concurrent tries are limited like successive ones", async () => {
 	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, () =>
 		people.signIn(ADA.email, "wrong password", ADDRESS),
 	);
@@ -70,7 +70,7 @@ test("of tries at once no more are made than one after the other", async () => {
 	]);
 });
 
-test("wrong passwords are forgotten after a quarter of an hour", async () => {
+test("wrong passwords are forgotten after 15 minutes", async () => {
 	for (let i = 0; i < SIGN_IN.wrongForAccount; i++) await people.signIn(ADA.email, "wrong password", ADDRESS);
 	rig.clock.advance(1_000);
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toEqual({ kind: "throttled", wait: 899 });
@@ -78,7 +78,7 @@ test("wrong passwords are forgotten after a quarter of an hour", async () => {
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
 });
 
-test("who came by link sets a new password without the old one for a quarter of an hour", async () => {
+test("a link sign-in allows a new password without the old one for 15 minutes", async () => {
 	const found = await rig.storage.findCredentials({ normalEmail: ADA.email });
 	const account = found!.account;
 	const session = { id: "ses_1", byLink: true, createdAt: rig.clock.now() };

@@ -39,7 +39,7 @@ function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: strin
 }
 
 // 1,785 test requests left for a host that had never agreed to any, in eight seconds.
-test("a project sends so many test events at once, and then at their rate; others send theirs", async () => {
+test("a project's test events have a burst and a rate; other projects aren't affected", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];
 	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(other)];
@@ -60,7 +60,7 @@ test("a project sends so many test events at once, and then at their rate; other
 	await api.close();
 });
 
-test("few lists of one principal are read at a time, and only so many wait", async () => {
+test("limits the concurrent and waiting reads of a principal", async () => {
 	let reading = 0;
 	let most = 0;
 	let isOpen = false;
@@ -96,7 +96,7 @@ test("few lists of one principal are read at a time, and only so many wait", asy
 });
 
 // Eight keys of one project took all reads of the node.
-test("however many keys a project has, it leaves reads to others", async () => {
+test("a project with many keys leaves reads for others", async () => {
 	const reading: unknown[] = [];
 	const gate = Promise.withResolvers<void>();
 	const api = await TestApi.start({
@@ -122,7 +122,7 @@ test("however many keys a project has, it leaves reads to others", async () => {
 });
 
 // Eight keys whose responses were not read kept everyone from reading pages.
-test("however many keys a project has, its unread responses leave room to others", async () => {
+test("a project with many keys leaves room for others' responses", async () => {
 	const admission = new Admission({ elapsed: () => 0 });
 	const charge = async (projectId: string, keyId: string): Promise<void> => {
 		const request = {
@@ -144,7 +144,7 @@ test("however many keys a project has, its unread responses leave room to others
 	await charge("proj_2", "key_other");
 });
 
-test("whoever does not read gets no more pages; others do; and all is given back", async () => {
+test("a client that doesn't read gets no more pages, others do, and all is released", async () => {
 	const api = await TestApi.start();
 	const project = await api.project();
 	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(project)];
@@ -201,7 +201,7 @@ test.each([
 });
 
 // Its share was never given back: a few such clients kept everyone from reading pages until a restart.
-test("a client that leaves while its page is made holds no share of the responses", async () => {
+test("a client that leaves during a request releases its share of the responses", async () => {
 	let isGated = true;
 	const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
 	const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -234,7 +234,7 @@ test("a client that leaves while its page is made holds no share of the response
 });
 
 // Each byte took a buffer of its own: bodies charged with four megabytes held gigabytes.
-test("a body that comes a few bytes at a time is gathered whole", async () => {
+test("a body that arrives a few bytes at a time is read completely", async () => {
 	const api = await TestApi.start();
 	const project = await api.project();
 	const key = await api.keyOf(project);
@@ -264,7 +264,7 @@ test("a body that comes a few bytes at a time is gathered whole", async () => {
 });
 
 // 40 uploads that stopped before their end held 633 MB for half a minute.
-test("uploads that do not end are charged to their project, and refused beyond its share", async () => {
+test("endless uploads count against their project, and are refused beyond its share", async () => {
 	const api = await TestApi.start();
 	const [project, other] = [await api.project(), await api.project()];
 	const [key, otherKey] = [await api.keyOf(project), await api.keyOf(other)];
@@ -297,7 +297,7 @@ test("uploads that do not end are charged to their project, and refused beyond i
 	await api.close();
 });
 
-test("all bodies together are bounded, and the answer says that it is not the project's fault", async () => {
+test("limits the total of all bodies, and says that it isn't the project's fault", async () => {
 	const api = await TestApi.start({
 		parts: ({ config }) => ({ config: { ...config, maxBodyBytesInFlight: REQUESTS.bodyBytesPerProject } }),
 	});

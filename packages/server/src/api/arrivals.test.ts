@@ -32,7 +32,7 @@ async function withApi(run: (api: TestApi, project: string, arrivals: Arrivals, 
 }
 const waiting = (arrivals: Arrivals) => (arrivals as Arrivals & { waiting(): Promise<void> }).waiting();
 
-test("a call that waits is answered with the next event, and at once when there is one", async () => {
+test("a waiting call returns the next event, or immediately if there is one", async () => {
 	await withApi(async (api, project, arrivals) => {
 		const begun = waiting(arrivals);
 		const polled = api.call("GET", `${project}/events?after=0&wait=30`);
@@ -43,7 +43,7 @@ test("a call that waits is answered with the next event, and at once when there 
 	});
 });
 
-test("only events of the types that were asked for end the wait, those that facts made among them", async () => {
+test("only events of the requested types end the wait, including those created by facts", async () => {
 	await withApi(async (api, project, arrivals) => {
 		const begun = waiting(arrivals);
 		const polled = api.call("GET", `${project}/events?type=purchase.completed&wait=30`);
@@ -55,7 +55,7 @@ test("only events of the types that were asked for end the wait, those that fact
 	});
 });
 
-test("a wait ends with its time or with the service, without events; and there is room for so many", async () => {
+test("a wait ends empty at its timeout or at shutdown, and their number is limited", async () => {
 	await withApi(async (api, project, arrivals, clock) => {
 		const poll = async () => {
 			const begun = waiting(arrivals);
@@ -76,7 +76,7 @@ test("a wait ends with its time or with the service, without events; and there i
 	});
 });
 
-test("how long to wait has bounds, and nobody waits for a project that is not there", async () => {
+test("limits the wait, and refuses one for a missing project", async () => {
 	await withApi(async (api, project) => {
 		for (const wait of ["31", "-1", "x", "0.5"])
 			expect((await api.call("GET", `${project}/events?wait=${wait}`)).status, wait).toBe(422);
@@ -84,7 +84,7 @@ test("how long to wait has bounds, and nobody waits for a project that is not th
 	});
 });
 
-test("people leave half of a project's places to the store's own keys", () => {
+test("people leave half of a project's waiting calls to keys", () => {
 	const arrivals = new Arrivals(new VirtualClock());
 	const wait = (person: boolean) => arrivals.wait("p", undefined, 1_000, person);
 	expect(Array.from({ length: WAITERS.calls }, () => wait(true)).filter((each) => each !== null)).toHaveLength(

@@ -23,7 +23,7 @@ async function noted(project: string): Promise<unknown[]> {
 	return (await auditOf(project)).data.map(({ action, target, detail }) => [action, target, detail]);
 }
 
-test("each action is noted, once it was done: what was done to what", async () => {
+test("records each completed action with its target", async () => {
 	const receiver = api.receiver.url();
 	const created = await operator.call("POST", "/v1/projects", { body: { name: "Store" } });
 	const project = `/v1/projects/${created.json.id}`;
@@ -125,7 +125,7 @@ test("each action is noted, once it was done: what was done to what", async () =
 	for (const hidden of secrets) expect(text).not.toContain(String(hidden).slice(-30));
 });
 
-test("who did it is told as he was called then: people, keys, and the operator's key", async () => {
+test("names the actor as at the time: people, keys, and the operator's key", async () => {
 	const project = await api.project();
 	const owner = await member(api, project, "owner", `owner${++people}`);
 	const keyId = (await owner.call("POST", `${project}/api-keys`, { body: { name: "Till" } })).json;
@@ -148,7 +148,7 @@ test("who did it is told as he was called then: people, keys, and the operator's
 	]);
 });
 
-test("who joins with less than he has already is noted with what he has", async () => {
+test("a member who accepts a lower role is recorded with the current one", async () => {
 	const project = await api.project();
 	const owner = await member(api, project, "owner", `owner${++people}`);
 	const token = await invite(api, project, "viewer");
@@ -156,7 +156,7 @@ test("who joins with less than he has already is noted with what he has", async 
 	expect((await auditOf(project)).data[0]).toMatchObject({ action: "member.joined", detail: { role: "owner" } });
 });
 
-test("what was refused or changed nothing is not noted", async () => {
+test("doesn't record refused or ineffective actions", async () => {
 	const project = await api.project();
 	const viewer = await member(api, project, "viewer", `viewer${++people}`);
 	const webhook = await api.webhook(project);
@@ -177,7 +177,7 @@ test("what was refused or changed nothing is not noted", async () => {
 	expect(await noted(project)).toEqual(before);
 });
 
-test("pages go from the newest to the oldest, each entry once", async () => {
+test("pages run from newest to oldest, each entry once", async () => {
 	const project = await api.project();
 	for (const name of ["a", "b", "c", "d"]) await api.call("PATCH", project, { body: { name } });
 	const whole = await auditOf(project);
@@ -199,7 +199,7 @@ test("pages go from the newest to the oldest, each entry once", async () => {
 	expect(idOf(project)).not.toBe(idOf(other));
 });
 
-test("an audit log that cannot be written is told to the operator, and stops nobody", async () => {
+test("a failed audit write is logged, and doesn't fail the call", async () => {
 	const broken = await TestApi.start({
 		parts: ({ auditLog }) => ({
 			auditLog: Object.assign(Object.create(auditLog) as typeof auditLog, {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test("a key is shown once, works, and ends when it is deleted", async () => {
+test("a key is shown once, works, and stops when deleted", async () => {
 	const created = await api.call("POST", `${project}/api-keys`, { body: { name: "Shop" } });
 	expect(created.status).toBe(201);
 	expect(created.json.key).toMatch(/^phk_[\w-]{43}$/);
@@ -37,7 +37,7 @@ test.each([[{}], [{ name: "" }], [{ name: "x".repeat(101) }], [{ name: "a\u0000"
 	},
 );
 
-test("without a key, or with one that no one has, the answer is 401 and says how", async () => {
+test("a missing or unknown key gets 401 and how to authenticate", async () => {
 	for (const [authorization, challenge] of [
 		[undefined, 'Bearer realm="posthorn"'],
 		["", 'Bearer realm="posthorn"'],
@@ -60,14 +60,14 @@ test("without a key, or with one that no one has, the answer is 401 and says how
 	}
 });
 
-test("the scheme's name may be in any letters", async () => {
+test("the scheme's name is case-insensitive", async () => {
 	for (const scheme of ["Bearer", "bearer", "BEARER  "]) {
 		const headers = { authorization: `${scheme} ${OPERATOR_KEY}` };
 		expect((await api.call("GET", "/v1/projects", { key: null, headers })).status).toBe(200);
 	}
 });
 
-test("a project's key gets 403 for what is the operator's, and reaches what any key may see", async () => {
+test("a project's key gets 403 on operator routes, and can use shared ones", async () => {
 	for (const [method, path] of [
 		["GET", "/v1/projects"],
 		["POST", "/v1/projects"],
@@ -83,7 +83,7 @@ test("a project's key gets 403 for what is the operator's, and reaches what any 
 	expect((await api.call("GET", project)).json.apps).toEqual(["developer"]);
 });
 
-test("whose key it is counts before the body is read", async () => {
+test("checks the key before it reads the body", async () => {
 	for (const options of [
 		{ raw: "{" },
 		{ raw: "" },
@@ -127,7 +127,7 @@ const FROM = "192.0.2.7";
 test.each([
 	["API keys", (token: string) => ({ authorization: `Bearer phk_${token}` })],
 	["sessions", (token: string) => ({ cookie: `posthorn_session=${token}` })],
-])("%s that are no one's cost few lookups, and one at a time; right ones go on", async (_, headersFor) => {
+])("unknown %s cost few lookups, one at a time; valid ones aren't affected", async (_, headersFor) => {
 	const { strangers, lookups } = await counting();
 	const known = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
 	const fresh = { authorization: `Bearer ${await strangers.keyOf(await strangers.project())}` };
@@ -157,7 +157,7 @@ test.each([
 	await strangers.close();
 });
 
-test("too many wrong keys from an address get 429; the right key goes on", async () => {
+test("too many wrong keys from an address get 429; a valid key still works", async () => {
 	const guess = (i: number) =>
 		api.app.inject({
 			url: "/v1/projects",

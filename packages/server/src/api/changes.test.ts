@@ -108,7 +108,7 @@ async function listen(headers = ada.headersFor("GET"), of = project): Promise<Li
 const ATTEMPTS = "event: attempts\ndata: {}\n\n";
 const WEBHOOKS = "event: webhooks\ndata: {}\n\n";
 
-test("changes of webhooks, events and attempts are hinted at as they happen", async () => {
+test("sends hints about webhooks, events and attempts as they change", async () => {
 	const stream = await listen();
 	expect(stream.response.headers).toMatchObject({
 		"content-type": "text/event-stream; charset=utf-8",
@@ -133,7 +133,7 @@ test("changes of webhooks, events and attempts are hinted at as they happen", as
 	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
 });
 
-test("however much happens, each is said at most twice a second, and the last is not lost", async () => {
+test("sends each hint at most twice a second, and never loses the last", async () => {
 	const stream = await listen();
 	const id = project.split("/").at(-1)!;
 	const { changes } = api.parts;
@@ -149,7 +149,7 @@ test("however much happens, each is said at most twice a second, and the last is
 	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
 });
 
-test("a project's listeners hear of it alone, all of them, by cookie and by key", async () => {
+test("all listeners of a project get only its hints, by cookie and by key", async () => {
 	const other = await api.project("Other");
 	const streams = [await listen(), await listen(key(await api.keyOf(project))), await listen(key(OPERATOR_KEY))];
 	const elsewhere = await listen(key(OPERATOR_KEY), other);
@@ -162,7 +162,7 @@ test("a project's listeners hear of it alone, all of them, by cookie and by key"
 	for (const stream of streams) expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
 });
 
-test("who may not see the project does not hear of it", async () => {
+test("refuses listeners without access to the project", async () => {
 	const stranger = await member(api, await api.project(), "owner", "stranger");
 	for (const [headers, status] of [
 		[{}, 401],
@@ -172,7 +172,7 @@ test("who may not see the project does not hear of it", async () => {
 		expect((await ask(headers)).response.statusCode).toBe(status);
 });
 
-test("an account has twenty streams at most, in whatever sessions; others have their own, and what is closed counts no more", async () => {
+test("limits an account to twenty open streams across its sessions", async () => {
 	const streams = [];
 	for (let i = 0; i < WAITERS.streams; i++) streams.push(await listen());
 	const { response } = await ask(ada.headersFor("GET"));
@@ -195,7 +195,7 @@ test("an account has twenty streams at most, in whatever sessions; others have t
 	);
 });
 
-test("asking for the head alone opens no stream", async () => {
+test("a HEAD request opens no stream", async () => {
 	for (let i = 0; i <= WAITERS.streams; i++) {
 		const { response } = await ask(ada.headersFor("GET"), { method: "HEAD" });
 		expect(response.statusCode).toBe(200);
@@ -204,7 +204,7 @@ test("asking for the head alone opens no stream", async () => {
 	await listen();
 });
 
-test("a quiet stream says something now and then, and ends with the session", async () => {
+test("a quiet stream sends keep-alives, and ends with the session", async () => {
 	const phone = new Browser(api);
 	await phone.signIn("ada@example.com");
 	const mine = await listen();
@@ -219,7 +219,7 @@ test("a quiet stream says something now and then, and ends with the session", as
 });
 
 // When the address had sent too many wrong ones, a look at the session was refused, and the stream was ended by that.
-test("keys that an address guesses meanwhile do not end the stream", async () => {
+test("wrong keys from the same address don't end the stream", async () => {
 	const stream = await listen();
 	const flooded = vi.spyOn(api.parts.guesses, "from").mockReturnValue(() => Promise.reject(new TooManyGuesses(60)));
 	try {
@@ -249,13 +249,13 @@ test("it ends, too, when the membership, the key or the app is gone", async () =
 	expect(await asOwner.end()).toBe("");
 });
 
-test("when the service closes, streams end, and closing does not wait for them", async () => {
+test("closing the service ends streams without waiting for them", async () => {
 	const streams = [await listen(), await listen(key(OPERATOR_KEY))];
 	await api.app.close();
 	for (const stream of streams) expect(await stream.end()).toBe("");
 });
 
-test("a stream that is asked for while the service closes ends at once", async () => {
+test("a stream opened during shutdown ends immediately", async () => {
 	const changes = new Changes(clock);
 	changes.close();
 	const stream = changes.listen("proj_1", "ses_1", async () => true);
@@ -263,7 +263,7 @@ test("a stream that is asked for while the service closes ends at once", async (
 	expect(clock.nextAt).toBeNull();
 });
 
-test("when storage is away the stream breaks off, and leaves nothing behind", async () => {
+test("a storage outage ends the stream without leaks", async () => {
 	const changes = new Changes(clock);
 	const stream = changes.listen("proj_1", "ses_1", () => Promise.reject(new Error("away")))!;
 	changes.note("proj_1", "attempts");

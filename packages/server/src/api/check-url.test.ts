@@ -68,7 +68,7 @@ test.each([
 	expect(found).toBe(ok);
 });
 
-test("what is wrong is told in words, and no internal address that was not given", async () => {
+test("describes what is wrong without revealing internal addresses", async () => {
 	const inside = await check("https://inside.example.com/");
 	expect(inside.checks[2]!.detail).toBe("inside.example.com has no public address, so nothing can be delivered there.");
 	expect(JSON.stringify(inside)).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
@@ -80,7 +80,7 @@ test("what is wrong is told in words, and no internal address that was not given
 	expect(plain.checks[0]!.detail).toMatch(/must begin with https:\/\//);
 });
 
-test("a name that cannot be looked up just now is not known, which is no fault of the URL", async () => {
+test("a failed lookup is unknown, not an error of the URL", async () => {
 	const broken = await check("https://broken.example.com/");
 	expect(broken.checks[1]!.detail).toBe(
 		"broken.example.com could not be resolved just now. It may when an event is sent.",
@@ -97,7 +97,7 @@ test("a name that cannot be looked up just now is not known, which is no fault o
 	}
 });
 
-test("nothing is sent to the URL, and what the check says a registration says, too", async () => {
+test("sends nothing to the URL, and agrees with registration", async () => {
 	const { tcpConnections } = api.receiver;
 	await api.call("POST", `${project}/webhooks/check-url`, { body: { url: api.receiver.url() } });
 	expect(api.receiver.tcpConnections).toBe(tcpConnections);
@@ -110,6 +110,6 @@ test("nothing is sent to the URL, and what the check says a registration says, t
 	}
 });
 
-test.each([[{}], [{ url: 1 }], [{ url: "https://example.com/", x: 1 }]])("%j is no URL to check", async (body) => {
+test.each([[{}], [{ url: 1 }], [{ url: "https://example.com/", x: 1 }]])("refuses to check %j", async (body) => {
 	expect((await api.call("POST", `${project}/webhooks/check-url`, { body })).status).toBe(422);
 });

@@ -57,7 +57,7 @@ async function acceptedAll(count: number): Promise<void> {
 const closed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, "close"));
 
 // They were answered with 408 or 400, and kept for as long as the client liked.
-test("closes what is slow, malformed or half open, though the client does not", async () => {
+test("closes slow, malformed and half-open connections", async () => {
 	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 400, checkMs: 50 } }) });
 	const post =
 		"POST /v1/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
@@ -72,7 +72,7 @@ test("closes what is slow, malformed or half open, though the client does not", 
 });
 
 // The service stopped only after an attempt's timeout and a grace, with leases not released, and exit code 1.
-test("closing waits for no client that is slow to send a request or to read its response", async () => {
+test("closing doesn't wait for slow clients", async () => {
 	await start({ parts: () => ({ connectionLimits: { endMs: 100 } }) });
 	const post = "POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
 	const texts = [
@@ -91,7 +91,7 @@ test("closing waits for no client that is slow to send a request or to read its 
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
 });
 
-test("a body that is refused is not read, and its connection is closed after the answer", async () => {
+test("a refused body isn't read, and its connection closes after the response", async () => {
 	await start({});
 	const head =
 		"POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50000000\r\n\r\n";
@@ -105,7 +105,7 @@ test("a body that is refused is not read, and its connection is closed after the
 });
 
 // Its bytes were claimed after the connection had closed, and never given back.
-test("a client that goes while its key is looked up leaves nothing claimed", async () => {
+test("a client that leaves during its key lookup leaks nothing", async () => {
 	const asked = Promise.withResolvers<void>();
 	const gone = Promise.withResolvers<void>();
 	await start({
@@ -137,7 +137,7 @@ test("a client that goes while its key is looked up leaves nothing claimed", asy
 		expect(text).toContain(`posthorn_budget_used{budget="${name}"} 0\n`);
 });
 
-test("a stranger who holds all connections loses idle ones to others, who keep theirs", async () => {
+test("an unknown client that holds all connections loses idle ones to others", async () => {
 	await start({ parts: () => ({ connectionLimits: { connections: 8 } }) });
 	const mine = await open(GET("/healthz"), "127.0.0.2");
 	expect(await answers(mine, 1)).toContain(" 200 ");
@@ -154,7 +154,7 @@ test("a stranger who holds all connections loses idle ones to others, who keep t
 });
 
 // Only idle connections were closed, so others were kept out until their responses had stalled.
-test("a stranger who holds most connections and reads no response loses some of them to others", async () => {
+test("an unknown client that holds most connections without reading loses some to others", async () => {
 	await start({ parts: () => ({ connectionLimits: { connections: 4 } }) });
 	const mine = await open(GET("/healthz"), "127.0.0.2");
 	expect(await answers(mine, 1)).toContain(" 200 ");
@@ -199,7 +199,7 @@ test("the address with most connections, all busy, gets no more at the expense o
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
 });
 
-test("idle connections are closed, those of proxies later, and one that says something is not idle", async () => {
+test("closes idle connections, those of proxies later", async () => {
 	await start({
 		parts: ({ config }) => ({
 			connectionLimits: { idleMs: 500, checkMs: 50 },
@@ -222,7 +222,7 @@ test("idle connections are closed, those of proxies later, and one that says som
 });
 
 // Strangers were told to go on before anyone had looked who they were.
-test("a client that expects 100 Continue gets it only once its key is accepted", async () => {
+test("sends 100 Continue only after accepting the key", async () => {
 	await start({});
 	const head = (authorization: string) =>
 		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}Content-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\n\r\n`;
@@ -234,7 +234,7 @@ test("a client that expects 100 Continue gets it only once its key is accepted",
 	expect(await answers(known, 1)).toMatch(/^HTTP\/1.1 201 /);
 });
 
-test("when every connection has work, a new one is refused, and the work goes on", async () => {
+test("refuses new connections while all are busy", async () => {
 	const both = Promise.withResolvers<void>();
 	let calls = 0;
 	class Counted extends Arrivals {
@@ -256,7 +256,7 @@ test("when every connection has work, a new one is refused, and the work goes on
 });
 
 // Each of hundreds of requests in one packet was started in the same turn.
-test("of pipelined requests few start in a turn, and too many close the connection", async () => {
+test("starts few pipelined requests per turn, and closes the connection if there are too many", async () => {
 	let inTurn = 0;
 	let most = 0;
 	let all = 0;
@@ -289,7 +289,7 @@ test("of pipelined requests few start in a turn, and too many close the connecti
 	expect(most).toBeLessThanOrEqual(CONNECTIONS.requestsInWork);
 });
 
-test("a client that does not read is cut off; one that listens to a quiet stream is not", async () => {
+test("disconnects a client that doesn't read, but not one on a quiet stream", async () => {
 	await start({ parts: () => ({ connectionLimits: { stallMs: 300, readMs: 600, checkMs: 50 } }) });
 	const project = await api.project();
 	const listener = await open(GET(`${project}/changes`));

@@ -10,7 +10,7 @@ afterEach(() => api.close());
 
 const attributesOf = (cookie: string | undefined): string[] => String(cookie).split("; ").slice(1).toSorted();
 
-test("the cookie is out of reach for scripts and other sites", async () => {
+test("scripts and other sites can't access the cookie", async () => {
 	api = await TestApi.start();
 	await setUp(api);
 	const { headers } = await new Browser(api).signIn("operator@example.com");
@@ -23,7 +23,7 @@ test("the cookie is out of reach for scripts and other sites", async () => {
 	]);
 });
 
-test("over https it is sent encrypted alone, and no other host can set it", async () => {
+test("over https it is only sent encrypted, and only this host can set it", async () => {
 	const publicUrl = "https://hooks.example.com";
 	api = await TestApi.start({ publicUrl });
 	await setUp(api, { origin: publicUrl });
@@ -55,7 +55,7 @@ test("the browser keeps the cookie as long as the service keeps the session", as
 	expect(headers["set-cookie"]).toMatch(`posthorn_session=${token}; Max-Age=${THIRTY_DAYS_S};`);
 });
 
-test("a cookie that is no session's is no session, whatever it looks like", async () => {
+test("an unknown cookie is not a session", async () => {
 	api = await TestApi.start();
 	const { cookie } = await setUp(api);
 	for (const wrong of [

@@ -24,7 +24,7 @@ async function change(headers: Record<string, string | undefined>, browser = ada
 	return { ...answer, changed: json.account.name === wanted };
 }
 
-test("the dashboard's own requests are taken: from the public address, or the one that was asked", async () => {
+test("accepts the dashboard's requests, from the public or the requested address", async () => {
 	for (const headers of [
 		{},
 		{ origin: PUBLIC_URL },
@@ -36,7 +36,7 @@ test("the dashboard's own requests are taken: from the public address, or the on
 		expect(await change(headers), JSON.stringify(headers)).toMatchObject({ status: 200, changed: true });
 });
 
-test("requests that do not come from it are refused, although the cookie and the token are right", async () => {
+test("refuses requests from other origins, even with a valid cookie and token", async () => {
 	for (const headers of [
 		{ origin: undefined },
 		{ origin: "null" },
@@ -60,7 +60,7 @@ test("requests that do not come from it are refused, although the cookie and the
 	}
 });
 
-test("without the session's own token a request is refused, although it comes from the dashboard", async () => {
+test("refuses requests without the session's token, even from the dashboard", async () => {
 	const other = await new Browser(api).signIn("ada@example.com");
 	expect(other.json.csrf_token).not.toBe(ada.csrfToken);
 	for (const token of [
@@ -81,7 +81,7 @@ test("without the session's own token a request is refused, although it comes fr
 	}
 });
 
-test("every route that changes something asks for both", async () => {
+test("every changing route checks both", async () => {
 	const unsafe = apiRoutes(api.parts, () => "").filter(({ method, access }) => method !== "GET" && access !== "open");
 	expect(unsafe.length).toBeGreaterThan(20);
 	for (const { method, path, operationId } of unsafe) {
@@ -95,13 +95,13 @@ test("every route that changes something asks for both", async () => {
 	expect((await operator.call("GET", "/v1/session")).status).toBe(200);
 });
 
-test("reading asks for neither", async () => {
+test("GET skips origin and CSRF checks", async () => {
 	for (const url of ["/v1/session", project, `${project}/webhooks`])
 		for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }])
 			expect((await ada.call("GET", url, { headers })).status, url).toBe(200);
 });
 
-test("what an open route does for other sites' pages is nothing", async () => {
+test("open routes refuse other sites' pages", async () => {
 	const token = await invite(api, project, "viewer");
 	const person = { email: "bob@example.com", name: "Bob", password: PASSWORD };
 	for (const [url, body] of [
@@ -127,21 +127,21 @@ test("what an open route does for other sites' pages is nothing", async () => {
 	expect((await new Browser(api).call("POST", "/v1/invitations/accept", accept)).status).toBe(200);
 });
 
-test("an invitation is accepted for a session only where that means it", async () => {
+test("only the dashboard can accept an invitation for a session", async () => {
 	const token = await invite(api, await api.project("Other"), "viewer");
 	for (const headers of [{ "x-csrf-token": undefined }, { origin: undefined }])
 		expect((await ada.call("POST", "/v1/invitations/accept", { body: { token }, headers })).status).toBe(403);
 	expect((await ada.call("POST", "/v1/invitations/accept", { body: { token } })).status).toBe(200);
 });
 
-test("keys are not affected: what a page of another site does not have, it cannot send", async () => {
+test("keys are not affected, since other sites' pages don't have them", async () => {
 	const key = await api.keyOf(project);
 	const body = { type: "delivery.success", data: {} };
 	for (const headers of [{}, { origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }])
 		expect((await api.call("POST", `${project}/events`, { key, body, headers })).status).toBe(202);
 });
 
-test("a key beside a cookie is what counts", async () => {
+test("a key takes precedence over a cookie", async () => {
 	const other = await api.project("Another");
 	const key = await api.keyOf(other);
 	const cookie = String(ada.cookie);

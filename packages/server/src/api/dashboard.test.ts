@@ -28,7 +28,7 @@ afterAll(async () => {
 const get = (url: string, headers: Record<string, string> = HTML, method: "GET" | "HEAD" | "POST" = "GET") =>
 	api.app.inject({ method, url, headers });
 
-test("every path that a browser opens is the page, which finds by its address what to show", async () => {
+test("every browser path serves the page", async () => {
 	for (const url of [
 		"/",
 		"/?a=1",
@@ -52,7 +52,7 @@ test("every path that a browser opens is the page, which finds by its address wh
 	expect(head.payload).toBe("");
 });
 
-test("each page has a policy of its own with a fresh nonce, which stands in the page", async () => {
+test("each page has a policy with a fresh nonce, which the page contains", async () => {
 	const nonces = new Set<string>();
 	for (let i = 0; i < 5; i++) {
 		const { headers, payload } = await get("/");
@@ -67,7 +67,7 @@ test("each page has a policy of its own with a fresh nonce, which stands in the 
 	expect(nonces.size).toBe(5);
 });
 
-test("assets are kept for good by browsers, since another content has another name", async () => {
+test("browsers cache assets forever, since changed files have new names", async () => {
 	const { statusCode, headers, payload } = await get("/assets/app-1a2b.js", { accept: "*/*" });
 	expect(statusCode).toBe(200);
 	expect(payload).toBe(SCRIPT);
@@ -79,7 +79,7 @@ test("assets are kept for good by browsers, since another content has another na
 });
 
 // Each unread download held a file descriptor: enough of them, and deliveries waited.
-test("assets are read once, at the start: those who download them hold no file", async () => {
+test("assets are read once, at startup, so downloads hold no file open", async () => {
 	writeFileSync(join(folder, "assets", "app-1a2b.js"), "changed");
 	writeFileSync(join(folder, "assets", "late.js"), "changed");
 	expect((await get("/assets/app-1a2b.js")).payload).toBe(SCRIPT);
@@ -87,7 +87,7 @@ test("assets are read once, at the start: those who download them hold no file",
 	expect((await get("/assets/app-1a2b.js", HTML, "HEAD")).headers["content-length"]).toBe(String(SCRIPT.length));
 });
 
-test("what is not there is a problem for whoever does not ask for a page, and never the page for an asset", async () => {
+test("a missing path is a problem for programs, and an asset never falls back to the page", async () => {
 	for (const [url, headers] of [
 		["/", JSON_TYPE],
 		["/sign-in", JSON_TYPE],
@@ -116,7 +116,7 @@ test("what is not there is a problem for whoever does not ask for a page, and ne
 	expect((await get("/healthz", HTML)).json()).toEqual({ status: "ok" });
 });
 
-test("nothing but the assets is served from disk", async () => {
+test("serves only the assets from disk", async () => {
 	for (const url of [
 		"/assets/../secret.txt",
 		"/assets/..%2fsecret.txt",
@@ -137,7 +137,7 @@ test("nothing but the assets is served from disk", async () => {
 		}
 });
 
-test("where it was not built, the page says how to, and the API goes on", async () => {
+test("without a build, the page says how to build it, and the API works", async () => {
 	const bare = await TestApi.start();
 	const { statusCode, headers, payload } = await bare.app.inject({ url: "/", headers: HTML });
 	expect(statusCode).toBe(503);

@@ -18,7 +18,7 @@ async function more(count: number): Promise<void> {
 	await api.attempted(attempts);
 }
 
-test("an attempt is told in full, in the list and by itself", async () => {
+test("an attempt is complete in the list and on its own", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	api.receiver.answer = answered(503, Buffer.concat([Buffer.from("öh \xff"), Buffer.alloc(2_000, "x")]));
@@ -59,7 +59,7 @@ test("an attempt is told in full, in the list and by itself", async () => {
 	});
 });
 
-test("bytes that are no text are shown as such", async () => {
+test("bytes that aren't text are shown as U+FFFD", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	api.receiver.answer = answered(200, Buffer.from([0x61, 0xff, 0x00, 0x62]));
@@ -70,7 +70,7 @@ test("bytes that are no text are shown as such", async () => {
 });
 
 // It had headers, one of them an empty signature, and its response time was counted with those of receivers.
-test("what reached no receiver has no headers and no response time in the figures, and says why", async () => {
+test("an attempt that reached no receiver has no headers or response time, and says why", async () => {
 	const project = await api.project();
 	const url = "https://localhost:1/";
 	const webhook = await api.webhook(project, { url });
@@ -140,14 +140,14 @@ test.each([
 	["cursor=ZXZ0XzE", "?cursor"],
 	["limit=0", "?limit"],
 	["colour=red", "?colour"],
-])("the log cannot be filtered by %s", async (query, pointer) => {
+])("refuses to filter the log by %s", async (query, pointer) => {
 	const project = await api.project();
 	const { status, json } = await api.call("GET", `${project}/attempts?${query}`);
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("a page of the log ends early rather than be very large", async () => {
+test("a page of the log ends early if it gets large", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	for (let i = 0; i < 20; i++) await api.publish(project, { text: "x".repeat(250_000) });
@@ -159,7 +159,7 @@ test("a page of the log ends early rather than be very large", async () => {
 	expect(first.json.data.length + rest.json.data.length).toBe(20);
 });
 
-test("a delivery is replayed once it is over, under the same event id", async () => {
+test("a finished delivery can be replayed under the same event id", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const held = new Promise<() => void>((resolve) => {
@@ -187,7 +187,7 @@ test("a delivery is replayed once it is over, under the same event id", async ()
 	await more(1);
 });
 
-test("everything that failed is replayed, and what was delivered is not", async () => {
+test("replays everything that failed, but not delivered events", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await api.publish(project);
@@ -216,14 +216,14 @@ test.each([
 	[{ status: "delivered" }, "/status"],
 	[{ status: "failed", since: "x" }, "/since"],
 	[{ status: "failed", all: true }, "/all"],
-])("not everything is replayed by %j", async (body, pointer) => {
+])("refuses to replay by %j", async (body, pointer) => {
 	const webhook = await api.webhook(await api.project());
 	const { status, json } = await api.call("POST", `${webhook}/replay`, { body });
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("what was never a delivery is 404", async () => {
+test("an event that was never a delivery is 404", async () => {
 	const project = await api.project();
 	const id = await api.publish(project);
 	const webhook = await api.webhook(project);
@@ -235,7 +235,7 @@ test("what was never a delivery is 404", async () => {
 		expect((await api.call("GET", `${project}/attempts/${attempt}`)).status, attempt).toBe(404);
 });
 
-test("a call that takes no body refuses one", async () => {
+test("refuses a body on calls without one", async () => {
 	const webhook = await api.webhook(await api.project());
 	const { status } = await api.call("POST", `${webhook}/rotate-secret`, { body: { secret: "mine" } });
 	expect(status).toBe(422);

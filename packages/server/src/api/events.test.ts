@@ -34,7 +34,7 @@ test("an event is published, found, and numbered without gaps", async () => {
 	expect(found.json).toMatchObject({ id: first.json.id, created_at: first.json.created_at, data: { n: 1 } });
 });
 
-test("a batch is published whole, in its order", async () => {
+test("publishes a batch as a whole, in order", async () => {
 	project = await api.project();
 	const batch = await publish({ events: Array.from({ length: 1_000 }, (_, n) => ({ ...event, data: { n } })) });
 	expect(batch.status).toBe(202);
@@ -44,7 +44,7 @@ test("a batch is published whole, in its order", async () => {
 	expect(page.json.last_seq).toBe(200);
 });
 
-test("data comes out character for character", async () => {
+test("returns data character for character", async () => {
 	project = await api.project();
 	const data =
 		'{ "big": 12345678901234567890, "f": 1.0, "2": "b", "1": "a", "esc": "\\u00e9\\ud83d\\ude00 é 😀 \\/", "a":1,"a":2 ,\n"__proto__": {"x": 1}, "constructor": {"prototype": null}, "half": "\\ud800" }';
@@ -63,7 +63,7 @@ test("data comes out character for character", async () => {
 	expect(second.text.endsWith(`,"data":${other}}`)).toBe(true);
 });
 
-test("the same event again answers as the first time; other content is a conflict", async () => {
+test("a repeated event gets the first response; other content is a conflict", async () => {
 	project = await api.project();
 	const body = { ...event, id: "evt_order-1_paid" };
 	const first = await publish(body);
@@ -78,7 +78,7 @@ test("the same event again answers as the first time; other content is a conflic
 	expect((await api.call("GET", `${project}/events`)).json.data).toHaveLength(1);
 });
 
-test("the time may be given, with any offset", async () => {
+test("accepts a time with any offset", async () => {
 	const { json } = await publish({ ...event, created_at: "2026-01-02T03:04:05.678+02:00" });
 	expect(json.created_at).toBe("2026-01-02T01:04:05.678Z");
 });
@@ -121,7 +121,7 @@ test.each([
 	[[event], [""]],
 	["text", [""]],
 	[null, [""]],
-])("%j cannot be published, and nothing is written", async (body, pointers) => {
+])("refuses %j and writes nothing", async (body, pointers) => {
 	project = await api.project();
 	const { status, json } = await publish(body);
 	expect(status).toBe(422);
@@ -129,7 +129,7 @@ test.each([
 	expect((await api.call("GET", `${project}/events`)).json.data).toEqual([]);
 });
 
-test("sizes are bounded: an event's data, and a whole body", async () => {
+test("limits the size of data and bodies", async () => {
 	project = await api.project();
 	const fits = { text: "x".repeat(MAX_EVENT_BYTES - '{"text":""}'.length) };
 	expect((await publish({ ...event, data: fits })).status).toBe(202);
@@ -145,7 +145,7 @@ test("sizes are bounded: an event's data, and a whole body", async () => {
 	expect(whole.json.type).toBe("/problems/too-large");
 });
 
-test("bodies that are no JSON are told so, and why", async () => {
+test("explains why a body isn't JSON", async () => {
 	for (const raw of [
 		"",
 		"{",
@@ -167,7 +167,7 @@ test("bodies that are no JSON are told so, and why", async () => {
 		expect((await publishRaw(bytes)).status).toBe(400);
 });
 
-test("nesting is bounded before anything is parsed", async () => {
+test("limits nesting before parsing", async () => {
 	project = await api.project();
 	const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 	// The body and its data are two levels.
@@ -195,7 +195,7 @@ test("nesting is bounded before anything is parsed", async () => {
 	parse.mockRestore();
 });
 
-test("an answer does not name more faults than anyone reads", async () => {
+test("limits the number of reported faults", async () => {
 	const names = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`k${i}`, i]));
 	for (const body of [names, { events: [names, names] }, { events: Array.from({ length: 1_000 }, () => ({})) }]) {
 		const { status, json } = await publish(body);
@@ -207,7 +207,7 @@ test("an answer does not name more faults than anyone reads", async () => {
 	expect(webhook.json.errors).toHaveLength(1_000);
 });
 
-test("other content types and encodings are refused", async () => {
+test("refuses other content types and encodings", async () => {
 	for (const headers of [
 		{ "content-type": "text/plain" },
 		{ "content-type": "application/x-www-form-urlencoded" },
@@ -222,7 +222,7 @@ test("other content types and encodings are refused", async () => {
 	expect((await api.call("POST", `${project}/events`, { body: event, headers: charset })).status).toBe(202);
 });
 
-test("the log is read from a place, by types, in pages, each event once", async () => {
+test("reads the log from a position, by type, in pages, each event once", async () => {
 	project = await api.project();
 	const types = ["delivery.success", "delivery.failed", "basket.abandoned"];
 	await publish({ events: Array.from({ length: 9 }, (_, n) => ({ type: types[n % 3], data: { n } })) });
@@ -258,7 +258,7 @@ test("the log is read from a place, by types, in pages, each event once", async 
 });
 
 // It once got empty pages for ever, or other events under the numbers that it had seen already.
-test("a reader who is beyond the end of the log is told where to continue, even while waiting", async () => {
+test("tells a reader beyond the end of the log where to continue, even while waiting", async () => {
 	project = await api.project();
 	await publish({ events: [event, event] });
 	const { epoch } = (await api.call("GET", `${project}/events`)).json;
@@ -271,7 +271,7 @@ test("a reader who is beyond the end of the log is told where to continue, even 
 	expect([goingOn.status, goingOn.json.last_seq]).toEqual([200, 2]);
 });
 
-test("a reader from an epoch that the log has lost events of is told where to continue", async () => {
+test("tells a reader from an epoch with lost events where to continue", async () => {
 	const failedOver = await TestApi.start({
 		parts: ({ storage }) => ({
 			storage: new Proxy(storage, {
@@ -316,13 +316,13 @@ test.each([
 	["type=nope", "?type"],
 	["type=", "?type"],
 	["since=2026-01-01T00:00:00Z", "?since"],
-])("the log cannot be read by %s", async (query, pointer) => {
+])("refuses to read the log by %s", async (query, pointer) => {
 	const { status, json } = await api.call("GET", `${project}/events?${query}`);
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("a page of the log ends early rather than be very large", async () => {
+test("a page of the log ends early if it gets large", async () => {
 	const large = await TestApi.start({ maxEventBytes: 1_048_576 });
 	try {
 		const path = await large.project();
@@ -339,7 +339,7 @@ test("a page of the log ends early rather than be very large", async () => {
 	}
 });
 
-test("events that are not there are 404, however the id looks", async () => {
+test("missing events are 404, whatever the id looks like", async () => {
 	for (const id of [
 		"evt_none",
 		"evt_01kbjh6mrxe3q8z1v2t4w5y6a7",
@@ -353,7 +353,7 @@ test("events that are not there are 404, however the id looks", async () => {
 		expect((await api.call("GET", `${project}/events/${id}`)).status, id).toBe(404);
 });
 
-test("publishers are told to come again when more comes than can be written", async () => {
+test("tells publishers to retry if the queue is full", async () => {
 	const refusals: PublishResult[] = [
 		{ kind: "busy", whose: "own" },
 		{ kind: "busy", whose: "node" },

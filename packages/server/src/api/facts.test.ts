@@ -27,7 +27,7 @@ async function log(): Promise<{ id: string; type: string; data: Json }[]> {
 }
 const types = async () => (await log()).map(({ type }) => type);
 
-test("an order makes customer.created and purchase.completed once, and answers the same again", async () => {
+test("an order creates customer.created and purchase.completed once, and a repeat gets the same response", async () => {
 	const first = await order({ customer_email: " Ada@Example.com " });
 	expect(first.status).toBe(201);
 	const events = await log();
@@ -68,7 +68,7 @@ test.each([
 	expect(await log()).toEqual([]);
 });
 
-test("an order whose event would be too large is refused, and one for a project that is not there", async () => {
+test("refuses an order whose event is too large or whose project is missing", async () => {
 	expect((await order({ items: [{ name: "x".repeat(20_000) }] })).status).toBe(413);
 	expect((await api.call("POST", `${absentId(project)}/orders`, { body: ORDER })).status).toBe(404);
 });
@@ -97,7 +97,7 @@ test("refunds are partial until the sum reaches the amount, and no more than tha
 	]);
 });
 
-test("deliverables end once, after their order; chargebacks and subscriptions make their events once", async () => {
+test("deliverables end once, after their order; chargebacks and subscriptions create their events once", async () => {
 	const deliver = (id: string, outcome: string, kind = "file") =>
 		post(`/orders/ord_1/deliverables/${id}`, { kind, outcome });
 	const dispute = (amount_cents: number) =>
@@ -130,7 +130,7 @@ test("deliverables end once, after their order; chargebacks and subscriptions ma
 	expect(last).toEqual([chargeback, plan, plan]);
 });
 
-test("a batch tells what became of each order, in their order", async () => {
+test("a batch reports each order's outcome, in order", async () => {
 	await order({ order_id: "known" });
 	const orders = [
 		{ ...ORDER, order_id: "new" },
@@ -179,7 +179,7 @@ test("a basket is touched, emptied, removed and bought", async () => {
 	expect((await api.call("DELETE", `${absentId(project)}/baskets/b1`)).status).toBe(404);
 });
 
-test("what facts make is delivered at once, in order", async () => {
+test("events from facts are delivered immediately, in order", async () => {
 	const webhook = await api.webhook(project, { events: ["customer.created", "purchase.completed", "delivery.failed"] });
 	const before = api.receiver.requests.length;
 	await order();

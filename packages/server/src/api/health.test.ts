@@ -48,7 +48,7 @@ test("a webhook is idle until its first attempt", async () => {
 	});
 });
 
-test("it is healthy after a delivery, failing since the first failure after it, and healthy again after the next", async () => {
+test("a webhook is healthy after a delivery, failing since the first failure after it, then healthy again", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	await deliver(project, 500, 200);
@@ -76,7 +76,7 @@ test("it is healthy after a delivery, failing since the first failure after it, 
 	expect((await health(project))[0]).toMatchObject({ state: "healthy", failing_since: null, dead_letters: 3 });
 });
 
-test("the day is told by the hour, the last one under way", async () => {
+test("reports the day by hour, including the current one", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	await deliver(project, 200, 500);
@@ -91,7 +91,7 @@ test("the day is told by the hour, the last one under way", async () => {
 	expect([sum("delivered"), sum("failed")]).toEqual([1, 1]);
 });
 
-test("a paused webhook is paused, whatever came before, and says what waits for it", async () => {
+test("a paused webhook is paused regardless of its history, and reports its backlog", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await deliver(project, 500);
@@ -106,7 +106,7 @@ test("a paused webhook is paused, whatever came before, and says what waits for 
 	});
 });
 
-test("every webhook of the project is told, oldest first, and no deleted one", async () => {
+test("lists every webhook of the project, oldest first, without deleted ones", async () => {
 	const project = await api.project();
 	await api.webhook(await api.project());
 	const webhooks = [];
@@ -116,7 +116,7 @@ test("every webhook of the project is told, oldest first, and no deleted one", a
 	expect(ids).toEqual([webhooks[0], webhooks[2]].map((path) => idOf(path!)));
 });
 
-test("replaying what was dead-lettered makes it so no more", async () => {
+test("replaying a dead letter removes it from the count", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const [event] = await deliver(project, 500, 500);
@@ -126,7 +126,7 @@ test("replaying what was dead-lettered makes it so no more", async () => {
 	expect((await health(project))[0]).toMatchObject({ state: "healthy", dead_letters: 1 });
 });
 
-test("what waits for its next attempt is told, soonest first, with when that is", async () => {
+test("lists pending attempts with their times, soonest first", async () => {
 	const patient = await TestApi.start({ retryDelaysMs: [HOUR_MS, HOUR_MS] });
 	const project = await patient.project();
 	const webhook = await patient.webhook(project);

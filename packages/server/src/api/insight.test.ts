@@ -36,7 +36,7 @@ async function deliver(project: string, ...statuses: number[]): Promise<string[]
 
 const BODIES = ["request_headers", "request_body", "response_body", "response_truncated"];
 
-test("summaries are the attempts without their headers and bodies, by the same filters and pages", async () => {
+test("summaries are attempts without headers and bodies, with the same filters and pages", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await deliver(project, 200, 503, 200);
@@ -67,7 +67,7 @@ test("summaries are the attempts without their headers and bodies, by the same f
 	expect((await api.call("GET", `${project}/attempts/summaries?cursor=x`)).status).toBe(422);
 });
 
-test("the log is filtered by status code, by class of them and by there being none", async () => {
+test("filters the log by status code, class, or none", async () => {
 	const project = await api.project();
 	await api.webhook(project);
 	await deliver(project, 200, 204, 404, 503, 500);
@@ -121,7 +121,7 @@ test("attempts are counted by the same filters", async () => {
 		expect((await api.call("GET", `${project}/attempts/count${query}`)).status, query).toBe(422);
 });
 
-test("no more than ten thousand are counted, and it is said that there are more", async () => {
+test("counts up to ten thousand, and says if there are more", async () => {
 	const project = await api.project();
 	const fields = { url: "https://localhost:1/", max_in_flight: 10 };
 	const webhooks = await Promise.all(Array.from({ length: 100 }, () => api.webhook(project, fields)));
@@ -158,7 +158,7 @@ const RANGES = [
 	["month", 30, 86_400_000],
 ] as const;
 
-test.each(RANGES)("the last %s is told in %i steps, the last one under way", async (range, steps, stepMs) => {
+test.each(RANGES)("reports the last %s in %i steps, including the current one", async (range, steps, stepMs) => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const other = await api.webhook(project, { events: ["purchase.refunded"] });
@@ -192,7 +192,7 @@ test.each(RANGES)("the last %s is told in %i steps, the last one under way", asy
 	expect(sum("delivered", one)).toBe(2);
 });
 
-test("statistics of nothing are zeros and nulls, of the last day unless said", async () => {
+test("empty statistics are zeros and nulls, by default for the last day", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const nothing = { delivered: 0, retrying: 0, failed: 0, success_rate: null, p50_ms: null, p95_ms: null };
@@ -211,7 +211,7 @@ test("statistics of nothing are zeros and nulls, of the last day unless said", a
 		expect((await api.call("GET", `${project}/stats${query}`)).status, query).toBe(status);
 });
 
-test("another project's webhook has no statistics here", async () => {
+test("another project's webhook has no statistics", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	await deliver(project, 200);

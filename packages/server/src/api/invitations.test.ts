@@ -29,7 +29,7 @@ const look = (token: string) => api.call("POST", "/v1/invitations/look", { key: 
 const accept = (browser: Browser, body: object) => browser.call("POST", "/v1/invitations/accept", { body });
 const newPerson = () => ({ email: `new${++people}@example.com`, name: "Neu", password: PASSWORD });
 
-test("an invitation is a link, shown once, that tells what it is for", async () => {
+test("an invitation is a link that is shown once and says what it's for", async () => {
 	const { status, json } = await create({ role: "developer", email: " bob@example.com " });
 	expect(status).toBe(201);
 	const { url, ...shown } = json;
@@ -56,7 +56,7 @@ test("an invitation is a link, shown once, that tells what it is for", async () 
 	});
 });
 
-test("the operator invites, too, and is named as who did", async () => {
+test("the operator can invite too, and is named", async () => {
 	const { json } = await api.call("POST", `${project}/invitations`, { body: { role: "owner" } });
 	expect(json).toMatchObject({ email: null, invited_by: { kind: "operator_key", id: null } });
 	const absent = await api.call("POST", "/v1/projects/proj_01kbjh6mrxe3q8z1v2t4w5y6a7/invitations", {
@@ -71,13 +71,13 @@ test.each([
 	[{ role: "viewer", email: "nobody" }, "/email"],
 	[{ role: "viewer", email: "" }, "/email"],
 	[{ role: "viewer", expires_at: "2030-01-01T00:00:00Z" }, "/expires_at"],
-])("nobody is invited by %j", async (body, pointer) => {
+])("refuses the invitation %j", async (body, pointer) => {
 	const { status, json } = await create(body);
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("somebody new accepts with an account, which is signed in then; the link is good for one", async () => {
+test("a new person accepts by creating an account; the link works once", async () => {
 	const token = tokenOf((await create({ role: "viewer" })).json.url);
 	const browser = new Browser(api);
 	const person = newPerson();
@@ -98,7 +98,7 @@ test("somebody new accepts with an account, which is signed in then; the link is
 	expect((await look(token)).status).toBe(404);
 });
 
-test("who is signed in accepts as who he is, and keeps his session", async () => {
+test("a signed-in account accepts and keeps its session", async () => {
 	const other = await api.project("Other");
 	const browser = await member(api, other, "owner", `member${++people}`);
 	const { token: session, accountId } = browser;
@@ -123,7 +123,7 @@ test("an invitation raises a member's role, and never lowers it", async () => {
 	expect(await roleAfter("owner")).toEqual(["owner"]);
 });
 
-test("what is missing or not acceptable is told, and costs nothing of the link", async () => {
+test("reports invalid fields without using up the link", async () => {
 	const token = await invite(api, project, "viewer");
 	const person = newPerson();
 	for (const [body, pointers] of [
@@ -141,7 +141,7 @@ test("what is missing or not acceptable is told, and costs nothing of the link",
 	expect((await accept(new Browser(api), { token, ...person })).status).toBe(200);
 });
 
-test("an address that has an account is not taken over: whoever has it signs in", async () => {
+test("an existing account isn't taken over", async () => {
 	const token = await invite(api, project, "viewer");
 	const taken = newPerson();
 	await accept(new Browser(api), { token: await invite(api, project, "viewer"), ...taken });
@@ -175,7 +175,7 @@ test("an invitation is revoked, by an owner of its own project", async () => {
 	expect(refused.json.detail).toMatch(/was accepted, revoked, or its week has passed/);
 });
 
-test("after a week an invitation is over", async () => {
+test("an invitation expires after a week", async () => {
 	const { json } = await create({ role: "viewer" });
 	clock.advance(WEEK_MS - 1);
 	expect((await look(tokenOf(json.url))).status).toBe(200);
@@ -186,7 +186,7 @@ test("after a week an invitation is over", async () => {
 	expect(await open()).toEqual([]);
 });
 
-test("of many who accept at once, one joins", async () => {
+test("only one of many concurrent acceptances succeeds", async () => {
 	const token = await invite(api, project, "viewer");
 	const tries = Array.from({ length: 4 }, () => accept(new Browser(api), { token, ...newPerson() }));
 	const statuses = (await Promise.all(tries)).map(({ status }) => status);
@@ -194,7 +194,7 @@ test("of many who accept at once, one joins", async () => {
 	expect((await owner.call("GET", `${project}/members`)).json.data).toHaveLength(2);
 });
 
-test("who tries too many wrong links has to wait, whichever way", async () => {
+test("too many wrong links from an address must wait", async () => {
 	const from = "192.0.2.50";
 	const guess = (i: number) =>
 		api.call("POST", "/v1/invitations/look", { key: null, from, body: { token: `guess-${i}` } });

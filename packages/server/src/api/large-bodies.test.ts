@@ -64,7 +64,7 @@ async function publishCounted(text: string) {
 }
 
 // A batch of 5.6 million empty objects took the event loop for seconds and 400 MB before it was refused.
-test("a batch of too many elements is refused without being parsed", async () => {
+test("refuses a batch with too many elements without parsing it", async () => {
 	for (const element of ["{}", "[]", "0", '"x"']) {
 		const count = Math.floor((REQUESTS.batchBytes - 20) / (element.length + 1));
 		const text = `{"events":[${`${element},`.repeat(count - 1)}${element}]}`;
@@ -84,7 +84,7 @@ test("a large batch is parsed in slices, and others run in between", async () =>
 	expect(most).toBeLessThan(2 * REQUESTS.sliceBytes);
 });
 
-test("a batch of which one element is not JSON is malformed, and nothing is written", async () => {
+test("refuses a batch if an element isn't JSON, and writes nothing", async () => {
 	project = await api.project();
 	const before = 0;
 	const event = '{"type":"delivery.success","data":{}}';
@@ -105,7 +105,7 @@ test("a batch of which one element is not JSON is malformed, and nothing is writ
 	expect(json.last_seq).toBe(before);
 });
 
-test("what is no batch may be no larger than an event, and a batch's frame is bounded", async () => {
+test("limits single events to the event size, and the frame of a batch", async () => {
 	const path = `${project}/events`;
 	const junk = `"${"x".repeat(REQUESTS.batchBytes / 2)}"`;
 	const single = await api.call("POST", path, { raw: `{"type":${junk},"data":{}}` });

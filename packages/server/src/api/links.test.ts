@@ -19,7 +19,7 @@ afterEach(() => api.close());
 
 const isSignedIn = async (browser: Browser) => (await browser.call("GET", "/v1/session")).status === 200;
 
-test("a link signs in once, within a quarter of an hour, and sets a new password without the old one", async () => {
+test("a link signs in once, within 15 minutes, and allows a new password without the old one", async () => {
 	const link = async (browser: Browser) => {
 		const { status, json } = await operator.call("POST", "/v1/sign-in-links", { body: { email: "ADA@example.com" } });
 		expect(status).toBe(201);
@@ -55,7 +55,7 @@ test("a link signs in once, within a quarter of an hour, and sets a new password
 	expect((await last()).status).toBe(200);
 });
 
-test("of many who use a link at once, one is signed in", async () => {
+test("only one of many concurrent uses of a link signs in", async () => {
 	const { json } = await api.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
 	const body = { token: json.url.split("#")[1] };
 	const uses = Array.from({ length: 5 }, () => new Browser(api).call("POST", "/v1/session", { body }));
@@ -63,7 +63,7 @@ test("of many who use a link at once, one is signed in", async () => {
 	expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401]);
 });
 
-test("there are no links for nobody, and none but the operator makes them", async () => {
+test("only the operator creates links, and only for existing accounts", async () => {
 	expect((await api.call("POST", "/v1/sign-in-links", { body: { email: "nobody@example.com" } })).status).toBe(404);
 	const refused = await ada.call("POST", "/v1/sign-in-links", { body: { email: EMAIL } });
 	expect(refused.status).toBe(403);

@@ -25,7 +25,7 @@ const setRole = (of: Browser, role: string, by = owner) => by.call("PATCH", path
 const remove = (who: Browser, by = owner) => by.call("DELETE", pathOf(who));
 const roles = async () => (await operator.call("GET", `${project}/members`)).json.data.map(({ role }) => role);
 
-test("members are listed with who they are, in pages", async () => {
+test("lists members with their accounts, in pages", async () => {
 	const { status, json } = await viewer.call("GET", `${project}/members`);
 	expect(status).toBe(200);
 	expect(json.data).toEqual(
@@ -46,7 +46,7 @@ test("members are listed with who they are, in pages", async () => {
 	expect(second.json.next_cursor).toBeNull();
 });
 
-test("a role holds from the next request on", async () => {
+test("a role applies from the next request on", async () => {
 	const publish = async () =>
 		(await viewer.call("POST", `${project}/events`, { body: { type: "delivery.success", data: {} } })).status;
 	expect(await publish()).toBe(403);
@@ -61,7 +61,7 @@ test("a role holds from the next request on", async () => {
 		expect((await owner.call("PATCH", pathOf(viewer), { body })).status).toBe(422);
 });
 
-test("who is removed sees nothing from the next request on, and keeps what else he has", async () => {
+test("a removed member loses access with the next request, but keeps other projects", async () => {
 	const other = await api.project("Other");
 	await viewer.call("POST", "/v1/invitations/accept", { body: { token: await invite(api, other, "developer") } });
 	expect((await remove(viewer)).status).toBe(204);
@@ -72,7 +72,7 @@ test("who is removed sees nothing from the next request on, and keeps what else 
 	expect((await setRole(viewer, "owner")).status).toBe(404);
 });
 
-test("everybody may leave; only an owner removes others", async () => {
+test("anyone may leave; only an owner removes others", async () => {
 	const developer = await member(api, project, "developer", `dev${people}`);
 	for (const by of [viewer, developer]) {
 		expect((await remove(owner, by)).status).toBe(403);
@@ -100,14 +100,14 @@ test("a project keeps its last owner", async () => {
 	expect((await remove(viewer, viewer)).status).toBe(409);
 });
 
-test("of two owners who leave at once, one stays", async () => {
+test("one of two owners who leave concurrently stays", async () => {
 	await setRole(viewer, "owner");
 	const statuses = (await Promise.all([remove(owner), remove(viewer, viewer)])).map(({ status }) => status);
 	expect(statuses.toSorted()).toEqual([204, 409]);
 	expect(await roles()).toEqual(["owner"]);
 });
 
-test("nobody else's members, and nobody who is none, are found", async () => {
+test("finds neither other projects' members nor non-members", async () => {
 	const stranger = await member(api, await api.project(), "owner", `stranger${people}`);
 	expect((await remove(stranger)).status).toBe(404);
 	expect((await setRole(stranger, "viewer")).status).toBe(404);
@@ -128,7 +128,7 @@ test("the operator is an owner everywhere without being a member", async () => {
 	expect((await operator.call("GET", "/v1/projects/proj_01kbjh6mrxe3q8z1v2t4w5y6a7/members")).status).toBe(404);
 });
 
-test("apps and the name are an owner's matter, and show at once", async () => {
+test("only owners change apps and the name, effective immediately", async () => {
 	expect((await owner.call("PATCH", project, { body: { name: "Shop" } })).json).toMatchObject({ name: "Shop" });
 	for (const body of [{}, { name: "" }, { name: "x", apps: [] }])
 		expect((await owner.call("PATCH", project, { body })).status).toBe(422);
@@ -139,7 +139,7 @@ test("apps and the name are an owner's matter, and show at once", async () => {
 	expect((await viewer.call("GET", `${project}/webhooks`)).status).toBe(200);
 });
 
-test("everybody lists his own projects in pages", async () => {
+test("lists an account's own projects in pages", async () => {
 	for (const name of ["B", "C", "D"]) {
 		const token = await invite(api, await api.project(name), "viewer");
 		await viewer.call("POST", "/v1/invitations/accept", { body: { token } });

@@ -15,7 +15,7 @@ function read(source: string): { drafts: EventDraft[]; batch: boolean } {
 }
 
 /** The parse and the slices must agree, or the data of one event would be sent as that of another. */
-test("the source of each event's data is the text of its own", async () => {
+test("each event's data keeps its own source text", async () => {
 	const member = fc.oneof(fc.constant("id"), fc.constant("data"), fc.constant("type"), fc.string());
 	const object = fc.dictionary(member, fc.jsonValue(), { maxKeys: 4 });
 	const space = fc.constantFrom("", " ", "\n\t ");
@@ -34,7 +34,7 @@ test("the source of each event's data is the text of its own", async () => {
 	);
 });
 
-test("whatever JSON comes, the answer is drafts or a problem", async () => {
+test("any JSON leads to drafts or a problem", async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (value) => {
 			const text = JSON.stringify(value);
@@ -47,12 +47,12 @@ test("whatever JSON comes, the answer is drafts or a problem", async () => {
 	);
 });
 
-test("of members with the same name the last counts, for the check as for the source", async () => {
+test("the last of duplicate members counts, for both the check and the source", async () => {
 	const text = '{"data":{"n":1},"type":"nope","type":"delivery.failed","data":{"n":2}}';
 	expect((await read(text)).drafts).toEqual([{ type: "delivery.failed", data: '{"n":2}' }]);
 });
 
-test("a fault in a later event of a batch is told with its place, beside those of the batch itself", () => {
+test("reports a fault in a later event of a batch with its pointer, along with the batch's own faults", () => {
 	const event = '{"type":"delivery.failed","data":{}}';
 	const problem = (source: string) => {
 		try {

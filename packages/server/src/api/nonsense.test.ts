@@ -190,7 +190,7 @@ function isJsonObject(buffer: Buffer): boolean {
 	}
 }
 
-test("nonsense of every kind is never a fault of ours, always a problem, and writes nothing", async () => {
+test("nonsense of every kind gets a problem, never a 5xx, and writes nothing", async () => {
 	const before = await stored();
 	const call = fc.record({
 		route: fc.nat(),

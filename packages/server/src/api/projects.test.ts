@@ -24,7 +24,7 @@ test("a project may be created without apps", async () => {
 	expect(json.apps).toEqual([]);
 });
 
-test("every fault of a body is told, each with its place", async () => {
+test("reports every fault of a body with its pointer", async () => {
 	const { status, json } = await api.call("POST", "/v1/projects", {
 		body: { name: "line\nbreak", apps: ["developer", "nope"], colour: "red", "a/b~c": 1 },
 	});
@@ -47,7 +47,7 @@ test.each([
 	["x", ""],
 	[null, ""],
 	[17, ""],
-])("a project cannot be %j", async (body, pointer) => {
+])("refuses the project %j", async (body, pointer) => {
 	const { status, json } = await api.call("POST", "/v1/projects", { body });
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
@@ -90,13 +90,13 @@ test.each([
 	["colour=red", "?colour"],
 	["__proto__=1", "?__proto__"],
 	["constructor=1", "?constructor"],
-])("the query %s is refused", async (query, pointer) => {
+])("refuses the query %s", async (query, pointer) => {
 	const { status, json } = await api.call("GET", `/v1/projects?${query}`);
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("the Developer app is installed and taken off; without it its routes answer 409 and publishing goes on", async () => {
+test("without the Developer app its routes return 409, and publishing continues", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	expect((await api.call("DELETE", `${project}/apps/developer`)).status).toBe(204);
@@ -126,7 +126,7 @@ test("the Developer app is installed and taken off; without it its routes answer
 	expect(api.receiver.requests).toHaveLength(1);
 });
 
-test("a project that is not there is 404 for every call", async () => {
+test("a missing project is 404 for every call", async () => {
 	const { json } = await api.call("POST", "/v1/projects", { body: { name: "Model" } });
 	const absent = `/v1/projects/${absentId(String(json.id))}`;
 	for (const [method, path] of [

@@ -40,7 +40,7 @@ async function replay(project: string, body: object) {
 const lastSent = (count: number) =>
 	api.receiver.requests.slice(-count).map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id);
 
-test("deliveries that are named are replayed, delivered ones too; those under way or gone are skipped", async () => {
+test("replays the given deliveries, including delivered ones, and skips those in flight or missing", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const webhook_id = idOf(webhook);
@@ -66,7 +66,7 @@ test("deliveries that are named are replayed, delivered ones too; those under wa
 	expect(await replay(project, { deliveries: deliveries.slice(0, 2) })).toEqual({ count: 0, skipped: 2 });
 });
 
-test("another project's deliveries are not there", async () => {
+test("another project's deliveries aren't found", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const [event_id] = await deliver(project, 500);
@@ -76,7 +76,7 @@ test("another project's deliveries are not there", async () => {
 	expect(await replay(other, { filter: { webhook_id: idOf(webhook) } })).toMatchObject({ count: 0, next_cursor: null });
 });
 
-test("a filter chooses by the newest attempt, as the list of attempts does", async () => {
+test("a filter matches the newest attempt, as in the list of attempts", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const events = await deliver(project, 500, 200, 500);
@@ -101,7 +101,7 @@ test("a filter chooses by the newest attempt, as the list of attempts does", asy
 	expect(await count({})).toBe(3);
 });
 
-test("what is counted only is not replayed", async () => {
+test("a dry run replays nothing", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project);
 	const [event] = await deliver(project, 500);
@@ -114,7 +114,7 @@ test("what is counted only is not replayed", async () => {
 	await more(1);
 });
 
-test("very many are replayed in steps, each delivery once, and what fails again meanwhile is left alone", async () => {
+test("replays many deliveries in steps, each once, and skips new failures", async () => {
 	const project = await api.project();
 	const webhook = await api.webhook(project, { url: "https://localhost:1/", max_in_flight: 10 });
 	const total = 1_150;
@@ -159,13 +159,13 @@ test.each([
 	[{ filter: {}, before: "x" }, "/before"],
 	[{ filter: {}, dry_run: 1 }, "/dry_run"],
 	[{ deliveries: [{ webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" }], dry_run: true }, "/dry_run"],
-])("nothing is replayed by %j", async (body, pointer) => {
+])("refuses to replay by %j", async (body, pointer) => {
 	const { status, json } = await api.call("POST", `${await api.project()}/replays`, { body });
 	expect(status).toBe(422);
 	expect(json.errors.map((error) => error.pointer)).toEqual([pointer]);
 });
 
-test("two hundred deliveries are named at most", async () => {
+test("accepts at most two hundred deliveries", async () => {
 	const project = await api.project();
 	const one = { webhook_id: "wh_01kbjh6mrxe3q8z1v2t4w5y6a7", event_id: "evt_1" };
 	const named = (length: number) => ({ deliveries: Array.from({ length }, () => one) });

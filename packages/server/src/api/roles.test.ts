@@ -188,7 +188,7 @@ async function listen(route: Route, who: string): Promise<{ verdict: Verdict; de
 	return { verdict: String(response.statusCode) as Verdict, detail };
 }
 
-test("the table names every route, and the rows say what it says", () => {
+test("the table covers every route, and matches the routes' definitions", () => {
 	const said = Object.fromEntries(
 		routes.map((route) => {
 			const { operationId, access, peopleOnly } = route;
@@ -211,7 +211,7 @@ describe.each([
 	"another project's key",
 	"nobody",
 ])("as %s", (who) => {
-	test("each route answers as the table says", async () => {
+	test("each route responds according to the table", async () => {
 		// Those that end the session come last.
 		const ends = ({ operationId }: Route) => Number(/^signOut/.test(operationId));
 		for (const route of routes.toSorted((one, other) => ends(one) - ends(other))) {
@@ -224,7 +224,7 @@ describe.each([
 	});
 });
 
-test("who may not is told in plain words what it takes, and where to get it", async () => {
+test("a refusal says which role is needed and where to get it", async () => {
 	const { viewer, developer } = people;
 	const said = async (browser: Browser | undefined, method: string, path: string) =>
 		(await browser?.call(method, project + path, { body: {} }))?.json.detail;
@@ -239,7 +239,7 @@ test("who may not is told in plain words what it takes, and where to get it", as
 	expect(json.detail).toMatch(/matter for people and the operator/);
 });
 
-test("a stranger cannot tell a project that is there from one that is not", async () => {
+test("an outsider can't tell whether a project exists", async () => {
 	const absent = `/v1/projects/proj_${ABSENT}`;
 	for (const route of routes.filter(({ path }) => path.includes("{project_id}"))) {
 		const there = urlOf(route);
@@ -253,7 +253,7 @@ test("a stranger cannot tell a project that is there from one that is not", asyn
 	}
 });
 
-test("a viewer reads everything that there is, and no secret", async () => {
+test("a viewer can read everything except secrets", async () => {
 	const viewer = people.viewer!;
 	// None is missing: "undefined" would be found nowhere.
 	for (const secret of secrets) expect(secret).toMatch(/^(?!undefined).{10}/);

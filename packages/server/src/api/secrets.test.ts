@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test("secrets and keys are nowhere but in the one answer that shows them", async () => {
+test("secrets and keys appear only in the response that shows them", async () => {
 	const project = await api.project();
 	const body = { url: api.receiver.url(), events: ["delivery.success"] };
 	const webhook = (await api.call("POST", `${project}/webhooks`, { body })).json;

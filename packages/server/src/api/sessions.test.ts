@@ -22,7 +22,7 @@ afterEach(() => api.close());
 
 const isSignedIn = async (browser: Browser) => (await browser.call("GET", "/v1/session")).status === 200;
 
-test("signing in answers who it is and what he may do, and the cookie is enough from then on", async () => {
+test("signing in returns the account and its roles, and then the cookie is enough", async () => {
 	const browser = new Browser(api);
 	const { status, json } = await browser.signIn(" ADA@example.com");
 	expect(status).toBe(200);
@@ -48,7 +48,7 @@ test("a session says how this service retries", async () => {
 	}
 });
 
-test("an unknown address and a wrong password are answered alike", async () => {
+test("an unknown address and a wrong password get the same response", async () => {
 	const answers = [];
 	for (const [email, password] of [
 		[EMAIL, "wrong password"],
@@ -67,13 +67,13 @@ test("an unknown address and a wrong password are answered alike", async () => {
 	expect(answers[0]!.json.detail).toBe("The e-mail address or the password is wrong.");
 });
 
-test("it takes an address and a password, or a token", async () => {
+test("signing in takes an address and a password, or a token", async () => {
 	const both = { email: EMAIL, password: PASSWORD, token: "x" };
 	for (const body of [{}, { email: EMAIL }, both, { token: "" }, { token: 1 }, { email: [EMAIL], password: PASSWORD }])
 		expect((await new Browser(api).call("POST", "/v1/session", { body })).status, JSON.stringify(body)).toBe(422);
 });
 
-test("too many wrong passwords close an account for a while, from wherever they come, and known or not", async () => {
+test("too many wrong passwords lock an account for a while, whether it exists or not", async () => {
 	for (const email of [EMAIL, "nobody@example.com"]) {
 		for (let i = 0; i < SIGN_IN.wrongForAccount; i++)
 			expect((await new Browser(api, { from: `192.0.2.${i}` }).signIn(email, "wrong password")).status).toBe(401);
@@ -87,7 +87,7 @@ test("too many wrong passwords close an account for a while, from wherever they 
 	expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
 });
 
-test("tries at once are no way around the limit", async () => {
+test("concurrent tries don't bypass the limit", async () => {
 	const tries = Array.from({ length: SIGN_IN.wrongForAccount + 5 }, () =>
 		new Browser(api).signIn(EMAIL, "wrong password"),
 	);
@@ -96,14 +96,14 @@ test("tries at once are no way around the limit", async () => {
 	expect(statuses.filter((status) => status === 429)).toHaveLength(5);
 });
 
-test("who signs in is not held up by his own wrong tries before, nor by his right ones", async () => {
+test("earlier tries don't delay a successful sign-in", async () => {
 	for (let round = 0; round < 3; round++) {
 		for (let i = 1; i < SIGN_IN.wrongForAccount; i++) await new Browser(api).signIn(EMAIL, "wrong password");
 		expect((await new Browser(api).signIn(EMAIL)).status).toBe(200);
 	}
 });
 
-test("too many wrong tries from one address close it for a while, whomever they are for", async () => {
+test("too many wrong tries from an address block it for a while", async () => {
 	const token = (i: number) =>
 		new Browser(api, { from: "192.0.2.7" }).call("POST", "/v1/session", { body: { token: `${i}` } });
 	for (let i = 0; i < SIGN_IN.wrongFromAddress; i++) expect((await token(i)).status).toBe(401);
@@ -138,7 +138,7 @@ test("neither tokens nor passwords are stored, logged or shown", async () => {
 	expect(stored.includes(String(ada.csrfToken))).toBe(false);
 });
 
-test("one's sessions are listed, newest first, and ended one by one", async () => {
+test("lists an account's sessions, newest first, and ends them one by one", async () => {
 	clock.advance(1_000);
 	const phone = new Browser(api, { from: "192.0.2.1", userAgent: "Phone" });
 	await phone.signIn(EMAIL);
@@ -175,7 +175,7 @@ test("one's sessions are listed, newest first, and ended one by one", async () =
 	expect((await ada.call("GET", "/v1/account/sessions")).json.data).toHaveLength(1);
 });
 
-test("what a browser calls itself is kept in part, and as text", async () => {
+test("stores part of the user agent, as text", async () => {
 	const odd = new Browser(api, { userAgent: `\u00ff${"x".repeat(1_000)}` });
 	await odd.signIn(EMAIL);
 	const silent = new Browser(api);
@@ -188,7 +188,7 @@ test("what a browser calls itself is kept in part, and as text", async () => {
 	expect(names).toEqual(["", `\u00ff${"x".repeat(299)}`, "Test browser"]);
 });
 
-test("signing out ends this session, and everywhere all of one's own", async () => {
+test("signing out ends this session; everywhere, all of the account's", async () => {
 	const phone = new Browser(api);
 	await phone.signIn(EMAIL);
 	const stolen = phone.cookie;
@@ -222,7 +222,7 @@ test("a session ends thirty days after it was last used", async () => {
 	expect(await isSignedIn(ada)).toBe(false);
 });
 
-test("a new password ends the other sessions, takes the old one, and follows the rules", async () => {
+test("a new password ends other sessions, needs the old one, and follows the rules", async () => {
 	const phone = new Browser(api);
 	await phone.signIn(EMAIL);
 	const change = (body: object) => ada.call("POST", "/v1/account/password", { body });
@@ -244,7 +244,7 @@ test("a new password ends the other sessions, takes the old one, and follows the
 	expect((await phone.signIn(EMAIL, "a new password")).status).toBe(200);
 });
 
-test("whoever finds a browser signed in cannot try passwords without end, nor all at once", async () => {
+test("limits password tries from a signed-in browser", async () => {
 	const body = { current: "wrong password", password: "a new password" };
 	const change = () => ada.call("POST", "/v1/account/password", { body });
 	const statuses = (await Promise.all(Array.from({ length: SIGN_IN.wrongForAccount + 2 }, change))).map(
@@ -256,7 +256,7 @@ test("whoever finds a browser signed in cannot try passwords without end, nor al
 	expect(refused.headers["retry-after"]).toBe("900");
 });
 
-test("a name is changed, with its rules, and shows wherever it stands", async () => {
+test("a changed name appears everywhere", async () => {
 	const renamed = await ada.call("PATCH", "/v1/account", { body: { name: "Ada L." } });
 	expect(renamed.status).toBe(200);
 	expect(renamed.json.name).toBe("Ada L.");

@@ -21,7 +21,7 @@ const newToken = async (): Promise<string> => String(await api.parts.people.crea
 const setUp = (body: object, from = "192.0.2.1") => api.call("POST", "/v1/setup", { key: null, body, from });
 const needed = async () => (await api.call("GET", "/v1/setup", { key: null })).json;
 
-test("whoever has the link makes the operator's account, once, and is signed in", async () => {
+test("the setup link creates the operator's account once, and signs in", async () => {
 	expect(await needed()).toEqual({ needed: true });
 	const project = await api.project("Store");
 	const token = await newToken();
@@ -51,7 +51,7 @@ test("whoever has the link makes the operator's account, once, and is signed in"
 	expect(again.headers["set-cookie"]).toBeUndefined();
 });
 
-test("of many who come with the link at once, one makes the account", async () => {
+test("only one of many concurrent uses of the setup link succeeds", async () => {
 	const token = await newToken();
 	const people = ["a", "b", "c", "d"].map((name) => ({ token, ...PERSON, email: `${name}@example.com` }));
 	const statuses = (await Promise.all(people.map((person) => setUp(person)))).map(({ status }) => status);
@@ -59,7 +59,7 @@ test("of many who come with the link at once, one makes the account", async () =
 });
 
 // Two nodes that started at once printed a link each, and one of them was good for nothing.
-test("every link that was printed at about the same time holds, for one account between them", async () => {
+test("all setup links printed at about the same time work, for one account", async () => {
 	const tokens = await Promise.all([newToken(), newToken(), newToken()]);
 	const [first, second, third] = tokens.map((token, i) => ({ token, ...PERSON, email: `${i}@example.com` }));
 	expect((await setUp(second!)).status).toBe(201);
@@ -83,7 +83,7 @@ test("a wrong token, one that was replaced, and one that is a week old are 403",
 });
 
 // Anybody could have the machine hash passwords, tens of milliseconds and 19 MB each, until an account was made.
-test("who has no link has no password hashed", async () => {
+test("hashes no password without a valid link", async () => {
 	const hash = vi.spyOn(Passwords.prototype, "hash");
 	try {
 		const token = await newToken();
@@ -116,7 +116,7 @@ const FAULTS = [
 	[{ operator: true }, "/operator"],
 ] as const;
 
-test("what is not acceptable is told by field, and costs nothing of the link", async () => {
+test("reports faults by field without using up the link", async () => {
 	const token = await newToken();
 	for (const [fields, pointer] of FAULTS) {
 		const { status, json } = await setUp({ token, ...PERSON, ...fields });
@@ -130,12 +130,12 @@ test.each([
 	["ten characters", "0123456789"],
 	["two hundred characters", "x".repeat(200)],
 	["ten characters of two units each", "🎺".repeat(10)],
-])("a password of %s will do", async (_, password) => {
+])("accepts a password of %s", async (_, password) => {
 	expect((await setUp({ token: await newToken(), ...PERSON, password })).status).toBe(201);
 	expect((await new Browser(api).signIn("owner@example.com", password)).status).toBe(200);
 });
 
-test("who tries too many wrong tokens has to wait; others need not", async () => {
+test("too many wrong tokens from an address must wait; others aren't affected", async () => {
 	const token = await newToken();
 	const guess = (i: number) => setUp({ token: `guess-${i}`, ...PERSON });
 	const statuses = new Set<number>();

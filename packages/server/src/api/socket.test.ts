@@ -50,7 +50,7 @@ async function say(bytes: string | Uint8Array): Promise<string> {
 
 const authorization = `Authorization: Bearer ${OPERATOR_KEY}`;
 
-test("bytes that are no request get a problem, too", async () => {
+test("bytes that aren't a request get a problem", async () => {
 	for (const [bytes, status] of [
 		["nonsense\r\n\r\n", 400],
 		["GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n", 400],
@@ -65,7 +65,7 @@ test("bytes that are no request get a problem, too", async () => {
 	}
 });
 
-test("a body that is too large is refused before it has come", async () => {
+test("refuses a body that is too large before it arrives", async () => {
 	const answer = await say(
 		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n`,
 	);
@@ -73,7 +73,7 @@ test("a body that is too large is refused before it has come", async () => {
 	expect(answer).toContain('"type":"/problems/too-large"');
 });
 
-test("a body of unknown length is bounded as it comes", async () => {
+test("limits a body of unknown length while it arrives", async () => {
 	const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
 	const answer = await say(
 		`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(8)}0\r\n\r\n`,
@@ -82,7 +82,7 @@ test("a body of unknown length is bounded as it comes", async () => {
 });
 
 // Two megabytes of chunks of one byte, in one packet, kept everybody waiting for half a second.
-test("a body that comes in too many small chunks is refused", async () => {
+test("refuses a body in too many small chunks", async () => {
 	const inChunks = (chunk: string, count: number): Promise<string> =>
 		say(
 			`POST /v1/projects HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count)}0\r\n\r\n`,
@@ -97,14 +97,14 @@ test("a body that comes in too many small chunks is refused", async () => {
 	for (const answer of [asManyAsFit, larger]) expect(answer).toContain("The body is not valid JSON");
 });
 
-test("the key counts before a large body is waited for", async () => {
+test("checks the key before waiting for a large body", async () => {
 	const answer = await say(
 		"POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n",
 	);
 	expect(answer).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test("a body that breaks off writes nothing and is no fault of ours", async () => {
+test("a truncated body writes nothing and is no server error", async () => {
 	const project = await api.project();
 	const socket = connect(port, "127.0.0.1");
 	const closed = once(socket, "close");
@@ -118,7 +118,7 @@ test("a body that breaks off writes nothing and is no fault of ours", async () =
 	expect(api.logs.filter((line) => line.includes('"error"'))).toEqual([]);
 });
 
-test("closing finishes what is under way, says that the connection ends, and takes nothing new", async () => {
+test("closing finishes requests in progress, closes connections, and accepts no new ones", async () => {
 	const project = await api.project();
 	const agent = new Agent({ keepAlive: true });
 	const body = JSON.stringify({ type: "delivery.success", data: {} });
@@ -160,7 +160,7 @@ test("closing finishes what is under way, says that the connection ends, and tak
 	expect(log).toHaveLength(1);
 });
 
-test("HEAD answers as GET does, without the body", async () => {
+test("HEAD returns the same as GET, without the body", async () => {
 	const answer = await say("HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 	expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
 	expect(answer).toMatch(/content-length: 15\r\n/i);

@@ -16,7 +16,7 @@ const sample = async (from: TestApi, name: string): Promise<string | undefined> 
 		.find((line) => line.startsWith(`${name} `))
 		?.split(" ")[1];
 
-test("what is counted and what waits is told to Prometheus, naming no one", async () => {
+test("exposes counters and backlogs to Prometheus without names", async () => {
 	const project = await api.project("Counted");
 	const webhook = await api.webhook(project);
 	await api.publish(project);
@@ -44,7 +44,7 @@ test("what is counted and what waits is told to Prometheus, naming no one", asyn
 		expect(text).not.toContain(name);
 });
 
-test("paths and methods that no one expects share one label", async () => {
+test("unexpected paths and methods share one label", async () => {
 	for (let i = 0; i < 20; i++) await api.call("GET", `/nowhere/${i}`);
 	await api.call("PROPFIND", "/nowhere");
 	const { text } = await api.call("GET", "/metrics");
@@ -52,7 +52,7 @@ test("paths and methods that no one expects share one label", async () => {
 	expect(text).not.toContain("PROPFIND");
 });
 
-test("it is not ready when storage does not answer, and alive all the same", async () => {
+test("is not ready but alive if storage doesn't respond", async () => {
 	let lost = false;
 	let ready = true;
 	let current: Shortage | null = null;
@@ -109,7 +109,7 @@ test("it is not ready when storage does not answer, and alive all the same", asy
 	}
 });
 
-test("a fault of ours is told as such, without its insides, and logged", async () => {
+test("reports and logs a server error without its details", async () => {
 	const broken = await TestApi.start({
 		parts: ({ engine }) => ({
 			engine: {
@@ -131,7 +131,7 @@ test("a fault of ours is told as such, without its insides, and logged", async (
 	}
 });
 
-test("an answer carries the request's id, ours where none or an odd one came", async () => {
+test("responses have the request's id, or a new one", async () => {
 	const given = await api.call("GET", "/healthz", { headers: { "x-request-id": "abc-123" } });
 	expect(given.headers["x-request-id"]).toBe("abc-123");
 	for (const odd of ["", "a b", "x".repeat(101), "é"]) {
@@ -140,7 +140,7 @@ test("an answer carries the request's id, ours where none or an odd one came", a
 	}
 });
 
-test("answers are not kept, framed or sniffed, and no other origin may read them", async () => {
+test("responses can't be cached, framed, sniffed, or read by other origins", async () => {
 	for (const path of ["/healthz", "/nowhere", "/v1/projects"]) {
 		const { headers } = await api.call("GET", path, { headers: { origin: "https://evil.example" } });
 		expect(headers["cache-control"]).toBe("no-store");
@@ -172,7 +172,7 @@ test.each([
 	expect(headers["x-request-id"]).toBeDefined();
 });
 
-test("the page for operators names every budget that metrics show", async () => {
+test("the operators' page names every budget in the metrics", async () => {
 	const { text } = await api.call("GET", "/metrics");
 	const ofApi = [...text.matchAll(/posthorn_budget_limit\{budget="(\w+)"\}/g)].map(([, name]) => name!);
 	const names = [...new Set([...ofApi, ...api.engine.budgets.map(({ name }) => name)])];

@@ -57,7 +57,7 @@ function fill(path: string, projectId: string): string {
 		.replace("{key_id}", keyId!);
 }
 
-test("every route answers another project's key as if there were no such project, and changes nothing", async () => {
+test("every route returns 404 to another project's key, and changes nothing", async () => {
 	expect(operations.length).toBeGreaterThan(15);
 	const before = api.storedRows();
 	const absent = absentId(idOf(victim));
@@ -73,7 +73,7 @@ test("every route answers another project's key as if there were no such project
 	expect(api.storedRows()).toEqual(before);
 });
 
-test("what belongs to another project is not found under one's own either", async () => {
+test("other projects' resources aren't found under one's own project", async () => {
 	const mine = await api.project("Mine");
 	const myKey = await api.keyOf(mine);
 	const singles = operations.filter(({ path }) => /\{(webhook|attempt|event|key)_id\}/.test(path));
@@ -89,7 +89,7 @@ test("what belongs to another project is not found under one's own either", asyn
 	expect((await api.call("GET", `${mine}/attempts?cursor=${cursor}`, { key: myKey })).json.data).toEqual([]);
 });
 
-test("a project's own key does all that belongs to the project", async () => {
+test("a project's key can do everything in its project", async () => {
 	const mine = await api.project("Own");
 	const myKey = await api.keyOf(mine);
 	const call = (method: string, path: string, body?: unknown) => api.call(method, mine + path, { key: myKey, body });

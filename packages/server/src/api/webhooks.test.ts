@@ -17,7 +17,7 @@ async function freshProject(): Promise<string> {
 
 const valid = { url: "https://example.com/hook", events: ["purchase.completed"] };
 
-test("the catalogue tells every type with its schema and sample", async () => {
+test("the catalogue lists every type with its schema and sample", async () => {
 	const { status, json } = await api.call("GET", "/v1/event-types");
 	expect(status).toBe(200);
 	const entries = json as unknown as { type: string }[];
@@ -44,13 +44,13 @@ test("a webhook is created with its secret, and found again without", async () =
 	expect((await api.call("GET", `${project}/webhooks`)).json).toEqual({ data: [webhook], next_cursor: null });
 });
 
-test("what is not said has its default", async () => {
+test("omitted fields have their defaults", async () => {
 	await freshProject();
 	const { json } = await api.call("POST", `${project}/webhooks`, { body: valid });
 	expect(json).toMatchObject({ description: "", max_in_flight: 1, status: "active" });
 });
 
-test("all types may be selected, and are told in the order of the catalogue", async () => {
+test("all types can be selected, and are listed in catalogue order", async () => {
 	await freshProject();
 	const events = EVENT_TYPES.map(({ type }) => type);
 	const { json } = await api.call("POST", `${project}/webhooks`, { body: { ...valid, events: events.toReversed() } });
@@ -94,7 +94,7 @@ test.each([
 	[{ max_in_flight: 1e300 }, "/max_in_flight"],
 	[{ status: "paused" }, "/status"],
 	[{ secret: "mine" }, "/secret"],
-])("a webhook cannot have %j", async (fields, pointer) => {
+])("refuses a webhook with %j", async (fields, pointer) => {
 	await freshProject();
 	const { status, json } = await api.call("POST", `${project}/webhooks`, { body: { ...valid, ...fields } });
 	expect(status).toBe(422);
@@ -102,7 +102,7 @@ test.each([
 	expect((await api.call("GET", `${project}/webhooks`)).json.data).toEqual([]);
 });
 
-test("faults that a schema finds and those that it cannot are told together", async () => {
+test("reports faults from the schema and from the rules together", async () => {
 	await freshProject();
 	const { json } = await api.call("POST", `${project}/webhooks`, {
 		body: { url: "http://example.com", description: "a\u0007b", events: ["nope"], max_in_flight: 0, more: 1 },
@@ -117,7 +117,7 @@ test("faults that a schema finds and those that it cannot are told together", as
 	expect(json.errors.find(({ pointer }) => String(pointer) === "/url")?.detail).toMatch(/https:\/\//);
 });
 
-test("a project has only so many webhooks", async () => {
+test("limits a project's webhooks", async () => {
 	await freshProject();
 	for (let i = 0; i < 3; i++) expect((await api.call("POST", `${project}/webhooks`, { body: valid })).status).toBe(201);
 	const refused = await api.call("POST", `${project}/webhooks`, { body: valid });
@@ -171,7 +171,7 @@ test.each([
 	[{ url: "http://example.com" }, "/url"],
 	[{ events: [] }, "/events"],
 	[{ id: "wh_1" }, "/id"],
-])("a webhook cannot be changed to %j", async (body, pointer) => {
+])("refuses to change a webhook to %j", async (body, pointer) => {
 	await freshProject();
 	const webhook = await api.webhook(project);
 	const before = await api.call("GET", webhook);
@@ -181,7 +181,7 @@ test.each([
 	expect((await api.call("GET", webhook)).json).toEqual(before.json);
 });
 
-test("a deleted webhook is gone for every call", async () => {
+test("a deleted webhook is 404 for every call", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project);
 	expect((await api.call("DELETE", webhook)).status).toBe(204);
@@ -199,7 +199,7 @@ test("a deleted webhook is gone for every call", async () => {
 	expect((await api.call("GET", `${project}/webhooks`)).json.data).toEqual([]);
 });
 
-test("the secret that was shown signs, and after a rotation only the new one does", async () => {
+test("the secret that was shown signs; after a rotation, only the new one", async () => {
 	await freshProject();
 	const body = { url: api.receiver.url(), events: ["delivery.success"] };
 	const created = await api.call("POST", `${project}/webhooks`, { body });
@@ -250,7 +250,7 @@ test("a test event goes to its webhook alone; one of a type that it is not subsc
 	expect((await api.call("POST", `${webhook}/test`, { body: { type: "chargeback.created" } })).status).toBe(409);
 });
 
-test("what waits for a paused webhook is told, and can be left out", async () => {
+test("reports a paused webhook's backlog, which can be skipped", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project);
 	await api.call("PATCH", webhook, { body: { status: "paused" } });

@@ -15,7 +15,7 @@ function fail(name: string, times: number): void {
 	for (let i = 0; i < times; i++) throttle.failed(name);
 }
 
-test("so many failures are free, each name for itself", () => {
+test("allows a number of failures per name", () => {
 	fail("a", 2);
 	expect(throttle.wait("a")).toBeNull();
 	fail("a", 1);
@@ -23,7 +23,7 @@ test("so many failures are free, each name for itself", () => {
 	expect(throttle.wait("b")).toBeNull();
 });
 
-test("the wait ends with the window, which begins with the first failure and is not prolonged by others", () => {
+test("the wait ends with the window, which starts with the first failure and isn't extended", () => {
 	fail("a", 1);
 	clock.advance(30_000);
 	fail("a", 5);
@@ -38,7 +38,7 @@ test("the wait ends with the window, which begins with the first failure and is 
 	expect(throttle.wait("a")).toBeNull();
 });
 
-test("what was no failure is taken back, and a name is forgotten", () => {
+test("failures can be taken back, and names cleared", () => {
 	fail("a", 3);
 	throttle.takeBack("a");
 	expect(throttle.wait("a")).toBeNull();
@@ -50,7 +50,7 @@ test("what was no failure is taken back, and a name is forgotten", () => {
 	expect(throttle.wait("a")).toBeNull();
 });
 
-test("taking back after the window, or what never failed, gives no credit", () => {
+test("taking back too much gives no credit", () => {
 	fail("a", 1);
 	clock.advance(WINDOW_MS);
 	throttle.takeBack("a");
@@ -61,7 +61,7 @@ test("taking back after the window, or what never failed, gives no credit", () =
 	}
 });
 
-test("very many names are not kept for ever: the earliest goes first", () => {
+test("limits the number of names, and drops the oldest first", () => {
 	fail("first", 3);
 	fail("second", 3);
 	for (let i = 0; i < 9_999; i++) fail(`other ${i}`, 1);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { configurationPage } from "./settings.ts";
 
-test("the documentation's page of settings is what the table says (npm run docs writes it)", () => {
+test("the settings page matches the table (npm run docs writes it)", () => {
 	const page = new URL("../../../../docs/operations/configuration.md", import.meta.url);
 	expect(readFileSync(page, "utf8")).toBe(configurationPage());
 });

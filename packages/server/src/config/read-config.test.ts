@@ -72,7 +72,7 @@ const WRONG: Record<string, readonly string[]> = {
 	POSTHORN_LOG_LEVEL: ["loud"],
 };
 
-test("each wrong value gives one line that names the variable and says what it must be", () => {
+test("each wrong value gives one line with the variable and what it must be", () => {
 	for (const [name, values] of Object.entries(WRONG))
 		for (const value of values) {
 			const faults = faultsOf({ [name]: value });
@@ -81,7 +81,7 @@ test("each wrong value gives one line that names the variable and says what it m
 		}
 });
 
-test("all faults are told at once; a variable that does not exist is one, with the nearest that does", () => {
+test("reports all faults together, including unknown variables with the closest match", () => {
 	const faults = faultsOf({
 		POSTHORN_PORT: "x",
 		POSTHORN_BRAND: "",
@@ -101,7 +101,7 @@ test("a flag wins over its variable, and its faults name the flag", () => {
 	});
 });
 
-test("PostgreSQL wants a seal key, and secrets are never quoted", () => {
+test("PostgreSQL needs a seal key, and secrets are never quoted", () => {
 	expect(faultsOf({ POSTHORN_DATABASE_URL: "postgres://u:hunter2@h/d" })).toEqual([
 		expect.stringContaining("POSTHORN_SEAL_KEY"),
 	]);
@@ -114,14 +114,14 @@ test("PostgreSQL wants a seal key, and secrets are never quoted", () => {
 	expect(faults.join()).not.toContain("hunter2");
 });
 
-test("a database URL may name several servers, and which of them is meant", () => {
+test("a database URL may name several servers and a target", () => {
 	for (const url of ["postgres://u@a:5432,b:5433/d", "postgresql://a,[::1]/d?target_session_attrs=read-write"]) {
 		const env = { POSTHORN_DATABASE_URL: url, POSTHORN_SEAL_KEY: Buffer.alloc(32).toString("base64") };
 		expect(readConfig({ env })).toMatchObject({ ok: true, config: { database: { engine: "postgres", url } } });
 	}
 });
 
-test("seconds are read to the nearest millisecond", () => {
+test("reads seconds to the nearest millisecond", () => {
 	// 1.005 * 1000 is a little less than 1005.
 	for (const [text, ms] of [
 		["1.005", 1_005],
@@ -132,7 +132,7 @@ test("seconds are read to the nearest millisecond", () => {
 		});
 });
 
-test("addresses stand for themselves, delays may be fractions, and ranges are kept", () => {
+test("accepts single addresses, fractional delays, and ranges", () => {
 	const env = {
 		POSTHORN_EGRESS_ALLOW: "10.0.0.0/8, ::1,127.0.0.1",
 		POSTHORN_RETRY_DELAYS: "0.05,1",
@@ -149,7 +149,7 @@ test("addresses stand for themselves, delays may be fractions, and ranges are ke
 	});
 });
 
-test("whatever is set, reading never throws, and every fault names a variable or a flag", () => {
+test("reading never throws, and every fault names a variable or a flag", () => {
 	const settings = Object.entries(SETTINGS);
 	const names = settings.flatMap(([, setting]) => [variableOf(setting), flagOf(setting)]);
 	const some = fc.dictionary(
@@ -170,7 +170,7 @@ test("whatever is set, reading never throws, and every fault names a variable or
 	);
 });
 
-test("a seal key is made once, private, and read again; one that others may read or that is damaged is refused", () => {
+test("creates a private seal key once, and refuses a readable or damaged one", () => {
 	const file = join(folder, "new", "posthorn.sealkey");
 	const made = readOrMakeSealKey(file, join(folder, "new", "posthorn.db"));
 	expect(made.made).toBe(true);
@@ -185,7 +185,7 @@ test("a seal key is made once, private, and read again; one that others may read
 });
 
 // A new key beside an old database would leave every webhook without a secret that can be opened.
-test("no new seal key is made for a database that is there already", () => {
+test("creates no new seal key for an existing database", () => {
 	const database = join(folder, "old.db");
 	writeFileSync(database, "rows");
 	expect(() => readOrMakeSealKey(join(folder, "lost.sealkey"), database)).toThrow("put your copy of the key back");

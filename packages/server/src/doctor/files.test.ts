@@ -6,7 +6,7 @@ import { examineFiles } from "./local.ts";
 
 const ENOUGH = 18_560;
 
-test("the limit on open files is worth a look as soon as it costs receivers anything", () => {
+test("warns about the limit on open files once it affects receivers", () => {
 	const ofReceivers = (limit: number): number => divideDescriptors(limit).sends + divideDescriptors(limit).idle;
 	expect(ofReceivers(ENOUGH)).toBe(SENDS.inFlight + SENDS.idleConnections);
 	expect(ofReceivers(ENOUGH - 2)).toBeLessThan(SENDS.inFlight + SENDS.idleConnections);
@@ -23,7 +23,7 @@ test("the limit on open files is worth a look as soon as it costs receivers anyt
 	expect(page).toContain(`A limit of ${ENOUGH.toLocaleString("en-US")} or more allows`);
 });
 
-test("a limit that is assumed is no advice to raise it", () => {
+test("doesn't advise raising an assumed limit", () => {
 	expect(examineFiles(1_024, "darwin")).toMatchObject({
 		state: "ok",
 		text: expect.stringMatching(/^Taken to be 1,024/),

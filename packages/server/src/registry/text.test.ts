@@ -5,18 +5,18 @@ import { textFaults } from "./text.ts";
 const limits = { min: 1, max: 10 };
 const details = (text: string) => textFaults(text, "/name", limits).map(({ detail }) => detail);
 
-test("text within its bounds is fine, whatever the language", () => {
+test("accepts text within its bounds in any language", () => {
 	for (const text of ["a", "äöü", "日本語", "🎺".repeat(10), " x "]) expect(details(text)).toEqual([]);
 });
 
-test("every fault is told", () => {
+test("reports every fault", () => {
 	expect(details("")).toEqual(["must not be empty"]);
 	expect(details("x".repeat(11))).toEqual(["must have at most 10 characters"]);
 	expect(details(`\u0000\ud800${"x".repeat(20)}`)).toHaveLength(3);
 	for (const control of ["\u0000", "\n", "\r", "\t", "\u007f", "\u0085"]) expect(details(control)).toHaveLength(1);
 });
 
-test("what is let through is well-formed, printable, and no longer than it may be", () => {
+test("accepted text is well-formed, printable, and within the limit", () => {
 	fc.assert(
 		fc.property(fc.string({ unit: "binary", maxLength: 30 }), (text) => {
 			if (details(text).length > 0) return;

@@ -26,13 +26,13 @@ for (const [kind, character] of [
 		expect(read.map(({ value }) => value)).toEqual(sources.map((source) => JSON.parse(source)));
 	});
 
-test("elements are read in any order", () => {
+test("reads elements in any order", () => {
 	const body = { events: sizes.map((size) => ["a".repeat(size)]) };
 	const list = (parseBody(Buffer.from(JSON.stringify(body)), LIST).value as { events: JsonList }).events;
 	for (const index of [10, 0, 5, 9, 5, 1]) expect(list.read(index).value).toEqual(body.events[index]);
 });
 
-test("an element that is not JSON is named, however many were read with it", () => {
+test("names the element that isn't JSON", () => {
 	for (const broken of ["{]", "nul", "", '{"a":1 "b":2}', '"\u0001"'])
 		for (const at of [0, 1, 99]) {
 			const elements = Array.from({ length: 100 }, (_, i) => (i === at ? broken : "{}"));
@@ -50,7 +50,7 @@ test("an empty element next to a large one is not JSON", () => {
 		expect(() => readAll(`{"events":[${list}]}`)).toThrow(`in element ${at} of "events"`);
 });
 
-test("a list that is not JSON is not parsed over and over", () => {
+test("parses an invalid list only once", () => {
 	const elements = [...Array.from({ length: 999 }, () => "[1]"), "{]"];
 	const body = `{"events":[${elements.join(",")}]}`;
 	const list = (parseBody(Buffer.from(body), LIST).value as { events: JsonList }).events;

@@ -27,7 +27,7 @@ function marked(value: unknown, pick: (count: number) => number): unknown {
 	return copy;
 }
 
-test("leads to the value that begins at the byte", () => {
+test("finds the value that starts at a byte", () => {
 	const name = fc.oneof(fc.string({ maxLength: 10 }), fc.constantFrom("a/b", "~", '"', "\\", "é", "{["));
 	const json = fc.letrec((tie) => ({
 		value: fc.oneof(
@@ -49,7 +49,7 @@ test("leads to the value that begins at the byte", () => {
 	);
 });
 
-test("a batch that nests too deep is told where", () => {
+test("says where a batch nests too deeply", () => {
 	const deep = "[".repeat(REQUESTS.nesting) + "]".repeat(REQUESTS.nesting);
 	const body = `{"events": [{"type": "a", "data": {}}, {"type": "b", "data": {"x/y": ${deep}}}]}`;
 	const list = { member: "events", items: 10, itemBytes: 10_000 };

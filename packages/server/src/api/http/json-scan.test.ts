@@ -35,7 +35,7 @@ const { value: anyJson } = fc.letrec<{ value: unknown }>((tie) => ({
 const batch = fc.record({ events: fc.array(anyJson, { maxLength: 40, size: "max" }) });
 const spaced = fc.tuple(fc.oneof(anyJson, batch), fc.constantFrom("", " ", "\n\t", "\r\n  "));
 
-test("agrees with JSON.parse about depth, elements and where they are", () => {
+test("agrees with JSON.parse about depth, elements and their positions", () => {
 	fc.assert(
 		fc.property(spaced, fc.boolean(), ([value, space], escaped) => {
 			const plain = `${space}${JSON.stringify(value, null, space)}${space}`;
@@ -62,7 +62,7 @@ test("agrees with JSON.parse about depth, elements and where they are", () => {
 	);
 });
 
-test("the whole is valid JSON if and only if each element is, and what is around them", () => {
+test("a document is valid JSON if and only if its elements and the rest are", () => {
 	const broken = fc.tuple(spaced, fc.nat(), fc.nat(6), fc.string({ maxLength: 2 }));
 	const isJson = (text: string): boolean => {
 		try {
@@ -101,7 +101,7 @@ test("the whole is valid JSON if and only if each element is, and what is around
 	);
 });
 
-test("says something of any bytes, and reads none more than three times", () => {
+test("handles any bytes, and reads each at most three times", () => {
 	const noise = fc.array(fc.oneof(fc.constantFrom(...Buffer.from('[]{},:"\\ events0')), fc.nat(255)), {
 		maxLength: 300,
 		size: "max",
@@ -130,7 +130,7 @@ test("says something of any bytes, and reads none more than three times", () => 
 	);
 });
 
-test("stops at the limit, and says at which byte", () => {
+test("stops at the limit, and reports the byte", () => {
 	const list = { member: "events", items: 3 };
 	expect(scanJson(Buffer.from('{"events":[0,0,0]}'), { nesting: 2, list })).toMatchObject({ kind: "fits" });
 	expect(scanJson(Buffer.from('{"events":[0,0,0,0,0]}'), { nesting: 2, list })).toEqual({ kind: "long", at: 17 });

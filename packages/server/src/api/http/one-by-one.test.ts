@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { TestApi } from "../api.fixture.ts";
 import { OneByOne } from "./one-by-one.ts";
 
-test("requests of one owner have their turn one after the other, and those of others at once", async () => {
+test("requests of one owner take turns; other owners' run immediately", async () => {
 	const late: (() => void)[] = [];
 	const cancel = vi.fn();
 	const setTimeout = (fn: () => void) => {
@@ -38,7 +38,7 @@ test("requests of one owner have their turn one after the other, and those of ot
 });
 
 // A client that left while its batch was written once kept its project's large batches waiting for good.
-test("a client that leaves while its batch is worked on, or waits, holds up no other", async () => {
+test("a client that leaves during its batch, or while waiting, delays no other", async () => {
 	const api = await TestApi.start();
 	try {
 		const project = await api.project();

@@ -11,7 +11,7 @@ const schema = Type.Object(
 	{ additionalProperties: false },
 );
 
-test("parameters are read as their schema says", () => {
+test("reads parameters according to their schema", () => {
 	expect(readQuery(schema, { limit: "7", name: "x", tag: "a" })).toEqual({
 		ok: true,
 		value: { limit: 7, name: "x", tag: ["a"] },
@@ -21,7 +21,7 @@ test("parameters are read as their schema says", () => {
 	expect(readQuery(undefined, {})).toEqual({ ok: true, value: {} });
 });
 
-test("all faults are told, one for each parameter", () => {
+test("reports all faults, one for each parameter", () => {
 	const result = readQuery(schema, { limit: "ten", name: "long", tag: ["c", "d"], more: "1" });
 	expect(result.ok ? [] : result.faults.map(({ pointer }) => pointer)).toEqual([
 		"?limit",

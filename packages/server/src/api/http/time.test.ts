@@ -5,7 +5,7 @@ import { formatTime, parseTime } from "./time.ts";
 const first = Date.parse("0000-01-01T00:00:00.000Z");
 const last = Date.parse("9999-12-31T23:59:59.999Z");
 
-test("what is written is read back", () => {
+test("reads back what it writes", () => {
 	fc.assert(
 		fc.property(fc.integer({ min: first, max: last }), (ms) => {
 			expect(parseTime(formatTime(ms))).toBe(ms);
