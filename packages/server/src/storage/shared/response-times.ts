@@ -1,16 +1,16 @@
 /**
- * How response times are counted: in classes. Class 0 begins at 1 ms, class k at 2^(k/4) ms: neighbours lie 19% apart, so
- * a class's middle is within a tenth of each time in it.
+ * Response times are counted in buckets. Bucket 0 begins at 1 ms, bucket k at 2^(k/4) ms. Each begins 19% above the
+ * previous one, so its middle is within a tenth of every time in it.
  */
 /** Classes of response times for each doubling. */
 export const PER_OCTAVE = 4;
 
-/** The class of what was not sent: nobody was asked for an answer, so it took no time that means anything. */
+/** The bucket of attempts that weren't sent, which have no response time. */
 export const NOT_SENT = -1;
 
 /** Attempts counted by class. */
 export class ResponseTimes {
-	/** By class; the classes that are not there are empty. */
+	/** By bucket, without empty ones. */
 	readonly #counts = new Map<number, number>();
 	#total = 0;
 

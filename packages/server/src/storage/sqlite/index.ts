@@ -8,7 +8,7 @@ export { backupSqlite } from "./connection/backup.ts";
 export { readSqliteSetting } from "./connection/examine.ts";
 
 export interface SqliteOptions {
-	/** The database file; it and its directory are made when they are not there. */
+	/** The database file. It and its directory are created if they don't exist. */
 	readonly path: string;
 	readonly clock: Pick<Clock, "now">;
 	/** How long a lease holds unless it is renewed, in milliseconds. */
@@ -21,8 +21,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the database for this process alone, and brings it up to date. Rejects with a StorageError: `in_use` when
- * another process works on it, `unusable` when the file is damaged, newer than this version, or cannot be written.
+ * Opens the database for this process only, and migrates it. Rejects with a StorageError: `in_use` if another process
+ * uses it, `unusable` if the file is damaged, newer than this version, or not writable.
  */
 export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: SqliteOptions): Promise<Storage> {
 	let dead = false;
@@ -42,7 +42,7 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 			...verbs,
 			capabilities: { manyNodes: false },
 			neighbours: null,
-			// The only one.
+			// There is only one.
 			epoch: "1.00000000",
 			async ping() {
 				await Promise.all([pingWriter(undefined), pingReader(undefined)]);

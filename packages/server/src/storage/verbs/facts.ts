@@ -1,4 +1,4 @@
-/** Facts about orders and subscriptions. Whoever records one holds the project's log, so no two record the same one. */
+/** Facts about orders and subscriptions. Recording one holds the project's log, so no fact is recorded twice. */
 import {
 	type FactEvent,
 	judgeRefund,

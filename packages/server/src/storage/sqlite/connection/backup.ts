@@ -12,10 +12,10 @@ import { makeFile } from "./private-file.ts";
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * Copies a database, also while a service works on it, into one complete file that holds everything committed when the
- * copying began. The service goes on reading and writing meanwhile; only its write-ahead log grows until the copy is
- * done. The target appears all at once, on disk. Rejects with a StorageError `unusable` when there is something of that
- * name already, or the source is no database of ours.
+ * Copies a database into one complete file with everything committed before the copy began, even while a service uses
+ * it. The service continues to read and write; only its write-ahead log grows until the copy is done. The target
+ * appears on disk only when it's complete. Rejects with a StorageError `unusable` if the target already exists, or the
+ * source isn't a Posthorn database.
  */
 export async function backupSqlite(sourcePath: string, targetPath: string): Promise<void> {
 	const target = resolve(targetPath);

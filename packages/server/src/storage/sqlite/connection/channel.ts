@@ -28,7 +28,7 @@ export class Channel {
 	readonly #free: number[] = [];
 	readonly #path: string;
 	readonly #onDeath: (error: StorageError) => void;
-	/** Why nothing can be asked any more. */
+	/** Why calls are refused. */
 	#ended: StorageError | null = null;
 
 	private constructor(worker: Worker, path: string, onDeath: (error: StorageError) => void) {
@@ -98,7 +98,7 @@ export class Channel {
 		}
 	}
 
-	/** The worker is gone: nobody is left waiting. */
+	/** The worker is gone: rejects all pending calls. */
 	#end(cause?: unknown): StorageError {
 		if (this.#ended === null) {
 			const reason = cause instanceof Error ? ` (${cause.message})` : "";

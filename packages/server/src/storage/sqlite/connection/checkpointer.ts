@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 /** Pages of the log worth moving (28 MB): moving fewer at a time would write the same pages again and again. */
 export const PAGES = 3_500;
-/** How often that is looked at, milliseconds. */
+/** How often to check, milliseconds. */
 const EVERY_MS = 50;
 /** After an error, such as a full disk, it is tried again this much later, milliseconds. */
 const REST_MS = 5_000;
@@ -14,10 +14,10 @@ interface WalState {
 }
 
 /**
- * Moves pages from the write-ahead log into the database beside the writer. The writer moves what is left when the log has
- * grown to its limit, in the commit that reaches it: without this, everyone would wait for all of it then.
+ * Checkpoints the write-ahead log alongside the writer. The writer checkpoints the rest in the commit that reaches the
+ * log's limit; without this, that commit would checkpoint all of it, and everyone would wait.
  *
- * @returns what ends it
+ * @returns stops it
  */
 export function checkpointBeside(db: DatabaseSync): () => void {
 	// SQLite before 3.51 takes NOOP for PASSIVE and would move pages at each look. The Node that comes with this project has a

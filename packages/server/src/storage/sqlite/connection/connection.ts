@@ -6,11 +6,11 @@ import { CACHED_NAMES } from "../../../base/budgets.ts";
 const PAGE_BYTES = 8192;
 /** Other connections (backup, a shell) hold a lock for moments only. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The writer moves what is left of the log into the database when it has this many pages (64 MB), and starts it over. */
+/** The writer checkpoints the rest of the log and restarts it once it has this many pages (64 MB). */
 const CHECKPOINT_PAGES = 8000;
 /** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
 const KEPT_LOG_BYTES = 67_108_864;
-/** Page caches, in KiB; what is read again is in the operating system's cache anyway. */
+/** Page caches, KiB. The operating system also caches recently read pages. */
 const WRITER_CACHE_KIB = 8_192;
 const READER_CACHE_KIB = 4_096;
 

@@ -1,6 +1,6 @@
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
-/** Primary result codes of SQLite (https://www.sqlite.org/rescode.html) that are told apart. */
+/** The primary result codes of SQLite that are distinguished (https://www.sqlite.org/rescode.html). */
 const BUSY = 5;
 const READONLY = 8;
 const IOERR = 10;

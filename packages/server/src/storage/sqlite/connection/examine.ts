@@ -5,12 +5,12 @@ import { pathToFileURL } from "node:url";
 import { storageError } from "./errors.ts";
 import { checkOurs } from "./migrate.ts";
 
-/** Whoever works on it holds a lock for moments only. */
+/** Other connections hold locks only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * A setting of a database that is there, read without changing anything; null when it has none of that name yet. Throws
- * a StorageError `unusable` as opening it would: the file is damaged, another program's, or of a newer version.
+ * Reads a setting of an existing database without changing anything; null if it isn't set. Throws a StorageError
+ * `unusable`, as opening would, if the file is damaged, another program's, or written by a newer version.
  */
 export function readSqliteSetting(path: string, name: string): string | null {
 	try {
@@ -29,8 +29,8 @@ export function readSqliteSetting(path: string, name: string): string | null {
 }
 
 /**
- * A database that nobody works on is read as it lies there, for opening it otherwise leaves files beside it, which belong
- * to whoever looked (https://www.sqlite.org/wal.html#readonly).
+ * A database that isn't in use is read as immutable. Opening it normally would leave files next to it that belong to
+ * the reader's user (https://www.sqlite.org/wal.html#readonly).
  */
 function place(path: string): URL {
 	const url = pathToFileURL(resolve(path));

@@ -4,9 +4,9 @@ import type { Connection } from "./connection.ts";
 export type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
 /**
- * Runs operations in one transaction. Operations fail only by mistake or for want of a disk, so there is no savepoint
- * around each (it would copy every page that they touch): if one fails, nothing has happened, and each is run again in
- * a transaction of its own, so that what fails undoes itself alone.
+ * Runs operations in one transaction. They fail only because of bugs or a full disk, so there is no savepoint around
+ * each, which would copy every page it touches. If one fails, the transaction is rolled back and each runs again in its
+ * own transaction, so only the failing one is undone.
  */
 export function commitTogether(c: Connection, operations: readonly (() => unknown)[]): Outcome[] {
 	try {

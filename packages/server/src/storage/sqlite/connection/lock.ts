@@ -8,9 +8,9 @@ import { makeFile } from "./private-file.ts";
 const LOCK_WAIT_MS = 250;
 
 /**
- * The right to work a database alone, held for the life of the connection. A file beside the database, itself a tiny
- * SQLite database, carries the holder's name, and an open write transaction on it is the lock: the operating system
- * lets go of it when the process dies, however it dies, so a lock is never stale, while the name can be read meanwhile.
+ * An exclusive lock on a database, held for the connection's lifetime. The lock is an open write transaction on a tiny
+ * SQLite database next to it, which contains the holder's name. The operating system releases it however the process
+ * dies, so it's never stale, and the name stays readable.
  */
 export class ExclusiveLock {
 	readonly #db: DatabaseSync;

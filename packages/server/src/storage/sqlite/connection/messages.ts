@@ -1,6 +1,6 @@
 /**
- * What travels between threads: arrays, in which each thing has its place. The names of an object's members travel with
- * every one of them, and took longer than what they name.
+ * Messages between threads. They are arrays: copying an object copies the names of its members too, which took longer
+ * than copying their values.
  */
 import type { ErrorNote } from "./errors.ts";
 

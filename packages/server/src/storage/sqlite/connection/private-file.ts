@@ -10,7 +10,7 @@ export function makeFolder(path: string): void {
 	mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
 }
 
-/** Makes an empty file for SQLite, if there is none: the files that SQLite puts beside it get its mode. */
+/** Creates an empty file for SQLite if it doesn't exist. SQLite gives its mode to the files next to it. */
 export function makeFile(path: string): void {
 	closeSync(openSync(path, "a", FILE_MODE));
 }

@@ -1,15 +1,15 @@
 import type { AppendRequest, AppendResult, LogEvent, NewAttempt, Settlement } from "../../port.ts";
 import { STATUS_CODE } from "../../shared/attempt-codes.ts";
-/** Many byte strings in one piece of memory, with where each of them ends. */
+/** Many byte strings in one piece of memory, with the end of each. */
 export type Packed = readonly [bytes: Uint8Array<ArrayBuffer>, ends: readonly number[]];
 
-/** Memory from this size on moves between threads; less is copied sooner than it is handed over, bytes. */
+/** Memory from this size, in bytes, is transferred between threads; copying less is faster. */
 const HANDED_OVER_FROM = 16_384;
 
 export function pack(parts: readonly Uint8Array[]): Packed {
 	let length = 0;
 	const ends = parts.map((part) => (length += part.length));
-	// Not from the pool, for its memory is handed over; not cleared, for all of it is written.
+	// Not from the pool, because it's transferred; not cleared, because all of it is written.
 	const bytes = Buffer.allocUnsafeSlow(length);
 	for (let i = 0; i < parts.length; i++) bytes.set(parts[i]!, i === 0 ? 0 : ends[i - 1]!);
 	return [bytes, ends];
@@ -20,26 +20,26 @@ export function unpack([bytes, ends]: Packed, index: number): Uint8Array {
 	return bytes.subarray(index === 0 ? 0 : ends[index - 1]!, ends[index]!);
 }
 
-/** The memory of a batch: by convention its last member is packed. Null where there is none. */
+/** A batch's memory: by convention, its last member is packed. Null if there is none. */
 export function memoryOf(batch: unknown): Uint8Array<ArrayBuffer> | null {
 	const packed: unknown = Array.isArray(batch) ? batch.at(-1) : null;
 	const bytes: unknown = Array.isArray(packed) ? packed[0] : null;
 	return bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : null;
 }
 
-/** What of these values is to be handed over with a message, rather than copied. */
+/** The memory in these values to transfer with a message instead of copying it. */
 export function transferOf(values: readonly unknown[]): ArrayBuffer[] {
 	const memories = values.map(memoryOf).filter((bytes) => bytes !== null && bytes.length >= HANDED_OVER_FROM);
 	return memories.map((bytes) => bytes!.buffer);
 }
 
-/** Append requests in columns, the events of all requests one after the other. */
+/** Append requests in columns, with the events of all requests in sequence. */
 export type AppendBatch = readonly [
 	requests: readonly (readonly [projectId: string, publishedAt: number, events: number])[],
 	ids: readonly string[],
 	types: readonly string[],
 	createdAt: readonly number[],
-	/** Whether the publisher named the time. */
+	/** Whether the publisher set the time. */
 	given: readonly boolean[],
 	bodies: Packed,
 ];
@@ -70,7 +70,7 @@ export function unpackAppends([requests, ids, types, createdAt, given, bodies]: 
 	});
 }
 
-/** What became of each request: the columns of its events, or the indexes of those in conflict. */
+/** The result of each request: the columns of its events, or the indexes of those in conflict. */
 export type AppendAnswer = readonly (
 	| readonly [kind: "appended", seqs: readonly number[], createdAt: readonly number[], repeated: readonly boolean[]]
 	| readonly [kind: "conflict", indexes: readonly number[]]
@@ -122,7 +122,7 @@ export function unpackEvents([seqs, ids, types, createdAt, publishedAt, bodies]:
 	}));
 }
 
-/** Settlements in columns, the attempts of all of them one after the other: few objects to copy between threads. */
+/** Settlements in columns, with the attempts of all in sequence, so that few objects are copied between threads. */
 export type SettleBatch = readonly [
 	settlements: readonly SettlementRow[],
 	/** Webhook ids, event types, URLs, brands and error codes, each once. */
@@ -144,7 +144,7 @@ type SettlementRow = readonly [
 	lanes: readonly (readonly [webhookId: string, position: number, open: readonly number[]])[],
 ];
 
-/** Where each number of an attempt stands in its row; NaN is null. Names are given by their index. */
+/** The column of each number of an attempt. NaN is null; names are given by index. */
 const COLUMN = {
 	webhook: 0,
 	type: 1,
@@ -286,7 +286,7 @@ export class AttemptRow {
 		return Number.isNaN(value) ? null : value;
 	}
 
-	/** What a column of names stands for. */
+	/** The name in a column of names. */
 	name(column: "webhook" | "type" | "url" | "brand" | "errorCode"): string | null {
 		const place = this.number(column);
 		return place === null ? null : this.#columns.names[place]!;

@@ -1,8 +1,8 @@
 /**
- * A thread with one connection. The *writer* has the only one that writes, and the lock on the database: everything
- * that waits in its port is run in one transaction and answered after the commit, so calls that arrive while a commit
- * is under way share the next one. The *reader* answers calls one by one, each from one state of the database; what was
- * answered by the writer is in it.
+ * A thread with one connection. The *writer* has the only connection that writes, and the lock on the database. It runs
+ * all calls that are waiting in its port in one transaction and responds after the commit, so calls that arrive during
+ * a commit share the next one. The *reader* responds to calls one by one, each from one state of the database, which
+ * includes everything the writer has responded to.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { COMMITS } from "../../../base/budgets.ts";
@@ -67,7 +67,7 @@ function serve({ connection, lock }: Opened): void {
 	});
 }
 
-/** What waits in the port, in order, up to the bounds of a batch. */
+/** The calls waiting in the port, in order, up to the limits of a batch. */
 function gather(first: Request): Request[] {
 	const requests = [first];
 	let bytes = sizeOf(first);

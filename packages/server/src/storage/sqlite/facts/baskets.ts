@@ -12,7 +12,7 @@ export function touchBasket(
 		.sql("SELECT 1 FROM store_orders WHERE project_no = ? AND basket_id = ? LIMIT 1")
 		.get(project, basketId);
 	if (order !== undefined) return "bought";
-	// Two touches within a millisecond are told apart, also when the clock is set back.
+	// Two touches always have different times, even within a millisecond or if the clock steps back.
 	c.sql(`
 		INSERT INTO store_baskets (project_no, basket_id, touched_at, due_at, data) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (project_no, basket_id) DO UPDATE SET

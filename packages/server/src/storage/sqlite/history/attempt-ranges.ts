@@ -4,7 +4,7 @@ import type { Connection } from "../connection/connection.ts";
 import { findEventPlace } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";
 
-/** What a filter asks for besides its times. */
+/** A filter's conditions, without its times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
 /** A part of the log, by stored ids: from `from` on, before `to`. */
@@ -17,7 +17,7 @@ export interface IdRange {
 interface Ranges {
 	/** FROM and WHERE of each. */
 	readonly selections: readonly string[];
-	/** In the place of ?1; ?2 and ?3 are the bounds, and what is more comes from ?4 on. */
+	/** For ?1. ?2 and ?3 are the bounds, and further values start at ?4. */
 	readonly owner: number;
 	readonly more: readonly number[];
 }

@@ -3,7 +3,7 @@ import { QUEUE_CODE, STATUS_CODE } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readSummary } from "./attempt-rows.ts";
 
-/** A place in the log: its row and its stored id. */
+/** A position in the log: a row and its stored id. */
 interface Place {
 	readonly no: number;
 	readonly id: string;

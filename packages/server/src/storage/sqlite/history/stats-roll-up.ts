@@ -1,14 +1,15 @@
 /**
- * How attempts come into `attempt_stats`: not with each settle, but by whole ranges of the log, once enough of it has
- * gathered behind the mark in `stats_progress`. The mark moves in the same transaction, so each attempt is counted once;
- * readers count what lies behind the mark themselves, so a figure is always that of the last commit. What lies there
- * stays little: a settle that finds {@link GATHERED} rows beyond the mark, its own included, moves it to the end.
+ * Attempts are rolled up into `attempt_stats` not with each settle but in ranges of the log, once enough have
+ * accumulated after the mark in `stats_progress`. The mark moves in the same transaction, so each attempt is counted
+ * once. Readers count the attempts after the mark themselves, so statistics are always those of the last commit. There
+ * are few of these: a settle that finds {@link GATHERED} rows after the mark, including its own, moves the mark to the
+ * end.
  */
 import { NOT_SENT, PER_OCTAVE } from "../../shared/response-times.ts";
 import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Attempts that gather before they are counted: enough that most fall on counts of few rows. */
+/** Attempts that accumulate before they are rolled up: enough that most share rows. */
 const GATHERED = 2_000;
 
 /** Up to which row of the log attempts are counted, and how far the log goes. */
@@ -57,8 +58,8 @@ export function followEnd(c: Connection): void {
 }
 
 /**
- * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`; answers whether there may
- * be more than the `limit` of each that went.
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`, up to `limit` of each.
+ * Returns whether there may be more.
  */
 export function sweepStats(c: Connection, cutoff: number, now: number, limit: number): boolean {
 	const sweep = c.sql(`

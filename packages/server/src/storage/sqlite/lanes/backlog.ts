@@ -3,9 +3,9 @@ import type { Connection } from "../connection/connection.ts";
 import { decodeOpen } from "./open-events.ts";
 
 /**
- * What waits for its first attempt in a lane: its open events, and for each subscribed type the events beyond its
- * position (and beyond the subscription's start), counted as the difference of two numbers. Two index probes for each
- * type, however many wait. Null when there is no such lane.
+ * A lane's backlog: its open events, and for each subscribed type the events after its position (and after the
+ * subscription's start), counted as the difference of two numbers. Two index probes for each type, whatever the
+ * backlog. Null if the lane doesn't exist.
  */
 export function readBacklog(c: Connection, projectNo: number, webhookNo: number): Backlog | null {
 	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);

@@ -2,10 +2,10 @@ import type { Gauges } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readBacklog } from "./backlog.ts";
 
-/** A slice of the gauges: so many webhooks a call, so that other reads get their turn between. */
+/** Gauges of some webhooks, so that other reads can run between calls. */
 export interface GaugeSlice {
 	readonly gauges: Gauges;
-	/** The webhook number to go on behind, or null at the end. */
+	/** The webhook number to continue after, or null at the end. */
 	readonly next: number | null;
 }
 

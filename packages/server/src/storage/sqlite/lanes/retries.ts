@@ -2,7 +2,7 @@ import type { Retry } from "../../port.ts";
 import { QUEUE_CODE } from "../../shared/attempt-codes.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Makes or replaces a delivery's waiting attempt; answers how many more wait now: 1 or 0. */
+/** Creates or replaces a delivery's pending attempt. Returns how many more are pending: 1 or 0. */
 export function putRetry(c: Connection, projectNo: number, webhookNo: number, retry: Omit<Retry, "webhookId">): number {
 	const queue = QUEUE_CODE[retry.queue];
 	const replaced = c
@@ -32,7 +32,7 @@ export function hasRetry(c: Connection, projectNo: number, webhookNo: number, se
 	return found !== undefined;
 }
 
-/** Answers how many fewer wait now: 1 or 0. */
+/** Returns how many fewer are pending: 1 or 0. */
 export function dropRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): number {
 	const dropped = c
 		.sql("DELETE FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")

@@ -9,7 +9,7 @@ import { addToCounters, dropRetry, hasRetry, putRetry } from "./retries.ts";
 
 type Verdict = "settled" | "stale";
 
-/** Settles each project by itself: what one contradicts does not hold up the others. */
+/** Settles each project separately: a stale settlement doesn't affect the others. */
 export function settle(c: Connection, settlements: readonly UnpackedSettlement[]): Verdict[] {
 	const verdicts = settlements.map((settlement) => settleProject(c, settlement));
 	countGathered(c);
@@ -25,7 +25,7 @@ function settleProject(c: Connection, settlement: UnpackedSettlement): Verdict {
 	return settleAttempts(c, project.no as number, settlement);
 }
 
-/** For whoever may settle: nothing is done if one of the attempts is logged already. */
+/** For a caller that may settle. Does nothing if one of the attempts is already logged. */
 export function settleAttempts(c: Connection, projectNo: number, settlement: UnpackedSettlement): Verdict {
 	if (!insertAttempts(c, projectNo, settlement.attempts)) {
 		process.emitWarning(`An attempt of project ${settlement.projectId} was settled twice; its settlement was refused.`);
@@ -35,7 +35,7 @@ export function settleAttempts(c: Connection, projectNo: number, settlement: Unp
 	return "settled";
 }
 
-/** False, and nothing done, when an attempt is logged already: whoever made it again works from what is not true any more. */
+/** Does nothing and returns false if an attempt is already logged: whoever made it again relied on outdated state. */
 function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
 	let first: number | bigint | null = null;
 	try {
@@ -64,7 +64,7 @@ interface Gain {
 	deadLetters: number;
 }
 
-/** Everything besides the log entries: queues, lanes, counters. */
+/** Updates queues, lanes and counters. */
 function moveDeliveries(
 	c: Connection,
 	projectNo: number,
@@ -95,7 +95,7 @@ function moveDeliveries(
 	for (const [webhookNo, { retries, deadLetters }] of gains) addToCounters(c, webhookNo, retries, deadLetters);
 }
 
-/** What was settled stays so: the owner may have moved the lane on meanwhile, or this may have been settled before. */
+/** Settled events stay settled: the owner may have moved the lane forward, or this may be a repetition. */
 function moveLane(c: Connection, webhookNo: number, { position, open }: LaneProgress): void {
 	if (open.length === 0) {
 		const move = c.sql("UPDATE lanes SET position = max(position, ?) WHERE webhook_no = ? AND open IS NULL");

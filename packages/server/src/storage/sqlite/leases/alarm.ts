@@ -1,8 +1,8 @@
 import type { Connection } from "../connection/connection.ts";
 
 /**
- * Notes that webhooks, a replay or a test changed, and rings the project's alarm. While a lease is held the alarm is
- * silent: its holder sees the new revision when it gives the lease back.
+ * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
+ * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
 export function ringForChange(c: Connection, projectNo: number): void {
 	c.sql(

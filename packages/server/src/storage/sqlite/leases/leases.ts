@@ -30,12 +30,14 @@ export function acquireLeases(
 	});
 }
 
-/** Where the next call continues if more had rung than were asked for: after which project, and whose turn it is. */
+/**
+ * Where the next call continues if more projects were due than asked for: after which project, and whose turn it is.
+ */
 const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
 
 /**
- * Two lines, of which each gets every other place: projects with news, in turn by number; and those whose time has passed
- * (a retry is due, or a lease ended without being given back), the longest overdue first.
+ * Alternates between two queues: projects with news, in turn by number; and those that are overdue (a retry is due, or
+ * a lease expired), the longest overdue first.
  */
 function findRung(c: Connection, limit: number, now: number): Free[] {
 	const { behind: from, overdueFirst } = turns.get(c) ?? { behind: 0, overdueFirst: false };
@@ -91,7 +93,7 @@ export function renewLeases(c: Connection, { holder, leases }: Params<"renewLeas
 	return { renewed, locked: [] };
 }
 
-/** A lease that someone else holds by now is none of ours to give back: nothing happens. */
+/** Does nothing if someone else holds the lease by now. */
 export function releaseLease(c: Connection, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const released = c
 		.sql(`
@@ -102,7 +104,7 @@ export function releaseLease(c: Connection, { lease, wakeAt, seen, inFlight = []
 	if (released !== undefined) handOver(c, released.no as number, lease, inFlight);
 }
 
-/** Earlier processes are gone (the file is locked by this one alone), so what they held is free and has work. */
+/** Earlier processes are gone, since this one has the file's lock. Their projects are free and due. */
 export function freeAllLeases(c: Connection): void {
 	c.sql(`
 		UPDATE projects SET wake_at = 0, lease_holder = NULL, lease_until = NULL

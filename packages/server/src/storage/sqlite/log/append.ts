@@ -6,14 +6,14 @@ import type { Connection } from "../connection/connection.ts";
 interface Tail {
 	readonly no: number;
 	lastSeq: number;
-	/** The last number of each type, as far as it was needed. */
+	/** The last number of each type that was looked up. */
 	readonly typeSeqs: Map<number, number>;
-	/** Whether appending has to ring the alarm: nobody holds the lease, and it has not rung yet. */
+	/** Whether appending has to set the alarm: no node holds the lease, and the project isn't due yet. */
 	readonly silent: boolean;
 	grew: boolean;
 }
 
-/** Appends requests in their order; each is atomic by itself. */
+/** Appends requests in order, each atomically. */
 export function appendEvents(c: Connection, requests: readonly AppendRequest[]): AppendResult[] {
 	const tails = new Map<string, Tail | null>();
 	const results = requests.map(({ projectId, publishedAt, events }): AppendResult => {
@@ -48,7 +48,7 @@ function readTail(c: Connection, projectId: string): Tail | null {
 }
 
 function appendRequest(c: Connection, tail: Tail, given: readonly NewEvent[], publishedAt: number): AppendResult {
-	// An id that is there already makes no row; everything else about the row cannot collide.
+	// Only an existing id can conflict; it inserts no row.
 	const insert = c.sql(`
 		INSERT INTO events (project_no, seq, id, type, type_seq, created_at, published_at, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_no, id) DO NOTHING`);

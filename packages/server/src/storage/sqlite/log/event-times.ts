@@ -9,7 +9,7 @@ export function firstSeqsAt(c: Connection, projectNo: number, times: readonly nu
 	const { last_seq: lastSeq } = c.sql("SELECT last_seq FROM projects WHERE no = ?").get(projectNo)!;
 	const end = (lastSeq as number) + 1;
 	const seqs = new Array<number>(times.length);
-	/** Answers for the times from `first` to before `last`, which lie between two numbers. */
+	/** Fills in the times from `first` to before `last`, whose results are between two numbers. */
 	const fill = (first: number, last: number, low: number, high: number): void => {
 		if (low === high) seqs.fill(high, first, last);
 		if (low === high || first === last) return;

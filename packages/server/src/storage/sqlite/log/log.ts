@@ -15,7 +15,7 @@ export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): 
 export function readLog(c: Connection, { projectId, after, window, types }: Params<"readLog">): EventRows {
 	const rows = new EventGatherer(c, window.maxBytes);
 	const project = c.names.project(projectId);
-	// Test events stand below 0 and are not part of the log.
+	// Test events are numbered below 0 and aren't part of the log.
 	const from = Math.max(after, 0);
 	if (project === null) return rows.done();
 	if (types === undefined) {
@@ -50,7 +50,7 @@ export function findEvent(c: Connection, { projectId, eventId }: Params<"findEve
 	return rows.done();
 }
 
-/** Gathers rows until their bodies exceed what was asked for; the first always fits. */
+/** Collects rows until their bodies exceed the limit; the first always fits. */
 class EventGatherer {
 	readonly #c: Connection;
 	readonly #rows: Record<string, unknown>[] = [];

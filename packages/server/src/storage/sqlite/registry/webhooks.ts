@@ -36,7 +36,7 @@ export function createWebhook(
 	return "created";
 }
 
-/** Types that were subscribed to already keep the place from which they are wanted. */
+/** Types already subscribed to keep their start. */
 function subscribe(c: Connection, webhookNo: number, events: readonly string[], lastSeq: number): void {
 	const insert = c.sql(
 		"INSERT INTO subscriptions (webhook_no, type, from_seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -89,7 +89,7 @@ export function deleteWebhook(
 	return true;
 }
 
-/** Deletes at most `limit` waiting attempts of a webhook; answers how many. */
+/** Deletes up to `limit` pending attempts of a webhook. Returns how many. */
 export function deleteRetries(c: Connection, webhookNo: number, limit: number): number {
 	const { changes } = c
 		.sql(`

@@ -32,7 +32,7 @@ export function replayMatching(
 	return { count: chosen.length, next };
 }
 
-/** The same step, told instead of done. */
+/** The same step, only counted. */
 export function countMatching(
 	c: Connection,
 	{ projectId, selection, at, limit, after }: MatchingReplays,
@@ -43,7 +43,7 @@ export function countMatching(
 	return { count: chosen.length, next };
 }
 
-/** Of the attempts looked at those that are the newest of a delivery which is over, of a webhook that is there. */
+/** Scanned attempts that are the newest of an ended delivery of an existing webhook. */
 function choose(
 	c: Connection,
 	project: number,
@@ -70,7 +70,7 @@ function choose(
 function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {
 	const { from, to } = idRange({ since: selection.since, until: Math.min(selection.until ?? at, at) });
 	if (after === undefined) return { from, to };
-	// Sorts behind this id and before every other.
+	// Sorts after this id and before every other.
 	const behind = `${toStoredId(after)} `;
 	return { from: behind > from ? behind : from, to };
 }

@@ -55,7 +55,7 @@ export function replayDelivery(
 	return { kind: "queued", replay: standing.replay + 1 };
 }
 
-/** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
+/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
 export function replayFailed(
 	c: Connection,
 	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,

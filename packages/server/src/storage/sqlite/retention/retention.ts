@@ -9,12 +9,12 @@ import { ringForChange } from "../leases/alarm.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 import { deleteRetries } from "../registry/webhooks.ts";
 
-/** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
+/** Attempts are logged after they end, so they aren't exactly in the order in which they began. */
 const DISORDER_MS = 600_000;
 
 /**
- * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
- * well after the cutoff. Counts that are too old go before, by steps of their own.
+ * Attempts are roughly in the order in which they began, so a pass continues until everything scanned began well after
+ * the cutoff. Old counts are deleted before, in separate steps.
  */
 export function sweepAttempts(
 	c: Connection,
@@ -40,7 +40,7 @@ export function sweepAttempts(
 	return { deleted: old.length, next: over || last === undefined ? null : (last.no as number) + 1, unattempted: [] };
 }
 
-/** A delivery whose last attempt leaves the log is a dead letter no more. */
+/** Without its last attempt in the log, a delivery is no longer a dead letter. */
 function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
 	if (row.status !== STATUS_CODE.failed) return;
 	const [project, webhook, seq] = [row.project_no as number, row.webhook_no as number, row.seq as number];
@@ -49,7 +49,7 @@ function forgetDeadLetter(c: Connection, row: Record<string, unknown>): void {
 	if (!isQueued(c, project, webhook, seq)) addToCounters(c, webhook, 0, -1);
 }
 
-/** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
+/** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): void {
 	const waiting = c
 		.sql(`
@@ -64,7 +64,7 @@ function sweepDeletedWebhooks(c: Connection, cutoff: number, limit: number): voi
 				AND NOT EXISTS (SELECT 1 FROM retries WHERE webhook_no = webhooks.no) LIMIT ?)`).run(cutoff, limit);
 }
 
-/** Events lie in the order in which they were appended, so a pass ends at the first that is young enough. */
+/** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
 export function sweepEvents(c: Connection, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
 	const rows = c
 		.sql("SELECT no, project_no, seq, type, published_at FROM events WHERE no >= ? ORDER BY no LIMIT ?")
