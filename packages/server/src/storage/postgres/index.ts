@@ -20,13 +20,13 @@ export interface PostgresStorage extends Storage {
 	readonly pools: Database["state"];
 }
 
-/** What `posthorn.publish` goes by. */
+/** The setting that `posthorn.publish` reads. */
 const MAX_EVENT_BYTES = "max_event_bytes";
 
 export interface PostgresOptions {
 	/**
-	 * `postgres://user:password@host/database`; the database must be there, and its user may create a schema in it. With
-	 * several hosts, separated by commas, connections go to whichever of them takes writes.
+	 * `postgres://user:password@host/database`. The database must exist, and its user must be allowed to create a
+	 * schema in it. With several hosts, separated by commas, connections go to the one that takes writes.
 	 */
 	readonly url: string;
 	/** The node's clock. Leases do not depend on it, so nodes' clocks may differ. */
@@ -37,14 +37,14 @@ export interface PostgresOptions {
 	readonly maxEventBytes?: number;
 	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock?: boolean;
-	/** Told of connections, commits and leases. */
+	/** Notified of connections, commits and leases. */
 	readonly observer?: DatabaseObserver;
 }
 
 /**
- * Opens a database that many nodes may share, and brings it up to date (PostgreSQL 14 or later). Rejects with a
- * StorageError: `lost` when it cannot be reached, `unusable` when it refuses this user, is newer than this version, or is
- * reached by a pool whose connections are no sessions.
+ * Opens a database that many nodes may share, and migrates it (PostgreSQL 14 or later). Rejects with a StorageError:
+ * `lost` if it can't be reached, `unusable` if it refuses this user, is newer than this version, or is behind a pooler
+ * that doesn't preserve sessions.
  */
 export async function openPostgresStorage(options: PostgresOptions): Promise<PostgresStorage> {
 	const { url, clock, leaseTermMs, maxEventBytes, leasesByClock = false, observer = {} } = options;
@@ -63,7 +63,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Pos
 		);
 		const node = new PostgresNode(database, { clock, leaseTermMs, leasesByClock, observer });
 		const storage = storageOf(node, new Wakes(database, connection));
-		// Compares the clocks, before anything is stored for a time to come.
+		// Compares the clocks before any future time is stored.
 		await storage.nextAlarm();
 		return storage;
 	} catch (error) {
@@ -96,7 +96,7 @@ function storageOf(node: PostgresNode, wakes: Wakes): PostgresStorage {
 	};
 }
 
-/** Brings a database up to date without opening it. Rejects as {@link openPostgresStorage} does. */
+/** Migrates a database without opening it. Rejects like {@link openPostgresStorage}. */
 export function migratePostgres(url: string): Promise<void> {
 	return prepareDatabase(new Hosts(url));
 }

@@ -1,7 +1,10 @@
 import { DatabaseError } from "pg";
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
-/** Error codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html) that are told apart. */
+/**
+ * The error codes of PostgreSQL that are distinguished
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 const DISK_FULL = "53100";
 const INTERNAL_ERROR = "XX000";
 const SERIALIZATION_FAILURE = "40001";
@@ -11,10 +14,13 @@ const UNIQUE_VIOLATION = "23505";
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
 const PROTOCOL_VIOLATION = "08P01";
-/** A statement that was prepared is not there, or one that was not is: the connection is another session than before. */
+/**
+ * A prepared statement doesn't exist, or one that wasn't prepared does: the connection leads to another session than
+ * before.
+ */
 const OTHER_SESSION = /^(26000|42P05)$/;
 const READ_ONLY = "25006";
-/** A schema, a column or a function is not there, or is of another kind. Tables of single days come and go. */
+/** A schema, a column or a function doesn't exist, or has another type. Tables of single days come and go. */
 const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
 
 /** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
@@ -57,7 +63,7 @@ export function isConflict(error: unknown): boolean {
 
 export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === UNIQUE_VIOLATION;
 
-/** Somebody else held a row for longer than a statement may wait. */
+/** Another session held a row for longer than a statement may wait. */
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
 
 /** A row came for a day that has no partition. */
@@ -78,7 +84,7 @@ export function isConnectionLost(error: unknown): boolean {
 	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
 }
 
-/** Whether the connection leads to a server that takes no writes any more, or nowhere: nothing came back in time. */
+/** Whether the connection leads to a server that no longer takes writes, or that didn't respond in time. */
 export function isWayLost(error: unknown): boolean {
 	return sqlState(error) === READ_ONLY || (error instanceof Error && error.message === UNANSWERED);
 }
@@ -87,13 +93,16 @@ export function isWayLost(error: unknown): boolean {
 export const isSilence = (error: unknown): boolean =>
 	error instanceof Error && (error.message === UNANSWERED || error.message === UNCONNECTED);
 
-/** No connection became free in time: it tells nothing of the server. */
+/** No connection became free in time, which says nothing about the server. */
 export const isPoolBusy = (error: unknown): boolean => error instanceof Error && error.message === BUSY;
 
 const isSystemError = (error: Error): boolean =>
 	"syscall" in error || ("code" in error && /^E[A-Z]+$/.test(String(error.code)));
 
-/** A full disk; a quota and a limit on files, which have no code of their own, are told by where a table could not grow. */
+/**
+ * A full disk. Quotas and limits on file sizes have no code, and are recognized by the routine that failed to extend a
+ * table.
+ */
 function isFull({ code, file, routine = "" }: DatabaseError): boolean {
 	return code === DISK_FULL || (code === INTERNAL_ERROR && file === "md.c" && routine.endsWith("extend"));
 }

@@ -23,7 +23,7 @@ export interface DatabaseFacts {
 	/** The database's clock less this machine's, milliseconds; as exact as the way there and back is short. */
 	readonly clockDifferenceMs: number;
 	readonly connections: { readonly used: number; readonly most: number };
-	/** Of statements and commits. */
+	/** For statements and commits. */
 	readonly synchronousCommit: string;
 	readonly fsync: string;
 	/** Acknowledged events that failovers have cost, as far as a node knew it. */
@@ -53,7 +53,7 @@ export async function examinePostgres(url: string, setting = ""): Promise<Databa
 async function examineServer(hosts: Hosts, url: string, name: string): Promise<DatabaseFacts> {
 	const { pooled } = await checkSessions(url);
 	const client = new Client(plainConfig(url));
-	// Whoever waits for a statement hears of it.
+	// The pending statement rejects with it.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();

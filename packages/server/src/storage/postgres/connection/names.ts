@@ -4,7 +4,7 @@ import { textArray } from "./literals.ts";
 import type { Session } from "./session.ts";
 import { sql } from "./sql.ts";
 
-/** What numbers stand for, as far as it was looked up: within an epoch a number is never given to another name. */
+/** Cached numbers of names. Within an epoch, a number never changes its name. */
 export class NameCache {
 	readonly projects = new BoundedMap<string, number>(CACHED_NAMES);
 	/** The ids of the projects above. */
@@ -15,7 +15,7 @@ export class NameCache {
 
 const FIND_PROJECT = sql("SELECT no FROM posthorn.projects WHERE id = $1");
 
-/** The project's number, or null when there is no such project. */
+/** The project's number, or null if it doesn't exist. */
 export async function findProject(c: Session, projectId: string): Promise<number | null> {
 	const known = c.names.projects.get(projectId);
 	if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export async function findProject(c: Session, projectId: string): Promise<number
 const FIND_WEBHOOK = sql(`
 	SELECT w.no, w.project_no FROM posthorn.webhooks w WHERE w.project_no = $1 AND w.id = $2`);
 
-/** The number of a webhook of this project, deleted or not; null when there is none. */
+/** The number of a webhook of this project, deleted or not; null if it doesn't exist. */
 export async function findWebhook(c: Session, projectNo: number, webhookId: string): Promise<number | null> {
 	const known = c.names.webhooks.get(webhookId);
 	if (known !== undefined) return known.projectNo === projectNo ? known.no : null;
@@ -42,25 +42,25 @@ export async function findWebhook(c: Session, projectNo: number, webhookId: stri
 const FIND = sql("SELECT code, name FROM posthorn.event_types WHERE name = ANY ($1::text[])");
 const ADD = sql("INSERT INTO posthorn.event_types (name) SELECT unnest($1::text[]) ON CONFLICT (name) DO NOTHING");
 
-/** The code of an event type that {@link internTypes} has seen to before. */
+/** The code of an event type that {@link internTypes} has looked up before. */
 export function typeCode(names: NameCache, name: string): number {
 	const code = names.types.get(name);
 	if (code === undefined) throw new Error(`Event type ${name} was not given a code before it was used.`);
 	return code;
 }
 
-/** The codes of those of these event types that any row ever had. */
+/** The codes of these event types, without those that no row ever had. */
 export async function findTypes(c: Session, names: Iterable<string>): Promise<number[]> {
 	const wanted = [...new Set(names)];
 	await lookUp(c, wanted);
 	return wanted.map((name) => c.names.types.get(name)).filter((code) => code !== undefined);
 }
 
-/** Gives every one of these event types a code. Not within a transaction that might not be committed. */
+/** Gives each of these event types a code. Don't call it in a transaction that might not commit. */
 export async function internTypes(c: Session, names: Iterable<string>): Promise<void> {
 	const wanted = [...new Set(names)];
 	if (await lookUp(c, wanted)) return;
-	// Nodes that add the same ones at once do so in one order: each would wait for what the other has added.
+	// Nodes that add the same types concurrently use one order, so that they don't wait for each other.
 	const unknown = wanted.filter((name) => !c.names.types.has(name)).sort();
 	await c.run(ADD, textArray(unknown));
 	if (!(await lookUp(c, wanted))) throw new Error("Event types were not there right after they were added.");

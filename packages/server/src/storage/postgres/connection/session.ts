@@ -9,19 +9,19 @@ import type { Statement } from "./sql.ts";
 export type Row = Record<string, unknown>;
 
 /**
- * A connection for as long as one operation has it. Statements may be sent without waiting for the ones before: the
+ * A connection, for the duration of one operation. Statements may be sent without waiting for earlier ones: the
  * database runs them in the order in which they were sent.
  */
 export class Session {
 	readonly names: NameCache;
 	/** Between this node's clock and the database's. */
 	readonly offset: ClockOffset;
-	/** By project how far its log goes, as far as this has been read or written: known to be so once it is committed. */
+	/** By project, the end of its log if it was read or written. Valid once the transaction is committed. */
 	readonly ends = new Map<number, number>();
-	/** The projects that the transaction rings for: other nodes are told of them once it is committed. */
+	/** Projects that the transaction changes: other nodes get a hint once it's committed. */
 	readonly changed = new Set<number>();
 	readonly #client: PoolClient;
-	/** Among the epochs that this node has been in, from 0. */
+	/** The number of this epoch among those that this node has been in, from 0. */
 	readonly #epoch: number;
 	#committed: Promise<void> | null = null;
 	#failure: unknown = null;
@@ -38,12 +38,12 @@ export class Session {
 		return toGeneration(this.#epoch, stored);
 	}
 
-	/** A lease's generation as this database has it; of a lease of another epoch one that it never has. */
+	/** A lease's generation as stored in this database; for a lease of another epoch, one that is never stored. */
 	storedGeneration(generation: number): number {
 		return storedGeneration(this.#epoch, generation);
 	}
 
-	/** The rows that a statement answers with. Their type is taken on trust. */
+	/** A statement's rows. Their type isn't checked. */
 	async rows<R extends Row = Row>(statement: Statement, ...values: readonly unknown[]): Promise<R[]> {
 		return (await this.#send(statement, values)).rows as R[];
 	}
@@ -59,15 +59,15 @@ export class Session {
 		return (await this.#send(statement, values)).rowCount ?? 0;
 	}
 
-	/** Runs what takes no values and is not worth preparing. */
+	/** Runs a command that has no values and isn't worth preparing. */
 	async command(text: string): Promise<void> {
 		await this.#client.query(text);
 	}
 
 	/**
-	 * Ends the transaction right behind what was sent last, without waiting for it. Whoever calls it waits for what was
-	 * sent before as well; the transaction itself waits for the commit. Rejects as the statement that failed, whichever of
-	 * the two is heard of first.
+	 * Sends the commit right after the last statement, without waiting for it. Callers also wait for their earlier
+	 * statements; the transaction itself waits for the commit. Rejects like the first statement that failed, whichever
+	 * rejection arrives first.
 	 */
 	commit(): Promise<void> {
 		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
@@ -76,12 +76,12 @@ export class Session {
 		return this.#committed;
 	}
 
-	/** Whether the transaction's end was sent already. */
+	/** Whether the commit was already sent. */
 	get isCommitted(): boolean {
 		return this.#committed !== null;
 	}
 
-	/** What the first statement that failed rejected with; null as long as none has. */
+	/** The error of the first statement that failed, or null. */
 	get failure(): unknown {
 		return this.#failure;
 	}

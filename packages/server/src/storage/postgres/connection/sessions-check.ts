@@ -20,11 +20,11 @@ const TURNS = 5;
 export interface Sessions {
 	/** How to connect to this server, and others of its kind. */
 	readonly configFor: (url: string) => PoolConfig;
-	/** Whether a pool that keeps sessions stands between. */
+	/** Whether there is a pooler that preserves sessions in between. */
 	readonly pooled: boolean;
 }
 
-/** Rejects with a StorageError: `lost` when nobody answers, `unusable` when connections are not sessions. */
+/** Rejects with a StorageError: `lost` if there is no response, `unusable` if connections aren't sessions. */
 export async function checkSessions(url: string): Promise<Sessions> {
 	try {
 		return await check(url);
@@ -37,7 +37,7 @@ async function check(url: string): Promise<Sessions> {
 	const opened: Client[] = [];
 	const open = async (config: ClientConfig): Promise<Client> => {
 		const client = new Client(config);
-		// Whoever waits for a statement hears of it.
+		// The pending statement rejects with it.
 		client.on("error", () => undefined);
 		opened.push(client);
 		await client.connect();

@@ -1,6 +1,6 @@
 /**
- * Locks on what belongs to no project. They are rows, each of the migration that made what it stands for, and no advisory
- * locks: those may be held by any role of the database for as long as it likes, also by one that may only publish.
+ * Locks on resources that belong to no project. Each is the row of the migration that created the resource. Advisory
+ * locks won't do: any role of the database may hold them as long as it likes, even one that may only publish.
  */
 import { sql } from "./sql.ts";
 
@@ -11,9 +11,11 @@ const lock = (whole: keyof typeof MIGRATION, mode = "") =>
 		`SELECT true AS held FROM posthorn.schema_versions WHERE version = ${MIGRATION[whole]} FOR NO KEY UPDATE ${mode}`,
 	);
 
-/** Whoever makes or drops a day of the delivery log holds this. */
+/** Held while a day of the delivery log is created or dropped. */
 export const LOCK_DAYS = lock("days");
-/** Held by who makes the operator's account: there may be several links, and one operator. */
+/** Held while the operator's account is created: there may be several links, but only one operator. */
 export const LOCK_ACCOUNTS = lock("accounts");
-/** Whoever moves counts holds this, as two at once would wait for each other's rows. No row if somebody else does. */
+/**
+ * Held while counts are rolled up: concurrent roll-ups would wait for each other's rows. Returns no row if it's held.
+ */
 export const TRY_LOCK_STATS = lock("stats", "SKIP LOCKED");

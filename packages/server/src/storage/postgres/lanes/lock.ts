@@ -1,8 +1,8 @@
 /**
- * Who moves deliveries of a project (settling, replays, tests, changes of webhooks, the sweep) holds the project's row in
- * `leases` meanwhile, and who numbers events holds its row in `logs`; who needs both takes `logs` first, and who needs
- * several projects takes them in the order of their numbers. Statements after that see everything that the holders
- * before had committed.
+ * A transaction that moves deliveries of a project (settling, replays, tests, changes of webhooks, the sweep) locks the
+ * project's row in `leases`. One that numbers events locks its row in `logs`. If it needs both, it locks `logs` first;
+ * if it needs several projects, it locks them in the order of their numbers. Later statements see everything that
+ * earlier holders committed.
  */
 import { StorageError } from "../../port.ts";
 import type { Connections, PoolName } from "../connection/connections.ts";
@@ -19,8 +19,8 @@ const LOCK_FREE = lockOne("SKIP LOCKED");
 const LOCK = lockOne("");
 
 /**
- * Holds all of a project until the transaction ends; answers with the last `seq`. Rejects as `locked` when somebody else
- * holds it, unless it is said to wait.
+ * Locks all of a project until the transaction ends. Returns the last `seq`. Rejects as `locked` if another session
+ * holds it, unless it may wait.
  */
 export async function lockProject(c: Session, projectNo: number, waits = true): Promise<{ lastSeq: number }> {
 	const { log, lease } = waits ? LOCK : LOCK_FREE;
@@ -29,15 +29,14 @@ export async function lockProject(c: Session, projectNo: number, waits = true): 
 	return { lastSeq: end.last_seq };
 }
 
-/** How many more calls of a kind may wait for rows at the same time. */
+/** How many more calls of a kind may wait for rows concurrently. */
 export interface WaitingRoom {
 	left: number;
 }
 
 /**
- * Runs a transaction that holds one project: at once, if nobody else does; otherwise again on the connections that are
- * kept for waiting, where it waits a moment for the project. Where the waiting room is full, it rejects as `locked`
- * instead.
+ * Runs a transaction that locks one project. If another session holds the project, it runs again on the connections
+ * reserved for waiting, and waits for a moment; if the waiting room is full, it rejects as `locked`.
  */
 export async function holdingOne<T>(
 	connections: Connections,
@@ -63,8 +62,8 @@ const LOCK_LEASES = sql(`
 	ORDER BY project_no FOR NO KEY UPDATE SKIP LOCKED`);
 
 /**
- * Holds what moves deliveries of these projects until the transaction ends, and waits for none of them: those that
- * somebody else holds are left out.
+ * Locks the deliveries of these projects until the transaction ends, without waiting: projects that another session
+ * holds are left out.
  */
 export async function lockDeliveries(c: Session, projectNos: readonly number[]): Promise<Set<number>> {
 	const held = await c.rows<{ project_no: number }>(LOCK_LEASES, numberArray(projectNos));
@@ -91,9 +90,9 @@ const HOLD_LANES = sql(`
 	WHERE mine.held IS NULL`);
 
 /**
- * Holds the lanes of these webhooks until the transaction ends, and waits for none of them.
+ * Locks the lanes of these webhooks until the transaction ends, without waiting.
  *
- * @returns the projects of which somebody else holds one
+ * @returns the projects of which another session holds one
  */
 export async function holdLanes(c: Session, all: readonly Place[]): Promise<Set<number>> {
 	const lanes = [...new Map(all.map((place) => [`${place.projectNo}/${place.webhookNo}`, place])).values()];
@@ -110,8 +109,9 @@ const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE proje
 const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = $1 AND until IS NULL");
 
 /**
- * Notes that webhooks, a replay or a test changed, and rings the project's alarm; for one who holds all of the project.
- * While a lease is held the alarm is silent: its holder sees the new revision when it gives the lease back.
+ * Records a change of webhooks, a replay or a test, and sets the project's alarm, for a caller that holds all of the
+ * project. While the project is leased, its alarm isn't set: the holder sees the new revision when it releases the
+ * lease.
  */
 export async function ringForChange(c: Session, projectNo: number): Promise<void> {
 	c.changed.add(projectNo);

@@ -1,14 +1,14 @@
 /**
- * Whether attempts are in the delivery log already. Lanes tell of most at no cost: what a lane has not passed was not
- * attempted yet. Only the others are looked for in the log: retries, replays and test events, and what a lane has passed
- * because the owner moved it on, or because this is settled once more.
+ * Whether attempts are already in the delivery log. For most, their lanes show it at no cost: events that a lane hasn't
+ * passed haven't been attempted. The log is searched only for the others: retries, replays and test events, and events
+ * that a lane has passed because the owner moved it or because the settlement is a repetition.
  */
 import { numberArray } from "../connection/literals.ts";
 import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import type { AttemptRow } from "./settle-rows.ts";
 
-/** Attempts are looked for on the days since their events were published, and one more, lest clocks differ. */
+/** Attempts are searched on the days since their events were published, and one more in case clocks differ. */
 const CLOCKS_DIFFER_MS = 86_400_000;
 
 /**
@@ -34,7 +34,7 @@ const FIND_LOGGED = sql(`
 		ORDER BY a.id LIMIT 1
 	) logged`);
 
-/** An attempt and its place in what is settled. */
+/** An attempt and its index in the settlement. */
 interface Placed extends AttemptRow {
 	readonly place: number;
 }
@@ -58,7 +58,7 @@ const LANES = sql(`
 		WHERE project_no = g.project_no AND webhook_no = g.webhook_no LIMIT 1
 	) lane`);
 
-/** Those of the events that their lanes have passed, or whose webhook has no lane any more. */
+/** Events that their lanes have passed, or whose webhook no longer has a lane. */
 async function passedByLanes(c: Session, rows: readonly Placed[]): Promise<Placed[]> {
 	if (rows.length === 0) return [];
 	const places = new Map(rows.map((row) => [laneOf(row.projectNo, row.webhookNo), row]));
@@ -93,7 +93,7 @@ async function inLog(c: Session, rows: readonly Placed[]): Promise<Map<number, s
 	return new Map(found.map(({ place, id }) => [place, id]));
 }
 
-/** Of each project the first event of the log and the first test event: those are numbered downward. */
+/** For each project, the first event of the log and the first test event, which are numbered downward. */
 function oldestEvents(rows: readonly AttemptRow[]): { projectNo: number; seq: number }[] {
 	const oldest = new Map<string, { projectNo: number; seq: number }>();
 	for (const { projectNo, attempt } of rows) {

@@ -1,10 +1,9 @@
 /**
- * Compares what a node knows of its projects with a database that may have lost its last commits.
- *
- * Servers lose commits from the end: where a commit is present, so are all before it. So three witnesses suffice for a
- * whole project. The lease, acknowledged up to the revision that the node goes by: the lanes as they were
- * loaded, and every change of webhooks and replay since. The last event that it knows: the log up to there, though numbers
- * may have been given again. The last attempt that it committed: all outcomes, retries and positions before.
+ * Compares what a node knows about its projects with a database that may have lost its last commits. Servers lose
+ * commits from the end: if a commit is present, so are all before it. So three witnesses are enough for a whole
+ * project. The lease, acknowledged up to the revision that the node applies, covers the lanes as they were loaded and
+ * every later change of webhooks and replays. The last event that the node knows covers the log up to it, even though
+ * numbers may have been reused. The last attempt that it committed covers all earlier outcomes, retries and positions.
  */
 import type { ClientBase } from "pg";
 import type { Claim } from "../../port/neighbours.ts";

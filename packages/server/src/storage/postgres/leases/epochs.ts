@@ -52,7 +52,7 @@ interface Server {
 	readonly epoch: Epoch | null;
 }
 
-/** Forks with no known loss are kept for so many epochs; readers from before are told to continue at the lowest one. */
+/** Forks without a known loss are kept for this many epochs. Readers from earlier epochs continue at the lowest one. */
 const EPOCHS_KEPT = 8;
 /** For all statements of a node that begins an epoch, milliseconds: it reads the end of every log. */
 const JOIN_TIMEOUT_MS = 60_000;
@@ -98,7 +98,7 @@ async function describe(client: ClientBase): Promise<Server> {
 		if (HIDDEN.test(sqlState(error) ?? "")) return ask(DESCRIBE_HIDDEN);
 		throw error;
 	});
-	// Once promoted it would go on with this connection, which was never compared.
+	// Once promoted, it would continue with this connection, which was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL only lets read: it is a standby.");
 	const { system, timeline, position, no, id, epoch_system, epoch_timeline } = row;
 	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
@@ -145,7 +145,7 @@ export class EpochMemory {
 		);
 	}
 
-	/** The memory of a node that goes on in another epoch. */
+	/** The memory of a node that continues in another epoch. */
 	next(epoch: Epoch): EpochMemory {
 		const left = new Set(this.#left);
 		if (epoch.id !== this.current.id) left.add(this.current.id);
@@ -187,8 +187,8 @@ const BEGIN_EPOCH = `
 const FORK_LOGS = `
 	INSERT INTO posthorn.log_forks (project_no, epoch, kept) SELECT project_no, $1::bigint, last_seq FROM posthorn.logs`;
 /**
- * Until then nobody takes a lease that is held, but its holder may keep it. A row that a store's transaction holds is left
- * out: its lease is not taken before `open_at` either.
+ * Until then no node takes a lease that is held, but its holder may keep it. A row that a store's transaction holds is
+ * left out: its lease isn't taken before `open_at` either.
  */
 const HOLD_LEASES = `
 	UPDATE posthorn.leases SET until = $1
@@ -200,14 +200,14 @@ const OPENS_IN =
 	"SELECT open_at - coalesce($1::bigint, posthorn.now_ms()) AS ms FROM posthorn.epochs ORDER BY no DESC LIMIT 1";
 const FORGET_FORKS = "DELETE FROM posthorn.log_forks WHERE epoch < $1 AND lost IS NULL";
 
-/** Goes on in the epoch of the server that is reached, and begins it if no node has. */
+/** Joins the server's current epoch, and begins it if no node has. */
 export async function joinEpoch(
 	config: ClientConfig,
 	{ memory, ends, claims, claimed, termMs, now }: Joining,
 	check: (client: ClientBase) => Promise<void>,
 ): Promise<Joined> {
 	const client = new Client({ ...config, application_name: "posthorn epoch", query_timeout: JOIN_TIMEOUT_MS });
-	// Whoever waits for a statement hears of it.
+	// The pending statement rejects with it.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();
@@ -237,16 +237,16 @@ export async function joinEpoch(
 		await client.end();
 		return { epoch, lost, kept, opensInMs: Math.max(0, opens!.ms) };
 	} catch (error) {
-		// Without waiting for a server that may not be there.
+		// Doesn't wait for a server that may be gone.
 		client.connection.stream.destroy();
 		throw error;
 	}
 }
 
 /**
- * The forks of logs that lie behind a reader or writer who comes from the epoch `$1` with the id `$2`; none behind one who
- * names no epoch (`$2` is empty). An epoch that isn't here was lost, by a failover or a restore. It may have parted anywhere
- * since its number, and before the newest epoch: a restored backup may be several epochs older than what was lost.
+ * The forks of logs since the epoch `$1` with the id `$2` that a reader or writer comes from; none for one that names
+ * no epoch (`$2` is empty). An epoch that isn't here was lost by a failover or a restore. It may have diverged anywhere
+ * after its number and before the newest epoch: a restored backup may be several epochs older than what was lost.
  */
 export const FORKS_SINCE = `
 	SELECT f.* FROM posthorn.log_forks f
@@ -255,7 +255,7 @@ export const FORKS_SINCE = `
 		ELSE least($1::bigint, (SELECT max(e.no) FROM posthorn.epochs e)) - 1
 	END`;
 
-/** Of several forks behind a node the lowest tells where what it knows ends. Projects that are missing whole kept nothing. */
+/** Of several forks since a node's epoch, the lowest is where its knowledge ends. Missing projects kept nothing. */
 const RECORD_LOST = `
 	WITH known AS (
 		SELECT k.id, k.seq, p.no FROM unnest($3::text[], $4::bigint[]) AS k (id, seq)

@@ -1,7 +1,7 @@
 /**
- * Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one: settling
- * it takes the row away, and so does the new holder once its time has passed. Both hold the project's row in `leases`, so
- * that only one of them happens.
+ * Attempts in flight that outlive their lease. A row in `handed_over` is the former holder's right to settle one.
+ * Settling it deletes the row, and so does the new holder once it has expired. Both lock the project's row in `leases`,
+ * so only one of them happens.
  */
 import type { HandedOver, Params } from "../../port.ts";
 import { QUEUE_CODE, queueOf, toStoredId } from "../../shared/attempt-codes.ts";
@@ -19,7 +19,7 @@ import type { LeaseTime } from "./leases.ts";
 
 const NOW = "coalesce($1::bigint, posthorn.now_ms())";
 
-/** For one who has just released the lease, in the same transaction; nothing if somebody else holds it. */
+/** For the transaction that has just released the lease. Does nothing if another node holds it. */
 const HAND_OVER = sql(`
 	INSERT INTO posthorn.handed_over (project_no, webhook_no, seq, replay, queue, generation, until)
 	SELECT l.project_no, g.webhook_no, g.seq, g.replay, g.queue, l.generation, ${NOW} + g.delay
@@ -86,7 +86,10 @@ const TAKE = sql(`
 	DELETE FROM posthorn.handed_over
 	WHERE project_no = $1 AND webhook_no = $2 AND seq = $3 AND replay = $4 AND generation = $5`);
 
-/** A call that was committed before, by one whose connection broke, is settled: its attempt is logged under its id. */
+/**
+ * A repeated call, made because a connection broke after the commit, returns `settled`: the attempt is logged under its
+ * id.
+ */
 export async function settleHandedOver(
 	connections: Connections,
 	{ handedOver, settlement }: Params<"settleHandedOver">,
@@ -134,7 +137,7 @@ export async function forgetHandedOver(
 ): Promise<void> {
 	const project = await findProject(c, projectId);
 	if (project === null) return;
-	// While somebody else holds the project, its row may be about to be settled: it is left to the next call.
+	// While another session holds the project, it may be settling this row: the next call forgets it.
 	const held = await lockDeliveries(c, [project]);
 	if (held.has(project)) await c.run(FORGET, node.time().database, project);
 }

@@ -1,6 +1,6 @@
 /**
- * Leases and alarms, by the clock of the database alone: nodes' clocks may differ, so what a node says of times goes in
- * as a distance from its now, and comes out as one. Tests hand in the time that both clocks show.
+ * Leases and alarms use only the database's clock, as nodes' clocks may differ. A node's times are converted to offsets
+ * from its current time on the way in, and back on the way out. Tests pass the time of both clocks.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Lease, Params, Renewal } from "../../port.ts";
@@ -14,17 +14,17 @@ import { holdingOne, lockProject } from "../lanes/lock.ts";
 import type { PostgresNode } from "../node.ts";
 import { findInFlight, handOver } from "./handover.ts";
 
-/** What time it is. */
+/** The current time. */
 export interface LeaseTime {
-	/** By the node's clock, when it asked. */
+	/** By the node's clock, when it called. */
 	readonly node: number;
-	/** By the database's, where it is not to look itself. */
+	/** By the database's clock; null to read it in the database. */
 	readonly database: number | null;
 }
 
 export const NOW = "coalesce($1::bigint, posthorn.now_ms())";
 
-/** Whether a lease that is free may be taken by any node: all that were held when the current epoch began have ended. */
+/** Whether any node may take free leases: all that were held when the current epoch began have expired. */
 export const LEASES_OPEN = `coalesce((SELECT open_at FROM posthorn.epochs ORDER BY no DESC LIMIT 1) <= ${NOW}, true)`;
 
 const take = (free: string) => `
@@ -35,9 +35,8 @@ const take = (free: string) => `
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Two lines, of which each gets every other place: projects with news, in turn by number, beginning after `$5`; and those
- * whose time has passed (a retry is due, or a lease ended without being given back), the longest overdue first. `$6`: these
- * get the odd place.
+ * Alternates between two queues: projects with news, in turn by number, beginning after `$5`; and those that are
+ * overdue (a retry is due, or a lease expired), the longest overdue first. `$6`: these get the odd places.
  */
 const TAKE_RUNG = sql(`
 	WITH news AS MATERIALIZED (
@@ -63,8 +62,8 @@ const TAKE_RUNG = sql(`
 const FREE = `(q.until IS NULL OR q.until <= ${NOW} OR ($6 AND coalesce(q.holder, $2) = $2)) AND ($6 OR ${LEASES_OPEN})`;
 
 /**
- * Free leases that somebody else holds the rows of are in the answer without a generation. `$6`: the caller held them
- * until the current epoch began; those that no one has taken since are its own.
+ * Free leases whose rows another session has locked are returned without a generation. `$6`: the caller held them until
+ * the current epoch began, so those that no one has taken since are its own.
  */
 const TAKE_NAMED = sql(`
 	WITH free AS MATERIALIZED (
@@ -80,10 +79,10 @@ const TAKE_NAMED = sql(`
 	SELECT p.id, NULL, false FROM free JOIN posthorn.projects p ON p.no = free.project_no
 	WHERE free.project_no NOT IN (SELECT project_no FROM named)`);
 
-/** What was taken, and which of the named projects could not be, since somebody else holds the lease's row. */
+/** The acquired leases, and the named projects whose lease row another session has locked. */
 interface Acquired {
 	readonly leases: Lease[];
-	/** How many of them were not given back by whoever had them. */
+	/** How many of them had expired without being released. */
 	readonly over: number;
 	readonly locked: string[];
 }
@@ -113,7 +112,7 @@ export async function acquireLeases(
 	return taken.leases;
 }
 
-/** Takes leases of projects that have work. @returns also where to continue next time */
+/** Acquires leases of projects that are due. Also returns where to continue next time. */
 async function acquireRung(
 	c: Session,
 	time: LeaseTime,
@@ -127,17 +126,17 @@ async function acquireRung(
 	const taken = acquired(c, time, termMs, rows);
 	if (rows.length === limit) {
 		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
-		// Those that are overdue filled places of news: there is none behind, and it begins anew.
+		// Overdue projects filled places of projects with news: there are no more of these, so the turn starts over.
 		const isOver = news.length < (overdueFirst ? Math.floor(limit / 2) : Math.ceil(limit / 2));
 		return { ...taken, next: { behind: isOver ? 0 : Math.max(behind, ...news), overdueFirst: !overdueFirst } };
 	}
 	if (behind === 0) return { ...taken, next: FIRST_TURN };
-	// It reached the last project: the rest comes from the beginning.
+	// The last project was reached: the rest comes from the beginning.
 	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
 }
 
-/** Takes leases of these projects, as far as they are free. */
+/** Acquires the free leases of these projects. */
 async function acquireNamed(
 	c: Session,
 	time: LeaseTime,
@@ -162,12 +161,12 @@ function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Ta
 	};
 }
 
-/** `over`: whoever held it before had not given it back. */
+/** `over`: it had expired without being released. */
 type Taken = { id: string; generation: number | null; over: boolean };
 
 /**
- * Renews those of these leases that still hold and that nobody else holds the rows of. Answers with those, and with the
- * others that hold as far as can be seen.
+ * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that still
+ * hold as far as can be seen.
  */
 const renew = (mode: string) =>
 	sql(`
@@ -218,7 +217,7 @@ async function renewOn(
 	waits: boolean,
 ): Promise<Renewal> {
 	const projects: number[] = [];
-	// Known since they were taken, or looked up again one by one.
+	// Cached since they were acquired, or looked up again one by one.
 	for (const { projectId } of leases) projects.push((await findProject(c, projectId)) ?? 0);
 	const generations = leases.map(({ generation }) => c.storedGeneration(generation));
 	const rows = await c.rows<{ project_no: number; renewed: boolean }>(
@@ -235,8 +234,8 @@ async function renewOn(
 }
 
 /**
- * What was appended before this transaction held the log is seen; what comes later finds the lease given back. Answers
- * whether there is work at once.
+ * Events appended before this transaction locked the log are seen; later ones find the lease released. Returns whether
+ * the project is due immediately.
  */
 const RELEASE = sql(`
 	UPDATE posthorn.leases l
@@ -247,8 +246,8 @@ const RELEASE = sql(`
 	RETURNING coalesce(l.wake_at <= ${NOW}, false) AS rung`);
 
 /**
- * In a transaction. A lease that someone else holds by now is none of ours to give back: nothing happens. Other nodes are
- * told of one that has work at once, so that it does not wait until they look.
+ * Does nothing if someone else holds the lease by now. Other nodes get a hint if the project is due immediately, so
+ * that it doesn't wait for their next poll.
  */
 export function releaseLease(connections: Connections, p: Params<"releaseLease">, node: PostgresNode): Promise<void> {
 	const time = node.time();

@@ -21,7 +21,7 @@ async function readMarks(c: Session, projectIds: readonly string[]): Promise<Map
 	return new Map(rows.map(({ id, last_seq, revision }) => [id, { lastSeq: last_seq, revision }]));
 }
 
-/** Answers with those of which somebody else holds the row. */
+/** Returns those whose row another session has locked. */
 const ACKNOWLEDGE = sql(`
 	WITH mine AS MATERIALIZED (
 		SELECT l.project_no
@@ -54,8 +54,8 @@ async function acknowledge(c: Session, acknowledgements: readonly Acknowledgemen
 }
 
 /**
- * `acknowledged` is of the lease that holds: who takes one has acknowledged nothing yet. Soon after an epoch has begun a
- * lease may be held that is not there any more.
+ * `acknowledged` belongs to the current lease: a new holder has acknowledged nothing yet. Soon after an epoch has
+ * begun, a lease may be in use that the database has lost.
  */
 const IS_BEHIND = sql(`
 	SELECT FROM posthorn.leases

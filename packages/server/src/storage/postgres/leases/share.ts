@@ -8,7 +8,7 @@ const NOW = "coalesce($1::bigint, posthorn.now_ms())";
 const REPORT = sql(`
 	INSERT INTO posthorn.nodes (holder, seen_at) VALUES ($2, ${NOW})
 	ON CONFLICT (holder) DO UPDATE SET seen_at = excluded.seen_at`);
-/** Nodes that were killed are forgotten; one that reports just now is not, and is not waited for. */
+/** Deletes nodes that were killed. Skips one that is currently reporting, without waiting for it. */
 const FORGET = sql(`
 	DELETE FROM posthorn.nodes WHERE holder = ANY (ARRAY(
 		SELECT holder FROM posthorn.nodes WHERE seen_at < ${NOW} - $2 FOR UPDATE SKIP LOCKED
@@ -19,7 +19,7 @@ const SHARE = sql(`
 		(SELECT count(*) FROM posthorn.leases WHERE until IS NOT NULL)::bigint
 			+ (SELECT count(*) FROM posthorn.leases WHERE wake_at <= ${NOW})::bigint AS projects`);
 
-/** @param livesMs how long after its last report a node counts as living */
+/** @param livesMs how long after its last report a node counts as alive */
 export async function share(c: Session, time: LeaseTime, holder: string, livesMs: number): Promise<Share> {
 	await c.run(REPORT, time.database, holder);
 	await c.run(FORGET, time.database, livesMs);

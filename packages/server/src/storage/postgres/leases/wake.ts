@@ -1,10 +1,10 @@
 /**
- * Hints between nodes: who commits work for a project, or a change of it, says so on a channel of the database, a moment
- * later and for all projects of that moment together. A notification locks out other notifications while it is
- * committed, so there are few of them, none within the transactions that matter, and none waits for the disk.
+ * Hints between nodes: a node that commits work for a project, or a change of it, sends a notification a moment later,
+ * for all projects of that moment together. A notification locks out others while it's committed, so there are few,
+ * none in the transactions that matter, and none waits for the disk.
  *
- * Each node listens on a connection of its own, once somebody wants to hear. While that is broken it hears nothing, and
- * nothing at all where a pooler stands between: whoever listens looks for himself as well.
+ * Each node listens on its own connection once it has a subscriber. It hears nothing while that is broken, or behind a
+ * pooler that doesn't preserve sessions, so subscribers also poll.
  */
 import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig, type Notification } from "pg";
@@ -14,13 +14,13 @@ import { checkWritable } from "../connection/hosts.ts";
 import { sql } from "../connection/sql.ts";
 
 const CHANNEL = "posthorn_wake";
-/** Changes gather this long before they are told, milliseconds: less than a person notices, few notifications. */
+/** Changes accumulate this long before a notification, milliseconds: unnoticeable to users, and few notifications. */
 const GATHER_MS = 20;
 /** Ids in one notification: PostgreSQL takes 8,000 bytes. */
 const IDS_AT_ONCE = 200;
-/** After its connection broke, a node listens again after this long, milliseconds. */
+/** After its connection broke, a node reconnects after this long, milliseconds. */
 const LISTEN_AGAIN_MS = 1_000;
-/** At the end the connection may take this long to take its leave, milliseconds. */
+/** How long the connection may take to close, milliseconds. */
 const LEAVE_MS = 1_000;
 
 const NOTIFY = sql(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', $1)`);
@@ -30,7 +30,7 @@ export type WakeListener = (projectIds: readonly string[]) => void;
 export class Wakes {
 	readonly #database: Database;
 	readonly #config: () => ClientConfig;
-	/** Tells this node's own notifications from the others'. */
+	/** Distinguishes this node's own notifications from others'. */
 	readonly #node = randomBytes(6).toString("hex");
 	readonly #changed = new Set<string>();
 	readonly #listeners = new Set<WakeListener>();
@@ -56,7 +56,7 @@ export class Wakes {
 		};
 	}
 
-	/** What is still to be told is told before. */
+	/** Sends pending hints first. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#tellTimer ?? undefined);
@@ -87,7 +87,7 @@ export class Wakes {
 				}),
 			);
 		} catch (error) {
-			// That the database is away is told by the calls that cannot do without.
+			// The calls that need the database report that it's away.
 			if (!(error instanceof StorageError)) process.emitWarning(`Other nodes could not be told of changes: ${error}`);
 		}
 	}
@@ -102,17 +102,17 @@ export class Wakes {
 		this.#client = client;
 		try {
 			await client.connect();
-			// Where nobody writes nobody tells anything: another server has become the one that is written to, or will.
+			// A server without writes sends no notifications: another one takes the writes, or will.
 			await checkWritable(client);
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch {
-			// It is tried again, and whoever listens looks for himself meanwhile.
+			// It's retried, and subscribers poll meanwhile.
 			this.#listenAgain(client);
 			client.connection.stream.destroy();
 		}
 	}
 
-	/** Its connection may lead to a server that tells nothing any more: another one is made. */
+	/** Its connection may lead to a server that no longer sends notifications, so it reconnects. */
 	#leave(): void {
 		const client = this.#client;
 		if (client === null) return;

@@ -37,8 +37,8 @@ const HOLD_ALL = sql(
 );
 
 /**
- * Holds those of these logs that nobody else holds, until the transaction ends, and waits for none of them unless it is
- * said to. Only to them {@link appendRows} appends, also when it was sent before this answers.
+ * Locks the logs that no other session holds until the transaction ends, without waiting unless `waits`. {@link
+ * appendRows} appends only to these, even if it was sent before this returns.
  *
  * @returns the projects whose logs are held
  */
@@ -47,17 +47,17 @@ export async function holdLogs(c: Session, projectNos: Iterable<number>, waits =
 	return new Set(row!.held.slice(1, -1).split(",").filter(Boolean).map(Number));
 }
 
-/** Leases that nobody has taken, and whose alarm is to be rung. */
+/** Free leases whose alarm must be set. */
 const ALARM = `
 	SELECT project_no FROM posthorn.leases
 	WHERE project_no = ANY (current_setting('${HELD}', true)::bigint[]) AND until IS NULL AND wake_at IS DISTINCT FROM 0
 	ORDER BY project_no FOR NO KEY UPDATE`;
 
 /**
- * Appends events to the logs that are held, numbers them from where each ends, and rings alarms that nobody holds. A
- * project gets none of its events if one of their ids is there already: it comes in the answer without an end.
+ * Appends events to the held logs, numbers them from each log's end, and sets the alarms of free leases. A project gets
+ * none of its events if one of their ids exists already: it's returned without an end.
  *
- * @param alarm holds the leases to ring for
+ * @param alarm locks the leases whose alarm to set
  * @param ready the projects to append to
  */
 const append = (alarm: string, ready: string) => `
@@ -95,7 +95,7 @@ const append = (alarm: string, ready: string) => `
 	)
 	SELECT project_no, before FROM log_end UNION ALL SELECT project_no, NULL FROM known`;
 
-/** Waits for nobody: a project whose alarm is to be rung, while somebody else holds its lease, gets nothing. */
+/** Never waits: a project whose alarm must be set while another session locks its lease gets nothing. */
 const APPEND_FREE = sql(
 	append(
 		`${ALARM} SKIP LOCKED`,
@@ -106,15 +106,15 @@ const APPEND_FREE = sql(
 );
 const APPEND_ALL = sql(append(ALARM, `SELECT unnest(current_setting('${HELD}', true)::bigint[]) AS project_no`));
 
-/** What became of a batch. Projects in neither were not held, or could not be rung for: nothing was written. */
+/** The result of a batch. For projects in neither, nothing was written: their log or lease row was locked. */
 export interface Appended {
-	/** By project the last `seq` before. */
+	/** By project, the last `seq` before. */
 	readonly ends: Map<number, number>;
-	/** Projects of which an event's id is there already: nothing was written. */
+	/** Projects with an event whose id exists already: nothing was written. */
 	readonly known: Set<number>;
 }
 
-/** In a transaction that holds logs by {@link holdLogs}: to others nothing is appended. */
+/** In a transaction that holds logs by {@link holdLogs}. Appends nothing to others. */
 export async function appendRows(c: Session, rows: readonly NewRow[], waits = false): Promise<Appended> {
 	const places = new Counter<number>();
 	const typePlaces = new Counter<string>();
@@ -146,7 +146,7 @@ export async function appendRows(c: Session, rows: readonly NewRow[], waits = fa
 	return { ends, known };
 }
 
-/** Numbers what it is shown from 1, for each kind by itself. */
+/** Counts each key's calls, from 1. */
 class Counter<K> {
 	readonly #counts = new Map<K, number>();
 

@@ -1,13 +1,12 @@
 /**
- * Appending: one transaction and one round trip for all requests of a call, which is right whenever every event is new.
- * A project of which one is not is left out of it, and its requests go one by one against what is there, in a second
- * transaction.
+ * Appending takes one transaction and one round trip for all requests of a call if every event is new. A project with
+ * an event that isn't new is left out, and its requests are compared with the log one by one in a second transaction.
  *
- * A project whose rows somebody else holds is passed over (`locked`). Once one was, the next call first looks whether it
- * is free, in a round trip of its own, before it sends any event of its batch.
+ * A project whose rows another session has locked is skipped (`locked`). After that, the next call first checks whether
+ * it's free, in its own round trip, before it sends any event of its batch.
  *
- * A connection that breaks leaves it open whether the transaction was committed. Then the call is made once more, against
- * what is there: events of its own that it finds are the ones that it appended the first time.
+ * If a connection breaks, it's unknown whether the transaction was committed. Then the call compares all requests with
+ * the log: events of its own that it finds there are the ones that it appended before.
  */
 import type { AppendRequest, AppendResult, Params } from "../../port.ts";
 import type { Connections } from "../connection/connections.ts";
@@ -72,7 +71,7 @@ function toResolved({ names }: Connections, requests: readonly AppendRequest[]):
 	});
 }
 
-/** Without the projects in whose requests an id comes twice. */
+/** Without the projects whose requests repeat an id. */
 function withoutRepeats(all: readonly Resolved[]): Resolved[] {
 	const idsOf = new Map<number, Set<string>>();
 	const repeating = new Set<number>();
@@ -86,7 +85,7 @@ function withoutRepeats(all: readonly Resolved[]): Resolved[] {
 	return all.filter(({ projectNo }) => !repeating.has(projectNo));
 }
 
-/** Appends what is all new, in one round trip; in two if a project was locked just now. */
+/** Appends new events in one round trip, or two if a project was recently locked. */
 async function appendNew(
 	connections: Connections,
 	all: readonly Resolved[],

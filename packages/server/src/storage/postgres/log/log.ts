@@ -9,7 +9,7 @@ import { type Epoch, FORKS_SINCE } from "../leases/epochs.ts";
 const COLUMNS = "e.seq, e.id, t.name AS type, e.created_at, e.published_at, e.body";
 const TYPE = "JOIN posthorn.event_types t ON t.code = e.type";
 
-/** Of rows in order those before the bodies exceed `$4` bytes; the first one always. */
+/** Rows in order until their bodies exceed `$4` bytes, and always the first. */
 const withinBytes = (rows: string) => `
 	SELECT ${COLUMNS}
 	FROM (
@@ -36,7 +36,7 @@ const READ_TYPES = sql(
 export async function readLog(c: Session, { projectId, after, window, types }: Params<"readLog">): Promise<LogEvent[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return [];
-	// Test events stand below 0 and are not part of the log.
+	// Test events are numbered below 0 and aren't part of the log.
 	const bounds = [project, Math.max(after, 0), window.maxEvents, Math.floor(window.maxBytes)];
 	if (types === undefined) return (await c.rows(READ, ...bounds)).map(toEvent);
 	const codes = await findTypes(c, types);
