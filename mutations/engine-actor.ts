@@ -45,7 +45,7 @@ export const ENGINE_ACTOR = [
 			name: "loop-works-after-stale",
 			find: 'if (message.result === "settled") {\n\t\t\t\t\tattempts',
 			replace: 'if (message.result !== "refused") {\n\t\t\t\t\tattempts',
-			only: "slept beyond its term",
+			only: "a node suspended past its lease",
 			why: "A node whose outcomes were refused as stale believes that they are in the log.",
 		},
 		{
@@ -53,7 +53,7 @@ export const ENGINE_ACTOR = [
 			find: 'case "reaches":\n\t\t\t\tthis.#isActive();\n\t\t\t\treader.reaches(message.lastSeq);',
 			replace: 'case "reaches":\n\t\t\t\tthis.#isActive();',
 			tests: NODES,
-			only: "what another node publishes",
+			only: "the project",
 			why: "What other nodes publish waits until this one gives the project back.",
 		},
 		{
@@ -78,7 +78,7 @@ export const ENGINE_ACTOR = [
 			find: "if (this.#seen && seen.revision < this.#seen.revision) return;",
 			replace: "",
 			why: "A slow read of the lanes undoes a change that was answered.",
-			only: "later one has overtaken",
+			only: "a read that was overtaken by",
 		},
 	]),
 	...of("server/src/engine/actor/lane-set.ts", ENGINE, [
@@ -119,7 +119,7 @@ export const ENGINE_ACTOR = [
 			find: "if (event.publishedAt <= clock.now() - retentionMs)",
 			replace: "if (event.createdAt <= clock.now() - retentionMs)",
 			why: "An event that the store dates back to last year is dead-lettered when it is published.",
-			only: "kept from when it was published",
+			only: "retention counts from publishing",
 		},
 		{
 			name: "dispatcher-retries-first",
@@ -176,7 +176,7 @@ export const ENGINE_ACTOR = [
 			find: "if (lane.lag >= MAX_LAG) this.#attempts.commitPosition(lane);",
 			replace: "",
 			why: "After a crash a webhook with rare types reads the whole log again.",
-			only: "passes over events",
+			only: "a lane that skips events stores",
 		},
 		{
 			name: "dispatcher-one-retry-a-look",
@@ -193,13 +193,13 @@ export const ENGINE_ACTOR = [
 			replace: 'if (retry.seq > 0 && retry.dueAt <= clock.now() - retentionMs) return "expired";',
 			why: "A test event that waited behind a pause for a month is sent when the webhook is resumed.",
 			review: "starter.ts: tests do not expire",
-			only: "a test event that waits longer",
+			only: "a test event that is paused",
 		},
 		{
 			name: "queue-dispatcher-requested-by-clock",
 			find: 'return name === "requested" ? AT_ANY_TIME : this.#work.context.clock.now();',
 			replace: "return this.#work.context.clock.now();",
-			only: "even if the clock was set back since",
+			only: "test events are due even if",
 			why: "After the clock was set back a test event waits until it is that late again.",
 		},
 		{
@@ -214,14 +214,14 @@ export const ENGINE_ACTOR = [
 			find: "\t\tslot.release();\n\t\tlane.queuedEnded(retry);",
 			replace: "\t\tlane.queuedEnded(retry);",
 			why: "Each retry that a change interrupts keeps a slot forever; after some thousand nothing is sent.",
-			only: "event cannot be read",
+			only: "a retry whose event can",
 		},
 		{
 			name: "queue-dispatcher-drops-retry",
 			find: "\t\tlane.queuedCommitted(retry);\n\t\tlane.queue(retry.queue).add(retry);\n",
 			replace: "\t\tlane.queuedCommitted(retry);\n",
 			why: "A retry whose event could not be read is not made until the project changes nodes.",
-			only: "event cannot be read",
+			only: "a retry whose event can",
 		},
 	]),
 	...of("server/src/engine/actor/attempt.ts", ENGINE, [
@@ -243,7 +243,7 @@ export const ENGINE_ACTOR = [
 			name: "attempts-next-attempt-twice",
 			find: "if (schedule && !lane.isInFlight(schedule)) ",
 			replace: "if (schedule) ",
-			only: "late answers",
+			only: "late responses",
 			why: "A retry that began before its commit was answered is made twice.",
 		},
 		{
@@ -251,21 +251,21 @@ export const ENGINE_ACTOR = [
 			find: "lane.queue(retry.queue).forget(retry);",
 			replace: "",
 			why: "A delivery that is settled while its queue is being read is sent again.",
-			only: "settled while its queue is read",
+			only: "a retry that is settled while",
 		},
 		{
 			name: "attempts-loses-cancelled-retry",
 			find: "lane.queue(retry.queue).add(retry);",
 			replace: "",
 			why: "A retry that a pause withheld is not made when the webhook is resumed.",
-			only: "a retry stays the attempt",
+			only: "a retry keeps its attempt number",
 		},
 		{
 			name: "attempts-position-not-noted",
 			find: "\t\tlane.committed(progress.position);\n\t\tcontext.settler.add({",
 			replace: "\t\tcontext.settler.add({",
 			why: "A lane that skips events commits its position repeatedly.",
-			only: "passes over events",
+			only: "a lane that skips events stores",
 		},
 	]),
 	...of("server/src/engine/actor/attempt.ts", inEngine("actor/attempt"), [
@@ -288,7 +288,7 @@ export const ENGINE_ACTOR = [
 			find: 'queue: "retry", replay, attempt',
 			replace: 'queue: "retry", replay: 0, attempt',
 			tests: ENGINE,
-			only: "attempts and replays|late answers",
+			only: "attempts and replays|late responses",
 			why: "The retries of a replay continue the series before it.",
 		},
 		{

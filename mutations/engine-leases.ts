@@ -187,7 +187,7 @@ export const ENGINE_LEASES = [
 			name: "directory-publish-not-noticed",
 			find: "if (actor) actor.appended(events);\n\t\telse this.poke(projectId);",
 			replace: "actor?.appended(events);",
-			only: "a project that nobody works",
+			only: "an event of a project without",
 			why: "An event of an idle project waits for the next look at the alarms.",
 		},
 		{
@@ -195,7 +195,7 @@ export const ENGINE_LEASES = [
 			find: 'if (scope !== "nothing") await this.#peers?.untilInForce(projectId);',
 			replace: "",
 			tests: NODES,
-			only: "answers a change only when",
+			only: "a change on a node that|a change on a stopped node",
 			why: "A pause returns while another node keeps sending.",
 		},
 		{

@@ -21,7 +21,7 @@ export const SETTLE = [
 			find: 'case "not_sent":\n\t\t\treturn "closed";',
 			replace: 'case "not_sent":\n\t\t\treturn "failure";',
 			tests: ["server/test/engine-memory.test.ts"],
-			only: "age out|closed as deleted",
+			only: "age out|pending deliveries of a deleted webhook",
 			why: "What expired is tried again for two hours before it is dead-lettered.",
 		},
 	]),

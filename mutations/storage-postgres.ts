@@ -119,7 +119,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-lease-no-turns",
 			find: "Math.max(behind, ...news), overdueFirst: !overdueFirst",
 			replace: "Math.max(behind, ...news), overdueFirst: false",
-			only: "places come one by one",
+			only: "with one slot at a time",
 			why: "If slots become free one at a time, only projects with new events get them, and retries wait.",
 		},
 	]),

@@ -4,7 +4,7 @@ import { DAY_MS, type StartRig } from "./engine-rig.ts";
 /** Webhooks that are changed while events and attempts are on their way. */
 export function describeChanges(start: StartRig): void {
 	describe("changes of webhooks", () => {
-		test("paused, nothing is sent and events wait; resumed, they go out in order", async () => {
+		test("a paused webhook sends nothing and keeps its events; resumed, it sends them in order", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("paused");
 			const before = await rig.publish(2);
@@ -24,7 +24,7 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([...before, ...waiting]);
 		});
 
-		test("resumed from now, what waited is left out, and a waiting retry is closed as skipped and logged", async () => {
+		test("resuming from now skips the backlog, and closes and logs pending retries as skipped", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("resumed");
 			rig.sender.script = (_shipment, nth) => (nth === 1 ? 500 : 200);
@@ -59,7 +59,7 @@ export function describeChanges(start: StartRig): void {
 			).toMatchObject({ state: "dead_lettered" });
 		});
 
-		test("a type that is added begins with the next event, and one that is taken off ends at once", async () => {
+		test("an added type starts with the next event, and a removed one stops immediately", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("edited", { events: ["delivery.success"] });
 			await rig.publish(1, "delivery.failed");
@@ -74,7 +74,7 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([first, second]);
 		});
 
-		test("an event published while a type is being added is not passed over", async () => {
+		test("an event published while a type is being added isn't skipped", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("racing", { events: ["delivery.success"] });
 			const [warm] = await rig.publish(1, "delivery.success");
@@ -92,7 +92,7 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([warm, ...published]);
 		});
 
-		test("what is pending for a deleted webhook is closed as deleted at once, due or not, and logged", async () => {
+		test("pending deliveries of a deleted webhook are closed and logged immediately, due or not", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("deleted");
 			const witness = await rig.webhook("witness", { events: ["chargeback.created"] });
@@ -126,7 +126,7 @@ export function describeChanges(start: StartRig): void {
 			).toEqual([witness.id]);
 		});
 
-		test("closing what is pending for a deleted webhook goes on after a restart", async () => {
+		test("closing a deleted webhook's pending deliveries continues after a restart", async () => {
 			await using rig = await start();
 			const { id } = await rig.webhook("deleted");
 			rig.sender.script = () => 500;
@@ -140,7 +140,7 @@ export function describeChanges(start: StartRig): void {
 			expect(rig.settled.slice(3)).toMatchObject(ids.map((eventId) => ({ eventId, errorCode: "deleted" })));
 		});
 
-		test("a deleted webhook gets nothing more, and its failed attempt under way is not retried", async () => {
+		test("a deleted webhook gets nothing more, and its attempt in flight isn't retried", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("deleted");
 			let answer = (_status: number): void => {};

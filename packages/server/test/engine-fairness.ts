@@ -43,7 +43,7 @@ const wasSent = (rig: EngineRig, eventId: string): Promise<void> =>
 /** First attempts, retries, replays and what people requested share what a node may send. */
 export function describeFairness(start: StartRig): void {
 	describe("fairness", () => {
-		test("test events do not wait behind the due retries of their webhook, whose receiver hangs", async () => {
+		test("test events don't wait for their webhook's due retries, even if its receiver hangs", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			const { id } = await rig.webhook("hangs");
 			const hanging = new Hanging();
@@ -76,7 +76,7 @@ export function describeFairness(start: StartRig): void {
 			expect(new Set(rig.sender.sent.map((request) => request.url)).size).toBe(101);
 		});
 
-		test("a single replay does not wait behind a replay in bulk", async () => {
+		test("a single replay doesn't wait for a bulk replay", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			const { id, url } = await rig.webhook("replayed");
 			await fail(rig, 40, 8);
@@ -114,7 +114,7 @@ export function describeFairness(start: StartRig): void {
 			await rig.settledCount(before + 40);
 		});
 
-		test("a test event does not wait for slots that other projects hold", async () => {
+		test("a test event doesn't wait for slots that other projects hold", async () => {
 			await using rig = await start(undefined, undefined, { sendsInFlight: 16 });
 			const { id } = await rig.webhook("quiet");
 			const hanging = new Hanging();
@@ -184,7 +184,7 @@ export function describeFairness(start: StartRig): void {
 			expect(bytes.used).toBe(0);
 		});
 
-		test("where slots are scarce, a webhook that recovered gets new events and retries in turns", async () => {
+		test("with few slots, a recovered webhook gets new events and retries alternately", async () => {
 			await using rig = await start(undefined, DAY_MS, { sendsInFlight: 1 });
 			await rig.webhook("recovered");
 			const failed = await fail(rig, 20);
@@ -203,7 +203,7 @@ export function describeFairness(start: StartRig): void {
 			expect(balance).toBe(0);
 		});
 
-		test("the lanes of a project take turns where slots are scarce", async () => {
+		test("with few slots, a project's lanes take turns", async () => {
 			await using rig = await start(undefined, undefined, { sendsInFlight: 1 });
 			const urls: string[] = [];
 			for (const name of ["a", "b", "c"]) urls.push((await rig.webhook(name, { maxInFlight: 10 })).url);

@@ -22,7 +22,7 @@ async function untilFree(rig: EngineRig): Promise<void> {
 /** Storage that fails, and a node that was away too long. */
 export function describeFaults(start: StartRig): void {
 	describe("faults", () => {
-		test("while storage refuses commits outcomes wait, and nothing is lost or sent twice", async () => {
+		test("outcomes wait while storage refuses commits, and nothing is lost or sent twice", async () => {
 			let failures = 0;
 			let recovered = false;
 			await using rig = await start((storage) => {
@@ -47,7 +47,7 @@ export function describeFaults(start: StartRig): void {
 			expect(rig.settled.map((a) => a.eventId)).toEqual(ids);
 		});
 
-		test("a node that slept beyond its term settles nothing once another holds the project", async () => {
+		test("a node suspended past its lease settles nothing once another owns the project", async () => {
 			const results: string[] = [];
 			await using rig = await start((storage) => {
 				const settle = storage.settle.bind(storage);
@@ -98,7 +98,7 @@ export function describeFaults(start: StartRig): void {
 			expect(rig.engine.node).toMatchObject({ refused: 1 });
 		});
 
-		test("an internal error as several retries begin frees their slots", async () => {
+		test("an internal error while several retries start frees their slots", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			await rig.webhook("a", { maxInFlight: 3 });
 			rig.sender.script = () => 500;

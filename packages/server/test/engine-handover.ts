@@ -11,7 +11,7 @@ const EVENT_LOOP_TURNS = 100;
 /** Projects that a node gives back. */
 export function describeHandover(start: StartRig): void {
 	describe("handover", () => {
-		test("a node that stops waits for a project that is on its way back already", async () => {
+		test("a stopping node waits for a project that is already being handed back", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -32,7 +32,7 @@ export function describeHandover(start: StartRig): void {
 			).toHaveLength(1);
 		});
 
-		test("attempts of a project that is lost while it is handed over are refused, and nothing waits for them", async () => {
+		test("attempts of a project lost during its handover are refused, and nothing waits for them", async () => {
 			const storage = new FaultyStorage();
 			let refused = 0;
 			let isStale = false;

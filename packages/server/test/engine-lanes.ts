@@ -6,7 +6,7 @@ import { FaultyStorage } from "./faulty-storage.ts";
 /** What a lane starts, in which order, and what keeps it from that. */
 export function describeLanes(start: StartRig): void {
 	describe("lanes", () => {
-		test("first attempts go out one at a time in log order, and failures among them hold nothing up", async () => {
+		test("first attempts go out one at a time in log order, and failures don't block them", async () => {
 			await using rig = await start();
 			const { url } = await rig.webhook("a");
 			rig.sender.script = (_shipment, nth) => (nth % 3 === 0 ? 500 : 200);
@@ -16,7 +16,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.mostInFlight.get(url)).toBe(1);
 		});
 
-		test("an event of a project that nobody works is sent at once", async () => {
+		test("an event of a project without an owner is sent immediately", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { url } = await rig.webhook("a");
@@ -29,7 +29,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(ids);
 		});
 
-		test("a webhook gets only the types that it subscribed to, from the first event after it was made", async () => {
+		test("a webhook only gets subscribed types, from the first event after its creation", async () => {
 			await using rig = await start();
 			await rig.publish(3);
 			const some = await rig.webhook("some", { events: ["chargeback.created"] });
@@ -41,7 +41,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(all.url)).toEqual([...others, chargeback]);
 		});
 
-		test("a receiver that hangs holds up its own lane alone", async () => {
+		test("a hanging receiver only delays its own lane", async () => {
 			await using rig = await start();
 			const hanging = await rig.webhook("hanging");
 			const sound = await rig.webhook("sound");
@@ -96,7 +96,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(ids);
 		});
 
-		test("after a crash the open events go out first and in order, within the width of now, and none that was settled", async () => {
+		test("after a crash the open events go out first, in order and within the current width, without settled ones", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("wide", { maxInFlight: 4 });
 			const hang = Promise.withResolvers<number>();
@@ -118,7 +118,7 @@ export function describeLanes(start: StartRig): void {
 			hang.resolve(200);
 		});
 
-		test("a test event goes to its webhook alone, at once, past a lane that is stuck, and is not in the log", async () => {
+		test("a test event goes only to its webhook, immediately, past a stuck lane, and isn't in the log", async () => {
 			await using rig = await start();
 			const stuck = await rig.webhook("stuck", { events: ["delivery.success", "chargeback.created"] });
 			const other = await rig.webhook("other");
@@ -144,7 +144,7 @@ export function describeLanes(start: StartRig): void {
 			letGo();
 		});
 
-		test("an event is kept from when it was published, however long ago it is said to have happened", async () => {
+		test("retention counts from publishing, however old created_at is", async () => {
 			await using rig = await start();
 			await rig.webhook("a");
 			const draft = { type: "delivery.success", data: "{}", createdAt: rig.clock.now() - 60 * DAY_MS };
@@ -153,7 +153,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.settled[0]).toMatchObject({ status: "delivered", errorCode: null });
 		});
 
-		test("the position of a lane that passes over events is stored now and then", async () => {
+		test("a lane that skips events stores its position occasionally", async () => {
 			let settles = 0;
 			const storage = new FaultyStorage();
 			await using rig = await start((real) => {
@@ -174,7 +174,7 @@ export function describeLanes(start: StartRig): void {
 			expect(settles).toBe(1);
 		});
 
-		test("test events are due even if the clock was set back since, more of them than are read at a time", async () => {
+		test("test events are due even if the clock was set back, and more of them than one read returns", async () => {
 			await using rig = await start();
 			const { id } = await rig.webhook("a");
 			await rig.change(() =>
@@ -192,7 +192,7 @@ export function describeLanes(start: StartRig): void {
 			await rig.settledCount(WINDOWS.retriesPerQueue);
 		});
 
-		test("a test event that waits longer than the log is kept, behind a pause, is dead-lettered as expired", async () => {
+		test("a test event that is paused for longer than the log is kept expires", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("forgotten");
@@ -233,7 +233,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual(young);
 		});
 
-		test("an open event that outlives the log behind a pause is dead-lettered as expired, and not sent again", async () => {
+		test("an open event that is paused for longer than the log is kept expires, and isn't sent again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("wide", { maxInFlight: 2 });
@@ -267,7 +267,7 @@ export function describeLanes(start: StartRig): void {
 		});
 
 		// They waited for ever: not in the log any more, and sent months later when the webhook was resumed.
-		test("retries and replays that wait longer than the log is kept, behind a pause, are dead-lettered as expired", async () => {
+		test("retries and replays that are paused for longer than the log is kept expire", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("forgotten");

@@ -21,8 +21,8 @@ async function replay(rig: EngineRig, webhookId: string, eventId: string): Promi
 
 /** Storage has done what it was told before the engine hears of that, and another read may tell of it first. */
 export function describeLateAnswers(start: StartRig): void {
-	describe("late answers", () => {
-		test("a retry that is read before its commit is answered is made once", async () => {
+	describe("late responses", () => {
+		test("a retry that is read before its commit returns is made once", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -39,7 +39,7 @@ export function describeLateAnswers(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
-		test("a retry that is even made before the commit that it follows from is answered is made once", async () => {
+		test("a retry that is made before the commit that caused it returns is made once", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -61,7 +61,7 @@ export function describeLateAnswers(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
-		test("a replay that is read before the end of the series before it is answered is made", async () => {
+		test("a replay that is read before the previous series' settle returns is made", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id } = await rig.webhook("a");
@@ -85,7 +85,7 @@ export function describeLateAnswers(start: StartRig): void {
 			});
 		});
 
-		test("a replay that is being read while the end of the replay before it is answered is made", async () => {
+		test("a replay that is being read while the previous replay's settle returns is made", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id } = await rig.webhook("a");
@@ -114,7 +114,7 @@ export function describeLateAnswers(start: StartRig): void {
 			});
 		});
 
-		test("a retry that is settled while its queue is read is not made again", async () => {
+		test("a retry that is settled while its queue is being read isn't made again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");

@@ -62,7 +62,7 @@ export function describeLoads(start: StartRig): void {
 			expect(loads).toMatchObject({ all: 0, lanes: 0 });
 		});
 
-		test("changes that were stored when lanes are read share the read", async () => {
+		test("changes stored before lanes are read share the read", async () => {
 			const loads = new Loads();
 			await using rig = await start(loads.wrap);
 			const { id } = await rig.webhook("shared");
@@ -81,7 +81,7 @@ export function describeLoads(start: StartRig): void {
 			expect(loads.all).toBeLessThanOrEqual(3);
 		});
 
-		test("what others changed at the same time is in force, too", async () => {
+		test("concurrent changes by other nodes apply, too", async () => {
 			await using rig = await start();
 			const [one, other] = [await rig.webhook("one"), await rig.webhook("other")];
 			await rig.publish(1);
@@ -117,7 +117,7 @@ export function describeLoads(start: StartRig): void {
 			expect(sent.slice(2).toSorted()).toEqual([urlOf("one-again"), urlOf("other-again")]);
 		});
 
-		test("a read that a later one has overtaken changes nothing any more", async () => {
+		test("a read that was overtaken by a later one changes nothing", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id } = await rig.webhook("one");
@@ -160,7 +160,7 @@ export function describeLoads(start: StartRig): void {
 			expect(rig.sender.to(urlOf("moved"))).toEqual([waiting]);
 		});
 
-		test("a webhook that is deleted gets nothing more, and one that is created gets what comes next", async () => {
+		test("a deleted webhook gets nothing more, and a new one gets the next events", async () => {
 			await using rig = await start();
 			const [kept, deleted] = [await rig.webhook("kept"), await rig.webhook("deleted")];
 			await rig.publish(1);

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** Storage that is away for a while. */
 export function describeOutages(start: StartRig): void {
 	describe("outages", () => {
-		test("an outcome that waited through an outage is settled, however long that was, and nothing is sent again", async () => {
+		test("outcomes are settled after an outage of any length, and nothing is sent again", async () => {
 			// Storage was once asked for projects whose lease had run out before the node's own leases were renewed.
 			for (const terms of [0.5, 1.2, 1.8, 2.6]) {
 				const outageMs = terms * LEASE_TERM_MS;
@@ -32,7 +32,7 @@ export function describeOutages(start: StartRig): void {
 		});
 
 		// Where no other node publishes, nothing else reads how far the log goes: such an event waited for the next one.
-		test("an event whose commit was not answered is sent, even if the log can't be read at first", async () => {
+		test("an event whose commit had no response is sent, even if the log can't be read at first", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -67,7 +67,7 @@ export function describeOutages(start: StartRig): void {
 		});
 
 		// It was trusted until its end by the time of day: an hour beyond its term, while another node may have had it.
-		test("a lease that cannot be renewed is not worked beyond its term, also where the clock was set back", async () => {
+		test("a project whose lease can't be renewed stops at its end, even if the clock was set back", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -86,7 +86,7 @@ export function describeOutages(start: StartRig): void {
 		});
 
 		// Its project once stood until the next regular renewal: for a third of a term.
-		test("a lease that took most of its term to come is renewed immediately", async () => {
+		test("a lease that took most of its duration to arrive is renewed immediately", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -101,7 +101,7 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent.map((request) => request.eventId)).toEqual([eventId]);
 		});
 
-		test("webhooks that could not be read when a project is taken up are read again, and not a term later", async () => {
+		test("webhooks that couldn't be read when a project was acquired are soon read again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -115,7 +115,7 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent[0]!.at).toBeGreaterThan(published);
 		});
 
-		test("webhooks that could not be read after a change are read again, and what was under way is settled", async () => {
+		test("webhooks that couldn't be read after a change are read again, and attempts in flight are settled", async () => {
 			// It was once thrown away and sent again.
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
@@ -151,7 +151,7 @@ export function describeOutages(start: StartRig): void {
 			]);
 		});
 
-		test("a retry whose event cannot be read gives its slot back, and is made once it can", async () => {
+		test("a retry whose event can't be read releases its slot, and is made once it can be read", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");

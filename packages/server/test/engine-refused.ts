@@ -30,7 +30,7 @@ class RefusingStorage {
 export function describeRefused(start: StartRig): void {
 	describe("refused outcomes", () => {
 		// Its receiver was once sent the same event every ten seconds.
-		test("its receiver gets them again at growing intervals; it goes on once storage takes them", async () => {
+		test("the receiver gets them again at growing intervals, until storage accepts them", async () => {
 			const storage = new RefusingStorage();
 			await using rig = await start(storage.wrap);
 			const { url } = await rig.webhook("a");

@@ -23,7 +23,7 @@ async function series(rig: EngineRig, count: number): Promise<void> {
 /** A delivery's attempts, one series of them and the next. */
 export function describeSeries(start: StartRig): void {
 	describe("attempts and replays", () => {
-		test("eight failures come exactly after the spec's delays, to the millisecond, and end in the dead letters", async () => {
+		test("eight failures follow the spec's delays to the millisecond, and end as a dead letter", async () => {
 			await using rig = await start();
 			const { id } = await rig.webhook("broken");
 			rig.sender.script = () => 500;
@@ -51,7 +51,7 @@ export function describeSeries(start: StartRig): void {
 			expect(rig.sender.sent.slice(8).map((request) => request.eventId)).toEqual([next]);
 		});
 
-		test("eight timeouts of 15 s span 1 h 50 min 30 s: each delay counts from the end of the attempt before", async () => {
+		test("eight timeouts of 15 s span 1 h 50 min 30 s: each delay counts from the end of the previous attempt", async () => {
 			// An attempt takes no time but the clock's, in which no lease could be renewed: none ends here.
 			await using rig = await start(undefined, DAY_MS);
 			await rig.webhook("silent");
@@ -84,7 +84,7 @@ export function describeSeries(start: StartRig): void {
 			expect(rig.clock.now() - rig.settled[0]!.startedAt).toBe(30_000 + 60_000 + 120_000);
 		});
 
-		test("a replay is a new series with the same event id; what is still attempting cannot be replayed", async () => {
+		test("a replay is a new series with the same event id; a delivery that is still attempting can't be replayed", async () => {
 			await using rig = await start();
 			const { id } = await rig.webhook("replayed");
 			rig.sender.script = () => 500;
@@ -141,7 +141,7 @@ export function describeSeries(start: StartRig): void {
 			expect(rig.settled[10]).toMatchObject({ attempt: 1, replay: 2, status: "delivered" });
 		});
 
-		test("replaying all that failed sends the oldest first, beside the lane", async () => {
+		test("replaying all failures sends the oldest first, alongside the lane", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("bulk");
 			rig.sender.script = () => "connection_refused";

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 export function describeShortages(start: StartRig): void {
 	describe("shortages", () => {
 		test.each([1, 3])(
-			"first attempts wait in their order, and one is tried each second, %i in flight",
+			"first attempts wait in order, and one is tried each second, with %i in flight",
 			async (maxInFlight) => {
 				const storage = new FaultyStorage();
 				await using rig = await start(storage.wrap);
@@ -33,7 +33,7 @@ export function describeShortages(start: StartRig): void {
 			},
 		);
 
-		test("a retry stays the attempt that it is, however long the shortage lasts", async () => {
+		test("a retry keeps its attempt number during a shortage", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -49,7 +49,7 @@ export function describeShortages(start: StartRig): void {
 			expect(rig.settled[1]).toMatchObject({ eventId, attempt: 2, status: "delivered" });
 		});
 
-		test("webhooks that need nothing of what is short go on", async () => {
+		test("webhooks that aren't affected by the shortage continue", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const short = await rig.webhook("short");
@@ -72,7 +72,7 @@ export function describeShortages(start: StartRig): void {
 		});
 
 		// It was signed with a secret that another node had replaced, and sent.
-		test("a request that was started may not leave once the lease is not trusted, and is made when it is again", async () => {
+		test("a started request may not leave once the lease isn't trusted, and is made once it is again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");

@@ -66,7 +66,7 @@ class Calls {
 /** More projects than a node may work at once. */
 export function describeTurns(start: StartRig): void {
 	describe("turns", () => {
-		test("beyond the limit projects that always have work take turns, though some of their receivers hang", async () => {
+		test("busy projects beyond the limit take turns, even if some receivers hang", async () => {
 			const calls = new Calls();
 			await using rig = await start(calls.count, undefined, { activeProjects: LIMIT });
 			const byUrl = await projects(rig, 60);
@@ -88,7 +88,7 @@ export function describeTurns(start: StartRig): void {
 			rig.clock.advance(15_000);
 		});
 
-		test("an idle project gives its place up at once, and only one does", async () => {
+		test("an idle project is released immediately, and only one", async () => {
 			let released = 0;
 			const calls = new Calls();
 			await using rig = await start(
@@ -117,7 +117,7 @@ export function describeTurns(start: StartRig): void {
 			expect(rig.engine.node.projects).toBe(LIMIT);
 		});
 
-		test("a test event does not wait for its project's place, even if all are busy", async () => {
+		test("a test event doesn't wait for its project to be acquired, even if all are busy", async () => {
 			await using rig = await start(undefined, undefined, { activeProjects: LIMIT });
 			const asked = await rig.project();
 			const { id, url } = await rig.webhook("asked", { projectId: asked });
@@ -135,7 +135,7 @@ export function describeTurns(start: StartRig): void {
 			await rig.settledCount(LIMIT + 2);
 		});
 
-		test("projects within the limit keep their places, however long they work", async () => {
+		test("projects within the limit aren't released, however long they run", async () => {
 			let taken = 0;
 			const calls = new Calls();
 			await using rig = await start(

@@ -9,7 +9,7 @@ const A_WHILE_MS = 5_000;
 /** A webhook that is paused or deleted while the connection for an attempt is still being made. */
 export function describeWithholding(start: StartRig): void {
 	describe("withholding", () => {
-		test("once a pause is answered nothing leaves, and the attempt is made when the webhook is resumed", async () => {
+		test("nothing leaves once a pause returns, and the attempt is made on resuming", async () => {
 			await using slow = await SlowRig.start(start);
 			const { rig, way } = slow;
 			const [eventId] = await rig.publish(1);
@@ -27,7 +27,7 @@ export function describeWithholding(start: StartRig): void {
 			expect(slow.received).toEqual([eventId]);
 		});
 
-		test("once the end of a subscription is answered, an event that was about to be sent is not sent any more", async () => {
+		test("an event that was about to be sent isn't sent once its unsubscription returns", async () => {
 			await using slow = await SlowRig.start(start);
 			const { rig, way } = slow;
 			await rig.publish(1, "delivery.success");
@@ -40,7 +40,7 @@ export function describeWithholding(start: StartRig): void {
 			expect(rig.settled).toMatchObject([{ eventId, attempt: 1, status: "delivered" }]);
 		});
 
-		test("several attempts that a pause withheld are each made once", async () => {
+		test("several attempts that a pause cancelled are each made once", async () => {
 			await using slow = await SlowRig.start(start, { maxInFlight: 3 });
 			const { rig, way } = slow;
 			const ids = await rig.publishAll(5);
@@ -56,7 +56,7 @@ export function describeWithholding(start: StartRig): void {
 			expect(rig.settled.map(({ attempt, status }) => [attempt, status])).toEqual(Array(5).fill([1, "delivered"]));
 		});
 
-		test("a retry waits again, as the attempt that it is", async () => {
+		test("a retry waits again with the same number", async () => {
 			const answers = [answered(500, "", "connection: close\r\n"), answered(200)];
 			await using slow = await SlowRig.start(start, { answer: (...args) => answers.shift()!(...args) });
 			const { rig, way } = slow;
@@ -79,7 +79,7 @@ export function describeWithholding(start: StartRig): void {
 			expect(slow.received).toEqual([eventId, eventId]);
 		});
 
-		test("once a deletion is answered nothing leaves, and nothing is logged", async () => {
+		test("nothing leaves once a deletion returns, and nothing is logged", async () => {
 			await using slow = await SlowRig.start(start);
 			const { rig, way } = slow;
 			await rig.publish(1);

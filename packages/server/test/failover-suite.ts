@@ -70,7 +70,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 	describe(`a standby of ${database} is promoted`, { timeout: 180_000 }, () => {
 		// Of thirty events that were acknowledged after the promotion the first twenty were once never sent, nor dead-lettered:
 		// they had numbers that the engine had seen before.
-		test("without the last events: what is acknowledged after it is sent once and in order", async () => {
+		test("without the last events: later acknowledged events are sent once and in order", async () => {
 			await using site = await setUp(openPair);
 			const { rig, hook, wide } = site;
 			const before = await rig.publish(5);
@@ -92,7 +92,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			["while the lease is trusted", 0],
 			["after the lease was trusted", 9_000],
 		] as const)(
-			"with all that was committed, %s: outcomes that were not are committed, and nothing is sent again",
+			"with all commits, %s: uncommitted outcomes are committed, and nothing is sent again",
 			async ([, waitMs]) => {
 				await using site = await setUp(openPair);
 				const { rig, storage, hook, wide } = site;
@@ -125,7 +125,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			},
 		);
 
-		test("with the events and without their outcomes: a retry that is lost takes no event with it", async () => {
+		test("with the events but not their outcomes: losing a retry loses no event", async () => {
 			await using site = await setUp(openPair);
 			const { rig, storage, hook } = site;
 			storage.fail("settle", Number.POSITIVE_INFINITY);
@@ -149,7 +149,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(await site.attempts(first!, hook.id)).toEqual([[1, "delivered"]]);
 		});
 
-		test("and a store publishes events with the numbers of lost ones: they are sent, and outcomes of those are not theirs", async () => {
+		test("a store publishes events with the numbers of lost ones: they are sent, and don't get the lost ones' outcomes", async () => {
 			await using site = await setUp(openPair);
 			const { rig, storage, hook } = site;
 			const before = await rig.publish(2);
@@ -168,7 +168,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			for (const id of [...stored, ...after]) expect(await site.attempts(id, hook.id)).toEqual([[1, "delivered"]]);
 		});
 
-		test("and a store publishes events with the numbers of lost ones that no webhook wanted: they are sent", async () => {
+		test("a store publishes events with the numbers of lost ones that no webhook wanted: they are sent", async () => {
 			await using site = await setUp(openPair, ["delivery.success"]);
 			const { rig, storage, hook } = site;
 			const before = await rig.publish(2);
@@ -185,7 +185,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.sender.to(hook.url)).toEqual([...before, ...stored, ...after]);
 		});
 
-		test("after the lease was trusted: nothing is sent until no other node can go on by a lease that was lost", async () => {
+		test("after the lease was trusted: nothing is sent until no other node can use a lost lease", async () => {
 			await using site = await setUp(openPair);
 			const { rig, storage, hook } = site;
 			const before = await rig.publish(1);

@@ -11,7 +11,7 @@ const MACHINE =
 
 const namesMachine = (line: string): boolean => MACHINE.test(line.replace(/(?:^\s*\*|\/\/|\/\*\*).*/, ""));
 
-test("what runs under a virtual clock names no other", async () => {
+test("code under a virtual clock uses no other clock", async () => {
 	const found: string[] = [];
 	let files = 0;
 	for await (const file of glob("{base,engine,store,registry,accounts}/**/*.ts", { cwd: SOURCES })) {

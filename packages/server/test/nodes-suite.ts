@@ -74,7 +74,7 @@ async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: Fa
 /** What several nodes do together, on any storage that they may share. */
 export function describeNodes(name: string, createDatabase: () => Promise<RigDatabase>): void {
 	describe(`nodes on ${name}`, () => {
-		test("a node whose lease has passed on answers a change only when whoever works the project goes by it", async () => {
+		test("a change on a node that lost the lease returns only once the owner applies it", async () => {
 			// It once went by its own lanes, which nobody worked any more.
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
@@ -125,7 +125,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(other.sender.to(moved)).toHaveLength(1);
 		});
 
-		test("a node that has stopped answers a change only when whoever works the project goes by it", async () => {
+		test("a change on a stopped node returns only once the owner applies it", async () => {
 			// Once stopping, it answered without waiting: the other node signed with the old secret for another moment.
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
@@ -154,7 +154,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			await changing;
 		});
 
-		test("what another node publishes is sent by the one that works the project", async () => {
+		test("the project's owner sends another node's events", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
@@ -237,7 +237,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(attempts).toEqual([2]);
 		});
 
-		test("an attempt that was handed over and not settled in time is made again, and the late outcome is refused", async () => {
+		test("an attempt that was handed over and not settled in time is repeated, and its late outcome refused", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
@@ -261,7 +261,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			expect(rig.settled).toEqual([]);
 		});
 
-		test("what was not written when the project changed nodes is not written any more, and is made by the next node", async () => {
+		test("requests not written when the project changed nodes are made by the next node", async () => {
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);

@@ -23,7 +23,7 @@ async function createDatabase(): Promise<RigDatabase & { readonly url: string }>
 
 describeNodes("PostgreSQL", createDatabase);
 
-test("a log that went back under a node is found when the node next looks, and what comes then is sent", async () => {
+test("a node notices that the log went back at its next read, and sends later events", async () => {
 	const database = await createDatabase();
 	const storage = new FaultyStorage();
 	await using rig = await EngineRig.start(database, storage.wrap);

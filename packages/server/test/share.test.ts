@@ -72,7 +72,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		for (const { logged, numbers, last } of rows) expect([logged, numbers]).toEqual([last, last]);
 	}
 
-	test("nodes that join take their part, and one that leaves gives its part to the others", async () => {
+	test("joining nodes take their share, and a leaving node's share goes to the others", async () => {
 		const first = await join();
 		for (let i = 0; i < PROJECTS; i++) await first.addProject();
 		await untilShared(1);
@@ -88,7 +88,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		await expectWholeSeries();
 	});
 
-	test("the projects of a node that hangs pass to the others, and what it still does when it goes on counts for nothing", async () => {
+	test("a hanging node's projects go to others, and its late outcomes are refused", async () => {
 		const first = await join();
 		for (let i = 0; i < PROJECTS; i++) await first.addProject();
 		const [second, third] = [await join(), await join()];
@@ -106,7 +106,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		await expectWholeSeries();
 	});
 
-	test("each node tells Prometheus of itself and its connections, and of nobody by name", async () => {
+	test("each node exposes its own and its connections' metrics, without names", async () => {
 		const [node] = [await join(), await join()];
 		for (let i = 0; i < PROJECTS; i++) await node.addProject();
 		await untilShared(2);

@@ -35,7 +35,7 @@ export function describeAccounts(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("the operator's account is made once, also after others joined, with a set-up link in its time", async () => {
+		test("the operator's account is created once, with a valid setup link, even after others joined", async () => {
 			const { storage } = world;
 			const first = accountOf(world, "First@Example.com", { operator: true });
 			const make = (token: string, at: number, account = first) =>
@@ -97,7 +97,7 @@ export function describeAccounts(harness: StorageHarness): void {
 				expect(await make(token, START, accountOf(world, `${token}@example.com`))).toBe("over");
 		});
 
-		test("of several who come at once, each with a link of his own, one becomes the operator", async () => {
+		test("only one of several concurrent setups creates the operator", async () => {
 			const fresh = await World.open(harness);
 			const tokens = ["a", "b", "c", "d"];
 			for (const token of tokens)
@@ -147,7 +147,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.renameAccount({ accountId: twin.id, name: "Nobody" })).toBeNull();
 		});
 
-		test("a session is found by its token until it expires, and is prolonged by its use", async () => {
+		test("a session is found by its token until it expires, and is extended by use", async () => {
 			const { storage } = world;
 			const account = await makeAccount(world, "session@example.com");
 			const session = sessionOf(world, account.id, { byLink: true });
@@ -200,7 +200,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect((await storage.getCredentials({ accountId: other.id }))?.passwordHash).toBe("hash");
 		});
 
-		test("a sign-in link works once and in its time", async () => {
+		test("a sign-in link works once before it expires", async () => {
 			const { storage } = world;
 			const account = await makeAccount(world, "link@example.com");
 			for (const token of ["a", "b"])
@@ -216,7 +216,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			expect(await storage.useSignInLink({ tokenHash: hashOf("b"), at: START })).toBe(account.id);
 		});
 
-		test("the sweep takes what has expired and leaves the rest", async () => {
+		test("the sweep only deletes expired rows", async () => {
 			const { storage } = world;
 			const account = await makeAccount(world, "sweep@example.com");
 			const project = await world.project();

@@ -11,7 +11,7 @@ export function describeAudit(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("entries come back as they were written, newest first, by pages, in their project alone", async () => {
+		test("entries are read as written, newest first, in pages, only in their project", async () => {
 			const { storage } = world;
 			const [project, other] = [await world.project(), await world.project()];
 			const actors = [
@@ -43,7 +43,7 @@ export function describeAudit(harness: StorageHarness): void {
 			expect(await storage.listAudit({ projectId: world.id("project"), limit: 4 })).toEqual([]);
 		});
 
-		test("what is too old is deleted, the oldest first and a few at a time, in every project", async () => {
+		test("old entries are deleted a few at a time, oldest first, in every project", async () => {
 			const fresh = await World.open(harness);
 			const { storage } = fresh;
 			const [project, other] = [await fresh.project(), await fresh.project()];

@@ -34,7 +34,7 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 			return { lease, holder: HOLDER, revision, lastSeq, event: { seq: second!.seq, id: second!.id }, attempt };
 		}
 
-		test("a claim holds while everything that it rests on is there, or where it rests on less", async () => {
+		test("a claim holds while everything it depends on exists", async () => {
 			const claim = await claimOne();
 			const claims = [claim, { ...claim, event: null }, { ...claim, attempt: null }, { ...claim, lastSeq: 1 }];
 			expect(await harness.kept(0, claims)).toEqual(claims);
@@ -58,7 +58,7 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 			expect(await harness.kept(0, [{ ...claim, ...change(claim) }, claim])).toEqual([claim]);
 		});
 
-		test("a claim of an epoch before the last does not hold", async () => {
+		test("a claim from before the previous epoch doesn't hold", async () => {
 			const claim = await claimOne();
 			expect(await harness.kept(0, [claim])).toEqual([claim]);
 			expect(await harness.kept(1, [claim])).toEqual([]);

@@ -33,7 +33,7 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 		};
 
 		// A retry was due when the clock of whoever stored it said so: to a node an hour behind, an hour late.
-		test("what one node stores for a time to come is due then for every other, however far its clock is off", async () => {
+		test("a time stored by one node is due at that time for all others, whatever their clocks say", async () => {
 			const offsets = [HOUR, -HOUR, 0];
 			const all = await Promise.all(offsets.map(openNode));
 			const world = await worldOn(all[0]!);
@@ -91,7 +91,7 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 		});
 
 		// A node an hour ahead found baskets due an hour early, and told of them as abandoned while they were being filled.
-		test("a basket that one node was told of is abandoned on time by every other, however far its clock is off", async () => {
+		test("a basket is abandoned on time by any node, whatever its clock says", async () => {
 			const offsets = [-HOUR, HOUR, 0];
 			const all = await Promise.all(offsets.map(openNode));
 			const [behind, ahead] = all as [Storage, Storage];

@@ -11,7 +11,7 @@ export function describeDurability(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		test("everything is there after a restart, and goes on from where it stood", async () => {
+		test("everything survives a restart and continues from there", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "b");
@@ -43,7 +43,7 @@ export function describeDurability(harness: StorageHarness): void {
 			expect(again).toEqual([{ kind: "appended", events: [{ seq: 3, createdAt: START, repeated: true }] }]);
 		});
 
-		test("a lease of before the restart is void where one process owns the database, and holds where many share it", async () => {
+		test("a lease from before a restart is void if one process owns the database, and valid if many share it", async () => {
 			const project = await world.project();
 			await world.publish(project, "a");
 			const lease = await world.lease(project);
@@ -58,7 +58,7 @@ export function describeDurability(harness: StorageHarness): void {
 			}
 		});
 
-		test("calls made at once all get their answer, also when the storage is closed right behind them", async () => {
+		test("concurrent calls all return, even if the storage is closed right after them", async () => {
 			const project = await world.project();
 			const publishes = Array.from({ length: 50 }, () => world.publish(project, "a"));
 			const reopened = world.reopen();

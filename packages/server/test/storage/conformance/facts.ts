@@ -61,7 +61,7 @@ export function describeFacts(harness: StorageHarness): void {
 		};
 		const touch = (basketId: string, dueAt: number, at = START) => ({ basketId, at, dueAt, data: `{"at":${dueAt}}` });
 
-		test("the first order of a customer makes two events, the next one; both are in the log as they were answered", async () => {
+		test("a customer's first order creates two events, the next one; they are in the log as returned", async () => {
 			const first = order("a");
 			const [result] = await storage.recordOrders({ projectId: project, orders: [first] });
 			const told = [first.customerCreated, first.purchaseCompleted].map(({ id, type, createdAt }, i) => ({
@@ -87,7 +87,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.getOrder({ projectId: project, orderId: "z" })).toBeNull();
 		});
 
-		test("of orders that race, one is the customer's first; an order that races itself is recorded once", async () => {
+		test("one of several concurrent orders is the customer's first; a repeated one is recorded once", async () => {
 			const results = await Promise.all(
 				["a", "b", "a", "c", "a"].map((id) => storage.recordOrders({ projectId: project, orders: [order(id)] })),
 			);
@@ -99,7 +99,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(new Set(answers).size).toBe(1);
 		});
 
-		test("a batch is answered in its order, each order by itself", async () => {
+		test("a batch returns a result for each order, in order", async () => {
 			const [a, b] = [order("a"), order("b")];
 			const conflict = order("a", { digest: digest("other") });
 			const results = await storage.recordOrders({ projectId: project, orders: [a, b, order("a"), conflict] });
@@ -109,7 +109,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.recordOrders({ projectId: project, orders: [] })).toEqual([]);
 		});
 
-		test("projects know nothing of each other's facts", async () => {
+		test("projects don't share facts", async () => {
 			await storage.recordOrders({ projectId: project, orders: [order("a")] });
 			await storage.touchBasket({ projectId: project, touch: touch("b", START + 1) });
 			const other = await world.project();
@@ -120,7 +120,7 @@ export function describeFacts(harness: StorageHarness): void {
 			await storage.removeBasket({ projectId: project, basketId: "b" });
 		});
 
-		test("refunds are partial until they reach the amount, and never exceed it, also when they race", async () => {
+		test("refunds are partial until they reach the amount, and never exceed it, even concurrently", async () => {
 			expect(await storage.recordRefund({ projectId: project, refund: refund("r", 1) })).toEqual({ kind: "no_order" });
 			await storage.recordOrders({ projectId: project, orders: [order("o")] });
 			expect((await storage.recordRefund({ projectId: project, refund: refund("r1", 40) })).kind).toBe("recorded");
@@ -138,7 +138,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.getOrder({ projectId: project, orderId: "o" })).toMatchObject({ refundedCents: 100 });
 		});
 
-		test("chargebacks and deliverables need their order, and are recorded once each", async () => {
+		test("chargebacks and deliverables need their order, and are each recorded once", async () => {
 			const chargeback = (content?: string) =>
 				storage.recordChargeback({ projectId: project, chargeback: { chargebackId: "c", ...ofOrder("o", content) } });
 			const deliverable = (orderId: string, content?: string) =>
@@ -159,7 +159,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect((await types()).filter((type) => type === "of.order")).toHaveLength(3);
 		});
 
-		test("a subscription begins once and ends once", async () => {
+		test("a subscription starts once and ends once", async () => {
 			const data = '{"plan":"vip"}';
 			const begin = (content = "x") =>
 				storage.recordSubscription({
@@ -187,7 +187,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await types()).toEqual(["begin", "end"]);
 		});
 
-		test("baskets that are due are taken once, those first that are longest due, until they come back", async () => {
+		test("due baskets are claimed once, longest due first, until their claims expire", async () => {
 			expect(await storage.nextBasketDue()).toBeNull();
 			for (const [id, due] of Object.entries({ late: 30, early: 10, middle: 20 }))
 				expect(await storage.touchBasket({ projectId: project, touch: touch(id, START + due) })).toBe("touched");
@@ -206,7 +206,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
-		test("taken baskets are abandoned once each, with their events in order, whoever races", async () => {
+		test("claimed baskets are abandoned once each, with their events in order, even concurrently", async () => {
 			for (const id of ["a", "b", "c"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const taken = await take(START + 1);
 			const [a, b, c] = ["a", "b", "c"].map((id) => taken.get(id)!);
@@ -229,7 +229,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.nextBasketDue()).toBeNull();
 		});
 
-		test("baskets of which one event is refused stay as they are, all of them", async () => {
+		test("baskets stay unchanged if one of their events is refused", async () => {
 			for (const id of ["a", "b"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const [a, b] = [...(await take(START + 1)).values()].map((basket) => ({ ...basket, event: event("end") }));
 			await storage.appendEvents({
@@ -246,7 +246,7 @@ export function describeFacts(harness: StorageHarness): void {
 			await storage.removeBasket({ projectId: project, basketId: b!.basketId });
 		});
 
-		test("a basket that was touched, removed or bought since it was taken is not abandoned", async () => {
+		test("a basket that was touched, removed or bought after its claim isn't abandoned", async () => {
 			for (const id of ["touched", "removed", "bought"])
 				await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const due = await take(START + 1);
@@ -271,7 +271,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect(await storage.removeBasket({ projectId: world.id("project"), basketId: "b" })).toBe("no_project");
 		});
 
-		test("a basket that was touched in the millisecond in which it was taken is not abandoned", async () => {
+		test("a basket that was touched in the millisecond of its claim isn't abandoned", async () => {
 			await storage.touchBasket({ projectId: project, touch: touch("basket", START + 1) });
 			const due = await take(START + 1);
 			await storage.touchBasket({ projectId: project, touch: touch("basket", START + 2) });
@@ -279,7 +279,7 @@ export function describeFacts(harness: StorageHarness): void {
 			expect((await take(START + 2)).get("basket")?.data).toBe(touch("basket", START + 2).data);
 		});
 
-		test("what was recorded is known after a restart, with the same answer, and rings the project's alarm", async () => {
+		test("recorded facts survive a restart with the same response, and wake the project", async () => {
 			const [first] = await storage.recordOrders({ projectId: project, orders: [order("o")] });
 			expect(await storage.nextAlarm()).not.toBeNull();
 			await world.reopen();

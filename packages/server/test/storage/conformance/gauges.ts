@@ -13,7 +13,7 @@ export function describeGauges(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		test("a backlog is what counting the log gives, whatever is subscribed, settled or added", async () => {
+		test("a backlog equals a count of the log, whatever is subscribed, settled or added", async () => {
 			const types = fc.subarray(TYPES, { minLength: 1 });
 			const publish = fc.record({
 				kind: fc.constant("publish" as const),
@@ -74,7 +74,7 @@ export function describeGauges(harness: StorageHarness): void {
 			);
 		});
 
-		test("backlogs are read for the webhooks of one project alone", async () => {
+		test("backlogs are read for the webhooks of one project only", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [webhook, foreign] = [await world.webhook(project, ["a"]), await world.webhook(other, ["a"])];
 			await world.publish(project, "a", "a");
@@ -85,7 +85,7 @@ export function describeGauges(harness: StorageHarness): void {
 			expect(backlogs).toEqual(new Map([[webhook, { events: 2, oldestAt: START }]]));
 		});
 
-		test("an open event of a type that was taken off and added again is no backlog", async () => {
+		test("an open event of a type that was removed and added again isn't in the backlog", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			await world.publish(project, "a", "a");
@@ -130,7 +130,7 @@ export function describeGauges(harness: StorageHarness): void {
 			});
 		});
 
-		test("retries that wait and dead letters are counted through failure, replay, test and deletion", async () => {
+		test("pending retries and dead letters are counted through failure, replay, test and deletion", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a");

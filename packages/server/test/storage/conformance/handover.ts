@@ -44,7 +44,7 @@ export function describeHandover(harness: StorageHarness): void {
 				.map(({ seq }) => seq)
 				.sort();
 
-		test("the next holder finds them, and the former one settles each once, whoever holds the project", async () => {
+		test("the next owner finds them, and the previous one settles each once", async () => {
 			const lease = await release(first());
 			const next = await world.lease(project, "node_b");
 			const before = await world.storage.loadLanes({ projectId: project });
@@ -68,7 +68,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await logged()).toEqual([1, 2, 3]);
 		});
 
-		test("a failed one waits for its next attempt, and the alarm of a project that nobody holds rings", async () => {
+		test("a failed one waits for its next attempt, and a project without an owner is woken", async () => {
 			const lease = await release(first());
 			expect(await world.storage.nextAlarm()).toBe(UNTIL);
 			const retry = {
@@ -88,7 +88,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(START);
 		});
 
-		test("one that was not made after all is given back", async () => {
+		test("one that wasn't made after all is returned", async () => {
 			const lease = await release(first());
 			const nothing = outcome(lease, { attempts: [], lanes: [] });
 			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: nothing })).toBe("settled");
@@ -99,7 +99,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.storage.settleHandedOver({ handedOver: first(), settlement: nothing })).toBe("stale");
 		});
 
-		test("nothing else of a former lease is settled", async () => {
+		test("nothing else of an earlier lease is settled", async () => {
 			const lease = await release(first());
 			const next = await world.lease(project, "node_b");
 			expect(await world.settle(lease, outcome(lease))).toBe("stale");
@@ -116,7 +116,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect((await world.storage.loadLanes({ projectId: project })).handedOver).toEqual([first()]);
 		});
 
-		test("once its time has passed it is forgotten, not before, and then it is refused", async () => {
+		test("it is dropped only after its deadline, and then refused", async () => {
 			const lease = await release(first());
 			world.clock.time = UNTIL - 1;
 			await world.storage.forgetHandedOver({ projectId: project });
@@ -129,7 +129,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await logged()).toEqual([2]);
 		});
 
-		test("one that was forgotten and made again by the next holder is handed over by that one alone", async () => {
+		test("one that was dropped and repeated by the next owner is only handed over by that owner", async () => {
 			const late = await release(first());
 			world.clock.time = UNTIL;
 			await world.storage.forgetHandedOver({ projectId: project });
@@ -146,7 +146,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.storage.settleHandedOver({ handedOver: again, settlement: outcome(next) })).toBe("settled");
 		});
 
-		test("those of several holders stand side by side; a lease that was lost hands nothing over", async () => {
+		test("those of several owners coexist; a lost lease hands nothing over", async () => {
 			const lease = await release(first());
 			const second = await world.lease(project, "node_b");
 			const retry: HandedOver = { webhookId: webhook, seq: 2, replay: 1, queue: "replay", until: UNTIL };
@@ -172,7 +172,7 @@ export function describeHandover(harness: StorageHarness): void {
 			expect(await world.settle(third, {})).toBe("settled");
 		});
 
-		test("one of a webhook that was deleted meanwhile is logged, and nothing is scheduled for it", async () => {
+		test("one of a webhook that was deleted in the meantime is logged, and nothing is scheduled for it", async () => {
 			const lease = await release(first());
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });
 			const retry = { webhookId: webhook, seq: 1, queue: "retry", replay: 0, attempt: 2, dueAt: START } as const;

@@ -21,7 +21,7 @@ export function describeHealth(harness: StorageHarness): void {
 			deadLetters: 0,
 		};
 
-		test("every course of attempts shows its last one, the last delivered, and since when it fails", async () => {
+		test("any history of attempts shows the last one, the last delivered one, and since when it fails", async () => {
 			const project = await world.project();
 			const lease = await world.lease(project);
 			const [D, R, F] = ["delivered", "retrying", "failed"] as const;
@@ -59,7 +59,7 @@ export function describeHealth(harness: StorageHarness): void {
 			expect(await world.storage.readHealth({ projectId: project })).toEqual(wanted);
 		});
 
-		test("what waits is counted, with the next time of all queues; deleted webhooks and other projects are left out", async () => {
+		test("pending attempts are counted with the next due time, without deleted webhooks and other projects", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [webhook, gone] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const foreign = await world.webhook(other, ["a"]);

@@ -28,7 +28,7 @@ export function describeHistory(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("every filter, read by pages of any size, shows what a plain filter of all rows shows, newest first", async () => {
+		test("every filter with any page size returns the same rows as a plain filter, newest first", async () => {
 			const shop = await stock(world);
 			const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
 			const time = fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined });
@@ -85,7 +85,7 @@ export function describeHistory(harness: StorageHarness): void {
 			);
 		});
 
-		test("a page ends early rather than hold more bytes of bodies than allowed, but never without a row", async () => {
+		test("a page ends early to limit the bytes of its bodies, but has at least one row", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = [10, 20, 30].map((length) => world.event(project, "a", { body: Buffer.alloc(length, "x") }));
@@ -110,7 +110,7 @@ export function describeHistory(harness: StorageHarness): void {
 			expect(await page(1e6, 3)).toEqual([[3, 2, 1], false]);
 		});
 
-		test("a page that follows an attempt beyond the times asked for begins within them", async () => {
+		test("a page after an attempt outside the time range starts within the range", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a");
@@ -127,7 +127,7 @@ export function describeHistory(harness: StorageHarness): void {
 			expect(summaries.map(({ seq }) => seq)).toEqual([2, 1]);
 		});
 
-		test("summaries are the same pages without what was sent and answered, and bodies do not shorten them", async () => {
+		test("summaries are the same pages without requests and responses, and bodies don't shorten them", async () => {
 			const shop = await stock(world);
 			for (const filter of [{}, { webhookId: shop.webhooks[0]! }, { type: "a", status: "failed" as const }]) {
 				const { rows } = await world.storage.listAttempts({ projectId: shop.project, filter, page: ALL });
@@ -153,7 +153,7 @@ export function describeHistory(harness: StorageHarness): void {
 			});
 		});
 
-		test("bodies end a page of a filter by status code early, too, and nothing is lost", async () => {
+		test("bodies also end a page filtered by status code early, without losing anything", async () => {
 			const shop = await stock(world);
 			const filter = { response: { codes: toRanges([[500, 599]]), maxScanned: 20 } };
 			const whole = (await readByPages(world, shop.project, filter, 100)).flatMap(({ ids }) => ids);
@@ -163,7 +163,7 @@ export function describeHistory(harness: StorageHarness): void {
 			for (const { ids } of pages) expect(ids.length).toBeLessThanOrEqual(1);
 		});
 
-		test("an entry is found by its id in its project alone", async () => {
+		test("an entry is found by id only in its project", async () => {
 			const shop = await stock(world);
 			const entry = shop.attempts[3]!;
 			expect((await world.storage.getAttempt({ projectId: shop.project, attemptId: entry.id }))?.seq).toBe(entry.seq);

@@ -10,7 +10,7 @@ export function describeLeases(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		test("a project whose alarm has rung can be taken once; its lease runs for a term, its generation rises", async () => {
+		test("a due project can be acquired once; its lease has an expiry and a rising generation", async () => {
 			const project = await world.project();
 			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
 			expect(await world.storage.nextAlarm()).toBeNull();
@@ -30,7 +30,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(taken!.generation).toBeGreaterThan(lease!.generation);
 		});
 
-		test("no more leases are given than asked for, and named projects are taken whether rung or not", async () => {
+		test("no more leases are granted than requested, and named projects are acquired whether due or not", async () => {
 			const projects = [await world.project(), await world.project(), await world.project()];
 			for (const project of projects) await world.publish(project, "a");
 			expect(await world.storage.acquireLeases({ holder: NODE, limit: 2 })).toHaveLength(2);
@@ -45,7 +45,7 @@ export function describeLeases(harness: StorageHarness): void {
 		});
 
 		// One that had rung was passed over for as long as others rang again.
-		test("where more have rung than are asked for, they are taken in turn, however often they ring again", async () => {
+		test("if more projects are due than requested, they are acquired in turn, however often they are woken", async () => {
 			const projects: string[] = [];
 			for (let n = 0; n < 5; n++) projects.push(await world.project());
 			for (const project of projects) await world.publish(project, "a");
@@ -64,7 +64,7 @@ export function describeLeases(harness: StorageHarness): void {
 			}
 		});
 
-		test("projects whose time has passed get every other place, the longest overdue first", async () => {
+		test("overdue projects get every other slot, longest overdue first", async () => {
 			const [busy, late, later, held] = [
 				await world.project(),
 				await world.project(),
@@ -91,7 +91,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(order.filter((project) => project !== busy)).toEqual([late, later, held]);
 		});
 
-		test("where places come one by one, a project whose time has passed gets the second, however many have news", async () => {
+		test("with one slot at a time, an overdue project gets the second one, however many have new events", async () => {
 			const late = await world.project();
 			const { seen } = await world.storage.loadLanes({ projectId: late });
 			await world.storage.releaseLease({ lease: await world.lease(late), wakeAt: START + 100, seen });
@@ -104,7 +104,7 @@ export function describeLeases(harness: StorageHarness): void {
 		});
 
 		// Overdue projects took its places for as long as there were any, since its number was behind the last one taken.
-		test("a project with news gets its turn again, however many projects are overdue", async () => {
+		test("a project with new events gets its turn, however many projects are overdue", async () => {
 			const busy = await world.project();
 			const overdue: string[] = [];
 			for (let n = 1; n <= 12; n++) {
@@ -129,7 +129,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(order.length - taken.length).toBeGreaterThanOrEqual(order.length / 4);
 		});
 
-		test("renewing prolongs what still holds and nothing else", async () => {
+		test("renewing only extends leases that are still valid", async () => {
 			const [kept, lost, given] = [await world.project(), await world.project(), await world.project()];
 			const leases = [await world.lease(kept), await world.lease(lost), await world.lease(given)];
 			await world.storage.releaseLease({ lease: leases[2]!, wakeAt: null, seen: { lastSeq: 0, revision: 0 } });
@@ -151,7 +151,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect((await world.storage.renewLeases({ holder: "node_b", leases: [taken] })).renewed).toHaveLength(1);
 		});
 
-		test("a lease is given back with the time of the next alarm", async () => {
+		test("a lease is released with the time of the next alarm", async () => {
 			const project = await world.project();
 			await world.publish(project, "a");
 			let lease = await world.lease(project);
@@ -168,7 +168,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.acquireLeases({ holder: NODE, limit: 10 })).toEqual([]);
 		});
 
-		test("a lease that ended is an alarm beside one that is set for later", async () => {
+		test("an expired lease makes its project due, even if its alarm is set for later", async () => {
 			const [ended, later] = [await world.project(), await world.project()];
 			await world.lease(ended);
 			const lease = await world.lease(later);
@@ -182,7 +182,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.nextAlarm()).toBeLessThanOrEqual(world.clock.time);
 		});
 
-		test("whatever came after the lanes were loaded keeps the alarm rung", async () => {
+		test("changes after the lanes were loaded keep the project due", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -211,7 +211,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.nextAlarm()).toBeNull();
 		});
 
-		test("a change rings the alarm of a project that nobody holds; a repeated publish does not", async () => {
+		test("a change wakes a project without an owner; a repeated publish doesn't", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = [world.event(project, "a")];
@@ -233,7 +233,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(await world.storage.nextAlarm()).not.toBeNull();
 		});
 
-		test("a lease that changed hands can neither settle, nor be given back by the one that lost it", async () => {
+		test("a previous owner can neither settle nor release", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			// The second one is there to be settled too early.

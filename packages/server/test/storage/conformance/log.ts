@@ -14,7 +14,7 @@ export function describeLog(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("the end of a log is told, and that nothing was lost since the current epoch", async () => {
+		test("returns the end of a log, and that nothing was lost since the current epoch", async () => {
 			const project = await world.project();
 			expect(await world.storage.readLogEnd({ projectId: project })).toEqual({ lastSeq: 0, kept: null });
 			await world.publish(project, "a", "a");
@@ -25,7 +25,7 @@ export function describeLog(harness: StorageHarness): void {
 			expect(await world.storage.readLogEnd({ projectId: world.id("project") })).toBeNull();
 		});
 
-		test("events are numbered from 1 without gaps, for each project by itself, and come back byte for byte", async () => {
+		test("events are numbered from 1 without gaps in each project, and read back byte for byte", async () => {
 			const [a, b] = [await world.project(), await world.project()];
 			const body = Buffer.from('{"text":"Füße \\u0000 \u{1f4ef}"}');
 			const first = world.event(a, "purchase.completed", { body });
@@ -51,7 +51,7 @@ export function describeLog(harness: StorageHarness): void {
 			});
 		});
 
-		test("a project that is not there appends nothing, and does not hold up the others of the call", async () => {
+		test("a missing project appends nothing, and doesn't affect others in the call", async () => {
 			const project = await world.project();
 			const missing = world.id("project");
 			const results = await world.storage.appendEvents({
@@ -64,7 +64,7 @@ export function describeLog(harness: StorageHarness): void {
 			expect(await world.log(missing)).toEqual([]);
 		});
 
-		test("any series of publishes leaves the log that a plain list would be: gapless, idempotent, each request whole", async () => {
+		test("any series of publishes gives the same log as a plain list: gapless, idempotent, each request whole", async () => {
 			const draft = fc.record({
 				id: fc.integer({ min: 0, max: 9 }),
 				type: fc.constantFrom(...TYPES),
@@ -112,7 +112,7 @@ export function describeLog(harness: StorageHarness): void {
 			);
 		});
 
-		test("a window holds so many events and bytes as asked, at least one event, and only the types asked for", async () => {
+		test("a window is limited in events and bytes, has at least one event, and only the requested types", async () => {
 			const lengths = fc.array(fc.tuple(fc.constantFrom(...TYPES), fc.integer({ min: 2, max: 40 })), {
 				maxLength: 25,
 				size: "max",
@@ -142,7 +142,7 @@ export function describeLog(harness: StorageHarness): void {
 			);
 		});
 
-		test("events are found by number and by id, within their project alone", async () => {
+		test("events are found by number and id, only within their project", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [first, , third] = await world.publish(project, ...TYPES);
 			const read = await world.storage.readEvents({ projectId: project, seqs: [3, 99, 1] });
@@ -164,7 +164,7 @@ export function describeLog(harness: StorageHarness): void {
 			expect(results.map(({ kind }) => kind)).toEqual(["appended", "appended"]);
 		});
 
-		test("a test event lies beside the log: found, but never read with it nor numbered in it", async () => {
+		test("a test event is outside the log: it is found, but not read or numbered with it", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["purchase.completed", "customer.created"]);
 			const tests = [world.event(project, "purchase.completed"), world.event(project, "customer.created")];
@@ -188,7 +188,7 @@ export function describeLog(harness: StorageHarness): void {
 			).toBe("no_webhook");
 		});
 
-		test("a test event of a type that its webhook is not subscribed to is not stored", async () => {
+		test("a test event of an unsubscribed type isn't stored", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["purchase.completed"]);
 			for (const type of ["customer.created", "never.seen"]) {

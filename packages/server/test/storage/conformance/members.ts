@@ -31,7 +31,7 @@ export function describeMembers(harness: StorageHarness): void {
 			});
 		}
 
-		test("an invitation is found, listed and accepted once and in its time, or taken back", async () => {
+		test("an invitation is found, listed and accepted once before it expires, or revoked", async () => {
 			const { storage } = world;
 			const [project, other] = [await world.project(), await world.project()];
 			const account = await makeAccount(world, "guest@example.com");
@@ -104,7 +104,7 @@ export function describeMembers(harness: StorageHarness): void {
 			}
 		});
 
-		test("memberships are listed by project, with what each is called and has installed", async () => {
+		test("memberships are listed with their projects' names and apps", async () => {
 			const { storage } = world;
 			const [first, second] = [await world.project("First"), await world.project("Second")];
 			await world.project("Third");
@@ -122,7 +122,7 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.renameProject({ projectId: world.id("project"), name: "None" })).toBeNull();
 		});
 
-		test("members are listed by pages, by account", async () => {
+		test("members are listed in pages, by account", async () => {
 			const { storage } = world;
 			const [project, other] = [await world.project(), await world.project()];
 			const accounts: Account[] = [];
@@ -140,7 +140,7 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.getMember({ projectId: project, accountId: world.id("account") })).toBeNull();
 		});
 
-		test("a project that has an owner keeps one", async () => {
+		test("a project keeps its last owner", async () => {
 			const { storage } = world;
 			const project = await world.project();
 			const [ada, grace] = [await makeAccount(world, "ada@example.com"), await makeAccount(world, "grace@example.com")];

@@ -13,7 +13,7 @@ export function describeRegistry(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("projects are listed oldest first, by the page", async () => {
+		test("projects are listed in pages, oldest first", async () => {
 			const ids = [await world.project("A"), await world.project("B"), await world.project("C")];
 			const before = (await world.storage.listProjects({ limit: 1000 })).map(({ id }) => id);
 			expect(before).toEqual([...before].sort());
@@ -26,7 +26,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.storage.getProject({ projectId: world.id("project") })).toBeNull();
 		});
 
-		test("taking the Developer app off pauses every webhook of that project; installing it resumes none", async () => {
+		test("removing the Developer app pauses all webhooks of the project; installing it resumes none", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const untouched = await world.webhook(other, ["a"]);
@@ -42,7 +42,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.storage.setDeveloperApp({ projectId: world.id("project"), installed: true })).toBeNull();
 		});
 
-		test("the lane of one webhook is loaded as among all", async () => {
+		test("a single lane loads the same as with all lanes", async () => {
 			const project = await world.project();
 			const [one, closing] = [await world.webhook(project, ["a", "b"]), await world.webhook(project, ["b"])];
 			const other = await world.webhook(await world.project(), ["a"]);
@@ -71,7 +71,7 @@ export function describeRegistry(harness: StorageHarness): void {
 				expect(await world.storage.loadLanes({ projectId: project, webhookId: id })).toEqual({ lanes: [], ...rest });
 		});
 
-		test("an API key is found by its hash, listed and deleted within its project alone", async () => {
+		test("an API key is found by its hash, and listed and deleted only within its project", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const key = { id: world.id("apiKey"), projectId: project, name: "CI", prefix: "phk_abc", createdAt: START };
 			const second = { ...key, id: world.id("apiKey"), name: "Backend" };
@@ -98,7 +98,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.storage.getApiKey({ projectId: project, keyId: second.id })).toEqual(list[1]);
 		});
 
-		test("webhooks are made, listed, changed and deleted within their project alone", async () => {
+		test("webhooks are created, listed, changed and deleted only within their project", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [first, second] = [await world.webhook(project, ["b", "a"]), await world.webhook(project, ["a"])];
 			const wanted = {
@@ -150,7 +150,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			]);
 		});
 
-		test("a project has no more webhooks than allowed, however many are made at once; deleted ones do not count", async () => {
+		test("a project's webhooks are limited, even when created concurrently; deleted ones don't count", async () => {
 			const project = await world.project();
 			const make = (projectId = project) =>
 				world.storage.createWebhook({
@@ -173,7 +173,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await make(world.id("project"))).toBe("no_project");
 		});
 
-		test("a lane begins at the end of the log; an added type begins with the next event, a kept one keeps its place", async () => {
+		test("a lane starts at the end of the log; an added type starts with the next event, others keep their position", async () => {
 			const project = await world.project();
 			await world.publish(project, "a", "b");
 			const webhook = await world.webhook(project, ["a", "b"]);
@@ -221,7 +221,7 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(await world.lane(project, webhook)).toMatchObject({ position: 3, open: [], skipThrough: 3 });
 		});
 
-		test("every change to a webhook raises the project's revision", async () => {
+		test("every webhook change increments the project's revision", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const changes = [
@@ -253,14 +253,14 @@ export function describeRegistry(harness: StorageHarness): void {
 			expect(Buffer.from((await world.lane(project, webhook)).sealedDigest).toString()).toBe("other");
 		});
 
-		test("a setting stands as it was set first", async () => {
+		test("a setting keeps its first value", async () => {
 			expect(await world.storage.getSetting({ name: "operator" })).toBeNull();
 			expect(await world.storage.initSetting({ name: "operator", value: "one" })).toBe("one");
 			expect(await world.storage.initSetting({ name: "operator", value: "two" })).toBe("one");
 			expect(await world.storage.getSetting({ name: "operator" })).toBe("one");
 		});
 
-		test("the storage answers a ping", async () => {
+		test("the storage responds to a ping", async () => {
 			await world.storage.ping();
 			await world.storage.ping();
 			expect(world.storage.capabilities).toEqual(harness.capabilities);

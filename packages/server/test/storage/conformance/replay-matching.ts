@@ -71,7 +71,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 				({ seq, replay }) => `${seq}.${replay}`,
 			);
 
-		test("a delivery is chosen by its newest attempt, once it is over; a dry run counts the same and begins nothing", async () => {
+		test("a finished delivery is selected by its newest attempt; a dry run counts the same and replays nothing", async () => {
 			const cases: [
 				ReplaySelection | ((shop: Awaited<ReturnType<typeof stock>>) => ReplaySelection),
 				string[],
@@ -110,7 +110,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			}
 		});
 
-		test("what waits and dead letters are counted, and the project's alarm rings", async () => {
+		test("pending attempts and dead letters are counted, and the project is woken", async () => {
 			const { project, webhook, other, lease } = await stock();
 			const health = async () =>
 				(await world.storage.readHealth({ projectId: project })).map(({ webhookId, waiting, deadLetters }) => [
@@ -137,7 +137,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			]);
 		});
 
-		test("a delivery that ends again between two steps is not begun a second time", async () => {
+		test("a delivery that ends again between two steps isn't replayed twice", async () => {
 			const { project, webhook, lease, events } = await stock();
 			const selection = { webhookId: webhook, status: "failed" as const };
 			const first = await world.storage.replayMatching({ projectId: project, selection, at: NOW, limit: 1 });
@@ -151,7 +151,7 @@ export function describeReplayMatching(harness: StorageHarness): void {
 			expect(await replays(project, webhook)).toEqual(["5.2"]);
 		});
 
-		test("deleted webhooks and other projects are left alone", async () => {
+		test("deleted webhooks and other projects aren't affected", async () => {
 			const { project, webhook, other } = await stock();
 			const second = await stock();
 			await world.storage.deleteWebhook({ projectId: project, webhookId: webhook });

@@ -13,7 +13,7 @@ export function describeReplay(harness: StorageHarness): void {
 		});
 		afterAll(() => world.dispose());
 
-		test("a delivery that is over begins a new series each time, delivered or failed; one that is attempting does not", async () => {
+		test("a finished delivery starts a new series each time; one that is attempting doesn't", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -39,7 +39,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await world.queues(project, webhook)).toEqual([]);
 		});
 
-		test("the state of a delivery follows it from the lane through retries to its end and through a replay", async () => {
+		test("a delivery's state is right in the lane, during retries, at its end and during a replay", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -73,7 +73,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(await state()).toEqual({ ...delivered, made: ["0.1", "0.2", "1.1"] });
 		});
 
-		test("an event that was never on its way to a webhook is no delivery", async () => {
+		test("an event that was never sent to a webhook isn't a delivery", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const [early] = await world.publish(project, "a");
 			const webhook = await world.webhook(project, ["a"]);
@@ -103,7 +103,7 @@ export function describeReplay(harness: StorageHarness): void {
 			).toEqual({ kind: "no_delivery" });
 		});
 
-		test("a test event is a delivery like any other: attempting, then over, then replayed", async () => {
+		test("a test event is a delivery like any other: attempting, then finished, then replayed", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["b"]);
 			const { createdAtGiven: _, ...sample } = world.event(project, "b");
@@ -129,7 +129,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(replayed).toEqual({ kind: "queued", replay: 1 });
 		});
 
-		test("dead letters are replayed oldest first, by steps, within the times named, and none twice", async () => {
+		test("dead letters are replayed in steps, oldest first, within the time range, none twice", async () => {
 			const project = await world.project();
 			const [webhook, other] = [await world.webhook(project, ["a", "b"]), await world.webhook(project, ["a"])];
 			const events = await world.publish(project, "a", "b", "a", "b", "a", "a", "b");
@@ -204,7 +204,7 @@ export function describeReplay(harness: StorageHarness): void {
 			expect(failed[0]!.replay).toBe(0);
 		});
 
-		test("one step goes no further than its limit, and the oldest go first", async () => {
+		test("a step is limited, and takes the oldest first", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a");

@@ -31,7 +31,7 @@ export function describeRetention(harness: StorageHarness): void {
 		const sweepEvents = (cutoff: number) => pass((limit, from) => world.storage.sweepEvents({ cutoff, limit, from }));
 		const seqs = async (project: string) => (await world.log(project)).map(({ seq }) => seq);
 
-		test("log entries go once they are older than the cutoff, and dead letters with them", async () => {
+		test("log entries older than the cutoff are deleted, with their dead letters", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a", "a");
@@ -46,7 +46,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect((await sweepAttempts(START + 3 * DAY)).deleted).toBe(0);
 		});
 
-		test("a dead letter that is being replayed is not counted off twice", async () => {
+		test("a dead letter that is being replayed isn't subtracted twice", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a");
@@ -66,7 +66,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect((await world.storage.gauges()).deadLetters).toBe(2);
 		});
 
-		test("dead letters that go are counted off their own webhook", async () => {
+		test("deleted dead letters are subtracted from their own webhook", async () => {
 			const project = await world.project();
 			const [old, young] = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const [event] = await world.publish(project, "a");
@@ -79,7 +79,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect([count(old), count(young)]).toEqual([0, 1]);
 		});
 
-		test("an entry that was written after younger ones goes with the others of its age", async () => {
+		test("an entry that was written after younger ones is deleted with others of its age", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a");
@@ -93,7 +93,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(rows.map(({ seq }) => seq)).toEqual([2, 3, 1]);
 		});
 
-		test("an event goes when it is past retention and every lane is past it, and not before its log entries", async () => {
+		test("an event is deleted once it is past retention and every lane has passed it, and not before its log entries", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "b", "a");
@@ -111,7 +111,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(next!.seq).toBe(5);
 		});
 
-		test("an event that a lane still has to attempt stays, and its project's alarm rings", async () => {
+		test("an event that a lane still has to attempt stays, and its project is woken", async () => {
 			const [project, quiet] = [await world.project(), await world.project()];
 			const webhook = await world.webhook(project, ["a"], { status: "paused" });
 			await world.publish(project, "a", "b", "a", "a");
@@ -140,7 +140,7 @@ export function describeRetention(harness: StorageHarness): void {
 			});
 		});
 
-		test("where a next attempt has been due since before the cutoff, its project's alarm rings", async () => {
+		test("a project with an attempt that has been due since before the cutoff is woken", async () => {
 			const [late, waiting] = [await world.project(), await world.project()];
 			for (const [project, dueAt] of [[late, START + DAY - 1] as const, [waiting, START + DAY] as const]) {
 				const webhook = await world.webhook(project, ["a"]);
@@ -190,7 +190,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await world.storage.findEvent({ projectId: project, eventId: sample.id })).toBeNull();
 		});
 
-		test("a deleted webhook is known for as long as an entry of it is, however late that was written", async () => {
+		test("a deleted webhook is kept as long as its log entries, however late they were written", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");

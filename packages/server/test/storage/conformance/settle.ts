@@ -49,7 +49,7 @@ export function describeSettle(harness: StorageHarness): void {
 				expect(plain(await world.storage.getAttempt({ projectId: project, attemptId: row.id }))).toEqual(plain(row));
 		});
 
-		test("a settlement with a lane beyond the end of the log is refused whole", async () => {
+		test("a settlement with a lane beyond the end of the log is refused completely", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -62,7 +62,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, position: event!.seq }] })).toBe("settled");
 		});
 
-		test("attempts that are logged together come back each as it went in, whatever they have in common", async () => {
+		test("attempts that are logged together are read back unchanged, whatever they have in common", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a", "b"]);
 			const lease = await world.lease(project);
@@ -102,7 +102,7 @@ export function describeSettle(harness: StorageHarness): void {
 			}
 		});
 
-		test("the settlements of one call stand or fall each by itself, and a refused one leaves no trace", async () => {
+		test("each settlement of a call is accepted or refused separately, and a refused one has no effect", async () => {
 			const [one, two] = [await world.project(), await world.project()];
 			const webhooks = [await world.webhook(one, ["a"]), await world.webhook(two, ["a"])];
 			const [event] = await world.publish(one, "a");
@@ -131,7 +131,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.queues(two, webhooks[1]!)).toEqual([retry(webhooks[1]!, 1, START)]);
 		});
 
-		test("the same attempt of a delivery is never logged twice: that settlement is refused whole", async () => {
+		test("an attempt is never logged twice: its settlement is refused completely", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a");
@@ -146,7 +146,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect((await world.lane(project, webhook)).position).toBe(1);
 		});
 
-		test("nor one that was settled while an earlier one was open, nor a retry, nor what a deleted webhook had under way", async () => {
+		test("the same for one settled while an earlier one was open, a retry, and a deleted webhook's attempts in flight", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [first, second, third] = await world.publish(project, "a", "a", "a");
@@ -168,7 +168,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(rows.map(({ id }) => id).sort()).toEqual(logged.sort());
 		});
 
-		test("what was settled stays settled when the owner has moved the lane on meanwhile", async () => {
+		test("settled events stay settled if the owner has moved the lane in the meantime", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"], { maxInFlight: 3 });
 			const [, second, third, fourth] = await world.publish(project, "a", "a", "a", "a");
@@ -194,7 +194,7 @@ export function describeSettle(harness: StorageHarness): void {
 			).toBe("stale");
 		});
 
-		test("what a deleted webhook still had under way is logged, and nothing is scheduled for it", async () => {
+		test("a deleted webhook's attempts in flight are logged, and nothing is scheduled for them", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a");
@@ -224,7 +224,7 @@ export function describeSettle(harness: StorageHarness): void {
 			).toBeNull();
 		});
 
-		test("a retry that was under way when its webhook was deleted can be closed as the next attempt", async () => {
+		test("a retry in flight when its webhook was deleted can be closed as the next attempt", async () => {
 			// It once stayed pending as the attempt that was just logged: closing it was refused for ever.
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
@@ -262,7 +262,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await lanes()).toEqual([]);
 		});
 
-		test("any series of settlements leaves lanes and queues as two plain tables would be", async () => {
+		test("any series of settlements gives the same lanes and queues as two plain tables", async () => {
 			const place = { webhook: fc.integer({ min: 0, max: 1 }), seq: fc.integer({ min: 1, max: 12 }) };
 			const waiting = fc.record({
 				...place,

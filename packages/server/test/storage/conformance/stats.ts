@@ -16,7 +16,7 @@ export function describeStats(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		test("every bucket is what counting all attempts gives, as of the last commit, however they were settled", async () => {
+		test("every bucket equals a count of all attempts as of the last commit", async () => {
 			const project = await world.project();
 			const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
 			const [event] = await world.publish(project, "a");
@@ -61,7 +61,7 @@ export function describeStats(harness: StorageHarness): void {
 			await expectCounted(world, project, made, { since: START, until: START + 3 * HOUR, stepMs: MINUTE });
 		});
 
-		test("events are counted by when they were appended; tests are none", async () => {
+		test("events count when they were appended; test events don't count", async () => {
 			const [project, other] = [await world.project(), await world.project()];
 			const webhook = await world.webhook(project, ["a"]);
 			const appended = new Map<number, number>();
@@ -110,7 +110,7 @@ export function describeStats(harness: StorageHarness): void {
 			).toBe(1);
 		});
 
-		test("hours count until the log's retention ends, minutes for two days, also when all log entries are gone", async () => {
+		test("hours are kept for the log's retention and minutes for two days, even without log entries", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -170,7 +170,7 @@ export function describeStats(harness: StorageHarness): void {
 			expect(await hours(START, 3)).toBe(0);
 		});
 
-		test("what was settled in vain does not count", async () => {
+		test("refused settlements don't count", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");

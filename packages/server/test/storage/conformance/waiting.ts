@@ -7,14 +7,14 @@ import { START, World } from "./world.ts";
 const SECOND = 1000;
 
 export function describeWaiting(harness: StorageHarness): void {
-	describe("what waits", () => {
+	describe("pending attempts", () => {
 		let world: World;
 		beforeAll(async () => {
 			world = await World.open(harness);
 		});
 		afterAll(() => world.dispose());
 
-		test("the soonest of a webhook or of the whole project come first, with their events, up to the limit", async () => {
+		test("the soonest of a webhook or project come first, with their events, up to the limit", async () => {
 			const project = await world.project();
 			const webhooks: string[] = [];
 			for (let i = 0; i < 4; i++) webhooks.push(await world.webhook(project, ["a", "b"]));

@@ -17,7 +17,7 @@ const open = (aheadMs: number) =>
 
 describeClocks("storage in memory", open);
 
-test("a lease ends by the database's clock, and is told of by each node's own", async () => {
+test("a lease ends by the database's clock, and is reported by each node's own", async () => {
 	const database = new MemoryDatabase({ clock: new StandingClock({ now: () => START }) });
 	const open = (aheadMs: number) =>
 		openMemoryStorage({ database, clock: { now: () => START + aheadMs }, leaseTermMs: LEASE_TERM_MS });

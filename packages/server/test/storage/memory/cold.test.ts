@@ -14,7 +14,7 @@ async function join({ world, storage }: MemoryWorld, projectId: string): Promise
 	return accountId;
 }
 
-test("members see their projects as they are called and equipped, whenever those were created or changed", async () => {
+test("members see their projects' current names and apps", async () => {
 	const memory = await MemoryWorld.open();
 	const { world, storage } = memory;
 	const [before, renamed] = [await world.project("Before"), await world.project("Renamed before")];

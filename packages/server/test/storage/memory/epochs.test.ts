@@ -61,7 +61,7 @@ async function meet(node = storage): Promise<void> {
 	await node.ping();
 }
 
-test("is told of before anything is read there, and another epoch has begun", async () => {
+test("is reported before anything is read, and starts another epoch", async () => {
 	const [first, second] = [
 		storage.readLog({ projectId: cut, after: 0, window: WIDE }),
 		storage.readLog({ projectId: cut, after: 0, window: WIDE }),
@@ -76,7 +76,7 @@ test("is told of before anything is read there, and another epoch has begun", as
 	await (await memory.node()).ping();
 });
 
-test("what was acknowledged and is missing is told once, as far as each node knows of it", async () => {
+test("each node reports its lost acknowledged events once", async () => {
 	await meet();
 	expect(lost.toSorted((a, b) => b.lost - a.lost)).toEqual([
 		{ projectId: cut, kept: 3, lost: 7, count: 4 },
@@ -86,7 +86,7 @@ test("what was acknowledged and is missing is told once, as far as each node kno
 	expect(lost).toHaveLength(2);
 });
 
-test("a reader from before is told how far the log is what it was; one from now is not", async () => {
+test("a reader from before is told how far the log is unchanged; a current one isn't", async () => {
 	await meet();
 	const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
 	expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
@@ -102,7 +102,7 @@ test("a reader from before is told how far the log is what it was; one from now 
 	expect(otherBefore).toBe(epochBefore);
 });
 
-test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
+test("an old lease is void, and for its duration only its holder can acquire it", async () => {
 	await meet();
 	await meet(other);
 	const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
@@ -126,7 +126,7 @@ test("a lease of before is good for nothing, and for a term goes to who held it 
 	expect(await other.neighbours!.isInForce(cut, 9)).toBe(true);
 });
 
-test("another server that lacks nothing is met as well, and every claim holds there", async () => {
+test("another server without losses is recognized, and every claim holds there", async () => {
 	await meet();
 	events = [];
 	claims = [];
@@ -138,7 +138,7 @@ test("another server that lacks nothing is met as well, and every claim holds th
 });
 
 describe("hints", () => {
-	test("tell the other nodes, and never the one that made the change", async () => {
+	test("reach the other nodes, but never the one that made the change", async () => {
 		const [mine, theirs]: string[][] = [[], []];
 		storage.neighbours!.subscribe((projectIds) => mine!.push(...projectIds));
 		const end = other.neighbours!.subscribe((projectIds) => theirs!.push(...projectIds));

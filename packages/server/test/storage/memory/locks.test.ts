@@ -44,7 +44,7 @@ async function isOver(call: Promise<unknown>): Promise<boolean> {
 	return over;
 }
 
-test("calls for several projects pass over the one that is held, and go on once it is let go of", async () => {
+test("calls for several projects skip the locked one, and continue once it is released", async () => {
 	const [held, free] = [await project(), await project()];
 	memory.database.lock(held.id);
 	const appended = await storage.appendEvents({ requests: [request(held), request(free)] });
@@ -66,7 +66,7 @@ test("calls for several projects pass over the one that is held, and go on once 
 	]);
 });
 
-test("the sweep leaves what is held to its next pass", async () => {
+test("the sweep leaves locked rows to its next pass", async () => {
 	const [held, free] = [await project(), await project()];
 	expect(await storage.settle({ settlements: [outcome(held), outcome(free)] })).toEqual(["settled", "settled"]);
 	memory.database.lock(held.id);
@@ -79,7 +79,7 @@ test("the sweep leaves what is held to its next pass", async () => {
 	expect(await sweep()).toEqual([1, 1]);
 });
 
-test("a lease whose row is held is taken by nobody, and named ones are told of", async () => {
+test("a lease with a locked row isn't granted, and is reported if it was named", async () => {
 	const [held, free] = [await project(), await project()];
 	for (const { lease } of [held, free])
 		await storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: 0, revision: 0 } });
@@ -115,8 +115,8 @@ const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
 	releaseLease: ({ lease }) => storage.releaseLease({ lease, wakeAt: null, seen: SEEN }),
 };
 
-describe.each(Object.entries(WAITING))("%s of a project that is held", (_, call) => {
-	test("waits until it is let go of", async () => {
+describe.each(Object.entries(WAITING))("%s of a locked project", (_, call) => {
+	test("waits until it is released", async () => {
 		const one = await project();
 		memory.database.lock(one.id);
 		const waiting = call(one);
@@ -156,7 +156,7 @@ test("publishing, settling and renewing wait where they are told to, and answer 
 	expect(await waiting).toMatchObject([[{ kind: "appended" }], ["settled"], { renewed: [one.lease], locked: [] }]);
 });
 
-test("of many releases few wait, and of one project's changes as many as may", async () => {
+test("few of many releases wait, and a limited number of one project's changes", async () => {
 	const one = await project();
 	memory.database.lock(one.id);
 	const release = () => storage.releaseLease({ lease: one.lease, wakeAt: null, seen: SEEN });
@@ -172,7 +172,7 @@ test("of many releases few wait, and of one project's changes as many as may", a
 	expect(await Promise.all(changes)).toEqual(changes.map(() => true));
 });
 
-test("a storage that is closed waits for what waits", async () => {
+test("closing the storage waits for pending calls", async () => {
 	const one = await project();
 	memory.database.lock(one.id);
 	const changing = storage.rotateSecret({ projectId: one.id, webhookId: one.webhook, sealedDigest: Buffer.from("x") });

@@ -155,7 +155,7 @@ const rowsOf = ({ tables }: MemoryDatabase): unknown =>
 const textOf = (row: unknown): string =>
 	JSON.stringify(row, (_, value) => (value instanceof Map ? [...(value as Map<string, number>)] : value));
 
-test("whatever happens after a snapshot, going back to it leaves every row and every index as it was", async () => {
+test("restoring a snapshot restores every row and index", async () => {
 	const names = Object.keys((await Shop.open()).changes) as (keyof Shop["changes"])[];
 	const series = fc.array(fc.constantFrom(...names), { maxLength: 25, size: "max" });
 	await fc.assert(
@@ -182,7 +182,7 @@ test("whatever happens after a snapshot, going back to it leaves every row and e
 	);
 });
 
-test("a snapshot that was released is no state to go back to, and holds up no other", async () => {
+test("a released snapshot can't be restored, and doesn't affect others", async () => {
 	const shop = await Shop.open();
 	const { database } = shop.memory;
 	const first = database.snapshot();
@@ -196,7 +196,7 @@ test("a snapshot that was released is no state to go back to, and holds up no ot
 	expect(rowsOf(database)).toEqual(rows);
 });
 
-test("a call that throws halfway has changed nothing", async () => {
+test("a call that throws halfway changes nothing", async () => {
 	const shop = await Shop.open();
 	const { database } = shop.memory;
 	const rows = rowsOf(database);

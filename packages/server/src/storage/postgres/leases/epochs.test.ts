@@ -97,13 +97,13 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		await standby?.stop();
 	});
 
-	test("is told of before anything is read there, and another epoch has begun", async () => {
+	test("is reported before anything is read, and starts another epoch", async () => {
 		await answered(() => storage.readLog({ projectId: cut, after: 0, window: ALL }));
 		expect(epochs).toBe(1);
 		expect(storage.epoch).not.toBe(epochBefore);
 	});
 
-	test("what was acknowledged and is missing is told, and kept", async () => {
+	test("lost acknowledged events are reported and remembered", async () => {
 		const tails = [
 			{ projectId: cut, kept: 3, lost: 7, count: 4 },
 			{ projectId: gone, kept: 0, lost: 1, count: 1 },
@@ -118,7 +118,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		expect(losses).toEqual({ projects: 1, newest: [{ projectId: cut, kept: 3, lost: 7 }] });
 	});
 
-	test("numbers that stood for what is lost stand for it no more", async () => {
+	test("numbers of lost events no longer refer to them", async () => {
 		const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
 		expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
 		// Known by heart before, with a number that the standby never gave.
@@ -130,7 +130,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		]);
 	});
 
-	test("a reader from before is told how far the log is what it was; one from now is not", async () => {
+	test("a reader from before is told how far the log is unchanged; a current one isn't", async () => {
 		expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual({ lastSeq: 5, kept: 3 });
 		expect(await storage.readLogEnd({ projectId: cut, since: storage.epoch })).toEqual({ lastSeq: 5, kept: null });
 		// An epoch that was lost itself may have parted anywhere since its number.
@@ -147,7 +147,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		expect(await storage.readLogEnd({ projectId: cut })).toEqual({ lastSeq: 5, kept: null });
 	});
 
-	test("a lease of before is good for nothing, and for a term goes to who held it alone", async () => {
+	test("an old lease is void, and for its duration only its holder can acquire it", async () => {
 		const lanes = [{ webhookId: keptHook, position: 2, open: [] }];
 		expect(await world.settle(leases[0]!, { lanes })).toBe("stale");
 		expect(await storage.renewLeases({ holder: "node_a", leases })).toEqual({ renewed: [], locked: [] });
@@ -185,7 +185,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		}
 	});
 
-	test("the server that was replaced is refused when it comes back, and the other one is gone on with", async () => {
+	test("the replaced server is refused when it returns, and the other one stays in use", async () => {
 		await primary.startAgain();
 		proxy.retarget(primary.url);
 		await standby.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
