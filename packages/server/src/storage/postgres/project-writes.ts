@@ -8,7 +8,7 @@ const BUSY = "Too many changes of this project wait for the database.";
 /** `apart`: on a connection of the pool `waiting`, where it waits for rows as long as a session may. */
 type Write<T> = (apart: boolean) => Promise<T>;
 
-/** Writes of a project that share one fate: those that came before one of them waited for a lock in vain. */
+/** Writes of a project that are rejected together: those queued when one of them timed out on a lock. */
 interface Round {
 	locked: unknown;
 }
@@ -21,12 +21,11 @@ interface Project {
 }
 
 /**
- * Keeps the connections for people from the few projects whose rows another session of the database holds.
- *
- * Writes of one project run one at a time, in their order; all of them leave connections for everything else, and each
- * waits for a row only briefly. One that meets a lock is made again apart, where it waits longer; so are later writes of
- * its project, until one succeeds. There, locked projects wait only for each other. When a write waits there in
- * vain, those queued behind it are refused with it.
+ * Keeps a few projects whose rows another session holds from taking all connections of the API. Writes of one project
+ * run one at a time, in order. Together they leave connections for everything else, and each waits for a row only
+ * briefly. One that meets a lock is retried on separate connections, where it waits longer; so are the project's later
+ * writes, until one succeeds. There, locked projects wait only for each other. If a write times out there, those queued
+ * after it are rejected with it.
  */
 export class ProjectWrites {
 	// What may wait is counted here, so these queues refuse nothing.

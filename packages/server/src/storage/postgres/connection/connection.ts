@@ -8,11 +8,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 20_000;
 
 /**
- * What holds in every session, as PostgreSQL names and writes it (times in milliseconds).
- *
- * Every wait has an end. And every statement is a range of an index, with ten rows or ten million: what the planner guesses
- * of a table that was empty a moment ago must not make it another one, so the plans that read whole tables are what it
- * takes last, and plans are made once.
+ * Settings of every session, by PostgreSQL's names and in its notation (times in milliseconds). Every wait has a limit.
+ * And every statement reads an index range, with ten rows or ten million: the planner's guesses about a table that was
+ * just empty must not change that, so sequential scans come last, and plans are made once.
  */
 export const SESSION_SETTINGS = {
 	statement_timeout: "15000",
@@ -59,12 +57,12 @@ export function plainConfig(url: string): ClientConfig {
 	};
 }
 
-/** How connections are made where nothing stands between: the session begins with its settings. */
+/** A direct connection: the session starts with its settings. */
 export function connectionConfig(url: string): ClientConfig {
 	return { ...plainConfig(url), options: SETTINGS.map(([name, value]) => `-c ${name}=${value}`).join(" ") };
 }
 
-/** … and where what stands between takes no settings with the start of a session: they are its first statement. */
+/** … and a connection through a pooler that refuses settings at startup: they are its first statement. */
 export function pooledConfig(url: string): PoolConfig {
 	return { ...plainConfig(url), onConnect: (client) => client.query(SET_SETTINGS) };
 }
@@ -84,7 +82,7 @@ async function prepareServer(hosts: Hosts, url: string): Promise<void> {
 		application_name: "posthorn migration",
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 	});
-	// Whoever waits for a statement hears of it.
+	// The pending statement rejects with it.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();

@@ -1,19 +1,19 @@
 /**
- * The connections to PostgreSQL, in pools by who works with them, so that none waits behind another: publishing,
- * settling, the engine (leases, lanes, windows of the log) and people (the API, the sweep). Transactions that may wait
- * for the rows of a project have a pool of their own: however many projects are locked, the others never run out of
- * connections. All are small and opened when they are needed.
+ * The connections to PostgreSQL, in one pool for each use, so that no use waits for another: publishing, settling, the
+ * engine (leases, lanes, windows of the log) and people (the API, the sweep). Transactions that may wait for a
+ * project's rows have their own pool: however many projects are locked, the others never run out of connections. All
+ * pools are small, and connections are opened on demand.
  *
- * What fails comes out as a StorageError, or as it is when it is a mistake of ours. A transaction that lost against
- * another one is done again here; one whose connection broke is not: whether it was committed is not known, so only
- * what can be told twice (reads, and the verbs that say so) is tried again, by those who know.
+ * Failures reject with a StorageError; bugs reject as they are. A transaction that conflicted with another one is
+ * retried here. One whose connection broke isn't, because it may have been committed: only idempotent calls (reads, and
+ * verbs that say so) are retried, by their callers.
  *
- * All of them lead to one history of the database, its epoch (see epochs.ts). Once one of them does not, they have ended,
- * and with them what is known by heart; others take their place.
+ * All connections lead to one history of the database, its epoch (see epochs.ts). Once one of them doesn't, all of them
+ * end, along with everything cached, and others replace them.
  *
- * A connection that gives no answer at all, or leads to a server that has become read-only, says that the way to the
- * database has changed: those that were made before are not used any more. When work takes long, another connection
- * tells whether the server still answers (probe.ts).
+ * A connection that doesn't respond, or that leads to a server that has become read-only, shows that the route to the
+ * database has changed: existing connections are no longer used. When a call takes long, another connection checks
+ * whether the server still responds (probe.ts).
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
@@ -32,14 +32,14 @@ import { Session } from "./session.ts";
 
 export type PoolName = ConnectionUse;
 
-/** A transaction that may wait for one project's rows does so for this long, milliseconds. */
+/** How long a transaction may wait for one project's rows, milliseconds. */
 const LOCK_WAIT_MS = 500;
-/** A connection that nobody used for this long is closed, milliseconds. */
+/** An idle connection is closed after this long, milliseconds. */
 const IDLE_MS = 60_000;
-/** How often a transaction is done again, and how long it waits before, milliseconds at most. */
+/** How often a transaction is retried, and the longest delay before it, milliseconds. */
 const CONFLICT_RETRIES = 8;
 const CONFLICT_WAIT_MS = 50;
-/** At the end connections may take this long to take their leave, milliseconds. */
+/** How long connections may take to close, milliseconds. */
 const LEAVE_MS = 1_000;
 
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -53,16 +53,16 @@ export class Connections {
 	readonly names = new NameCache();
 	readonly offset = new ClockOffset();
 	readonly days = new KnownDays();
-	/** By project the last event that is known to be committed. */
+	/** By project, the last event that is known to be committed. */
 	readonly ends = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly epochs: EpochMemory;
-	/** Told once, when the database is found to have gone on in another epoch. */
+	/** Called once, when the database turns out to be in another epoch. */
 	onEnded: () => void = () => undefined;
-	/** Projects whose logs somebody else held when they were last looked at, by their numbers. */
+	/** Numbers of projects whose logs another session held when last checked. */
 	readonly suspects = new Set<number>();
-	/** Told of each project that a transaction has changed, by its id, after the commit. */
+	/** Called after a commit with the id of each project that the transaction changed. */
 	onChanged: (projectId: string) => void = () => undefined;
-	/** Told when connections made so far are not used any more. */
+	/** Called when existing connections are no longer used. */
 	onDistrusted: () => void = () => undefined;
 	readonly #hosts: Hosts;
 	readonly #observer: DatabaseObserver;
@@ -106,12 +106,12 @@ export class Connections {
 		};
 	}
 
-	/** Whether the database has gone on in another epoch: nothing is done on these connections any more. */
+	/** Whether the database is in another epoch: these connections are no longer used. */
 	get ended(): boolean {
 		return this.#ended;
 	}
 
-	/** How each pool is used just now. */
+	/** The current use of each pool. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): PoolState => {
 			return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
@@ -126,7 +126,7 @@ export class Connections {
 		};
 	}
 
-	/** Reads by statements of their own, each of which sees the newest state. Once more if a connection had broken. */
+	/** Reads without a transaction: each statement sees the newest state. Retries once if a connection had broken. */
 	read<T>(pool: PoolName, work: Work<T>): Promise<T> {
 		return told(async () => {
 			try {
@@ -178,9 +178,9 @@ export class Connections {
 		return this.transaction("waiting", work, LOCK_WAIT_MS);
 	}
 
-	/** Closes every connection. Nothing may be under way any more. */
+	/** Closes every connection. No call may be in progress. */
 	async close(): Promise<void> {
-		// Also of one that breaks on the way the end is all that is waited for.
+		// If one breaks meanwhile, this still waits only for its end.
 		const closed = [...this.#open].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
 		const late = setTimeout(() => {
 			for (const client of this.#open) destroy(client);
@@ -191,8 +191,8 @@ export class Connections {
 	}
 
 	/**
-	 * Checks a connection before its first use. The pool's own `verify` would lose one whose caller stops waiting meanwhile:
-	 * it would stay in use for good, by nobody.
+	 * Checks a connection before its first use. The pool's own `verify` would leak a connection whose caller stops
+	 * waiting meanwhile.
 	 */
 	async #verify(client: PoolClient): Promise<PoolClient> {
 		if (this.#verified.has(client)) return client;
@@ -278,7 +278,7 @@ export class Connections {
 	}
 }
 
-/** Without waiting for a server that may not be there. */
+/** Doesn't wait for a server that may be gone. */
 function destroy(client: PoolClient): void {
 	if (client instanceof Client) client.connection.stream.destroy();
 }
@@ -304,7 +304,7 @@ async function inTransaction<T>(c: Session, begin: string, work: Work<T>): Promi
 		await c.commit();
 		return value;
 	} catch (error) {
-		// Of statements that were sent together those behind the one that failed fail as well, and may be heard of first.
+		// Of pipelined statements, those after the failed one fail too, and may reject first.
 		const first = c.failure ?? error;
 		if (!isConnectionLost(first)) await c.command("ROLLBACK");
 		throw first;

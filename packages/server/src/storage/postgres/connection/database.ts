@@ -9,7 +9,7 @@ import { Connections, type PoolName } from "./connections.ts";
 import { storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
 
-/** For so long a database that had no room for something counts as full, milliseconds. */
+/** How long a database counts as full after it had no room, milliseconds. */
 const FULL_FOR_MS = 3_000;
 
 export interface DatabaseOptions {
@@ -19,7 +19,7 @@ export interface DatabaseOptions {
 	readonly observer: DatabaseObserver;
 	/** How long a lease holds unless it is renewed, milliseconds. */
 	readonly leaseTermMs: number;
-	/** What time it is, where the database is not to look itself. */
+	/** The time to use instead of the database's own; null for its own. */
 	readonly now: () => number | null;
 }
 
@@ -29,13 +29,13 @@ interface UnderWay extends Baggable {
 }
 
 /**
- * The way to the connections: open until it is closed, and closed once everything that came in is out again. When the
- * database goes on in another epoch (see epochs.ts), other connections take the place of those so far.
+ * Access to the connections. Closing it waits for the calls in progress. When the database continues in another epoch
+ * (see epochs.ts), the connections are replaced.
  */
 export class Database {
 	readonly #options: DatabaseOptions;
 	#connections: Connections;
-	/** How many epochs this node has been in before. */
+	/** How many epochs this node has been in before this one. */
 	#epochs = 0;
 	#joining: Promise<void> | null = null;
 	#onChanged: (projectId: string) => void = () => undefined;
@@ -58,7 +58,7 @@ export class Database {
 		return new Database(options, new EpochMemory(epoch));
 	}
 
-	/** How the connections are used just now. */
+	/** The current use of the connections. */
 	get state(): Readonly<Record<PoolName, PoolState>> {
 		return this.#connections.state;
 	}
@@ -69,9 +69,10 @@ export class Database {
 	}
 
 	/**
-	 * Has the beginning of another epoch told, before anything is read or written in it. `keeper` is asked what can be kept.
+	 * Calls `listener` when another epoch begins, before anything is read or written in it. `keeper` says what can be
+	 * kept.
 	 *
-	 * @returns ends it
+	 * @returns unsubscribes
 	 */
 	onEpoch(listener: () => void, keeper?: EpochKeeper): () => void {
 		this.#epochListeners.add(listener);
@@ -82,17 +83,17 @@ export class Database {
 		};
 	}
 
-	/** Has each project that was changed told of, by its id, after the commit. */
+	/** Calls `listener` with the id of each changed project, after the commit. */
 	onChanged(listener: (projectId: string) => void): void {
 		this.#onChanged = listener;
 	}
 
-	/** Has it told that connections made so far may lead nowhere, or to where they should not. */
+	/** Calls `listener` when existing connections may lead nowhere, or to the wrong server. */
 	onDistrusted(listener: () => void): void {
 		this.#onDistrusted = listener;
 	}
 
-	/** Runs a verb of the port, as many reads and transactions as it takes. */
+	/** Runs a verb of the port, with as many reads and transactions as it needs. */
 	run<T>(verb: (connections: Connections) => Promise<T>): Promise<T> {
 		if (this.#closing !== null) return Promise.reject(new StorageError("closed", "The storage is closed."));
 		const call = this.#connections.ended ? this.#rejoin().then(() => verb(this.#connections)) : verb(this.#connections);
@@ -105,15 +106,12 @@ export class Database {
 		return call;
 	}
 
-	/**
-	 * Throws as a write did that the database had no room for, if that was just now: others that need less may go through
-	 * meanwhile.
-	 */
+	/** Throws the error of a recent write that the database had no room for. Smaller ones may succeed meanwhile. */
 	mustHaveRoom(): void {
 		if (this.#refusedFull && performance.now() - this.#refusedFullAt < FULL_FOR_MS) throw this.#refusedFull;
 	}
 
-	/** Waits for what is under way, then closes every connection. */
+	/** Waits for calls in progress, then closes every connection. */
 	close(): Promise<void> {
 		this.#closing ??= (async () => {
 			await Promise.allSettled(this.#underWay.toArray().map(({ ended }) => ended));
@@ -140,11 +138,11 @@ export class Database {
 	}
 
 	#closeLater(connections: Connections): void {
-		// These connections led to a server that was replaced: how they end doesn't matter.
+		// These connections led to a replaced server: how they end doesn't matter.
 		this.#track(connections.close());
 	}
 
-	/** Notes a call until it ends, in whichever way. */
+	/** Tracks a call until it ends. */
 	#track(call: Promise<unknown>): void {
 		const underWay: UnderWay = { ended: call, place: -1 };
 		this.#underWay.add(underWay);
@@ -152,7 +150,7 @@ export class Database {
 		call.then(over, over);
 	}
 
-	/** Goes on in the current epoch of the database. */
+	/** Joins the current epoch of the database. */
 	#rejoin(): Promise<void> {
 		if (this.#closing !== null && this.#joining === null)
 			return Promise.reject(new StorageError("closed", "The storage is closed."));

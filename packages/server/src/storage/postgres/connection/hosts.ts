@@ -1,14 +1,13 @@
 /**
- * The servers that a database URL names, of which one takes writes at a time: the others follow it, until one of them is
- * promoted. Connections go to the server that served last; when it cannot be reached, or only lets read, each of the
- * others is tried in turn.
+ * The servers in a database URL. One of them takes writes at a time; the others follow it until one is promoted.
+ * Connections go to the last server used. If it can't be reached or is read-only, the others are tried in turn.
  */
 import type { ClientBase } from "pg";
 import { serverUrls } from "../../../base/server-urls.ts";
 import { StorageError } from "../../port.ts";
 import { isPoolBusy, storageError } from "./errors.ts";
 
-/** Values of libpq's `target_session_attrs` with which a server that only lets read is passed over. */
+/** Values of libpq's `target_session_attrs` that skip read-only servers. */
 const WRITABLE: readonly (string | null)[] = ["read-write", "primary"];
 
 export class Hosts {
@@ -37,7 +36,7 @@ export class Hosts {
 			} catch (error) {
 				if (this.#urls.length === 1 || !isServersFault(error)) throw error;
 				refusals.push(`${new URL(url).host}: ${(error as Error).message}`);
-				// Somebody else may have moved on already.
+				// Another caller may have switched servers.
 				if (url === this.current) this.#at = (this.#at + 1) % this.#urls.length;
 				if (refusals.length === this.#urls.length)
 					throw new StorageError(
@@ -49,20 +48,20 @@ export class Hosts {
 		}
 	}
 
-	/** Rejects when the connection only lets read and that will not do. */
+	/** Rejects if the connection is read-only and must not be. */
 	async check(client: ClientBase): Promise<void> {
 		if (this.#mustWrite) await checkWritable(client);
 	}
 }
 
-/** Rejects when the connection only lets read. */
+/** Rejects if the connection is read-only. */
 export async function checkWritable(client: ClientBase): Promise<void> {
 	const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
 	if (rows[0]!.transaction_read_only === "on")
 		throw new StorageError("lost", "PostgreSQL only lets read: it is a standby, or set to be read-only.");
 }
 
-/** Whether another server may do better; one that knows us and refuses us is no reason to ask the next. */
+/** Whether another server may succeed. One that refuses this user or database isn't a reason to try the next. */
 function isServersFault(error: unknown): boolean {
 	const told = isPoolBusy(error) ? null : storageError(error);
 	return told instanceof StorageError && told.code === "lost";

@@ -7,7 +7,7 @@ export function numberArray(values: readonly (number | null)[]): string {
 	return `{${JSON.stringify(values).slice(1, -1)}}`;
 }
 
-/** Of ids that this service made: letters and digits, which stand in an array as they are. */
+/** For ids that this service generated: letters and digits, which need no escaping. */
 export function idArray(ids: readonly string[]): string {
 	return `{${ids.join(",")}}`;
 }

@@ -52,8 +52,8 @@ async function createVersionTable(client: Client): Promise<void> {
 
 /** How many migrations the database has. Throws a StorageError when it has more than this program knows. */
 async function readVersion(client: Client): Promise<number> {
-	// Rows of the catalogue are read, not names looked up (to_regclass): a name that was not there a moment ago the server
-	// remembers as missing, also behind a lock that somebody else has held to make it.
+	// Reads rows of the catalog instead of looking up names (to_regclass): the server caches a missing name, even
+	// across a lock that another session held to create it.
 	const { rows: tables } = await client.query<{ found: boolean }>(`
 		SELECT EXISTS (
 			SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'posthorn' AND tablename = 'schema_versions'

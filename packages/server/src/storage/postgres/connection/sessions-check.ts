@@ -1,13 +1,13 @@
 /**
- * Whether connections are sessions of PostgreSQL. They must be: statements are prepared once and settings made once for
- * each connection, and nodes listen on one. A pool before the server (pgbouncer and the like) may hand every transaction to
- * another session; then nothing of that holds, and what goes wrong goes wrong later and elsewhere. It is looked for before
- * anything is changed.
+ * Checks that connections are sessions of PostgreSQL. They must be: statements are prepared once and settings made once
+ * for each connection, and nodes listen on one. A pooler in front of the server (such as pgbouncer) may run each
+ * transaction in another session. Then none of that works, and errors show up later and elsewhere. The check runs
+ * before anything is changed.
  *
- * - A server names its process when a session begins, and says the same when it is asked. A pool makes a name up.
- * - Where they differ, two connections take turns: one asks in which process it is, in between the other one keeps a
- *   process to itself by a transaction. If that is the first one's, or the first one is in another now, they share.
- * - Pools refuse or drop settings that come with the start of a session. Then they are made by a statement, and read back.
+ * - A server reports its process id when a session starts, and the same one when asked. A pooler makes one up.
+ * - If they differ, two connections take turns: one asks for its process id, while the other one keeps a process to
+ *   itself by a transaction. If that is the first one's, or the first one is now in another, they share.
+ * - Poolers refuse or drop settings at startup. Then they are made by a statement, and read back.
  */
 import { Client, type ClientConfig, type PoolConfig } from "pg";
 import { StorageError } from "../../port.ts";

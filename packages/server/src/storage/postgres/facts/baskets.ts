@@ -6,7 +6,7 @@ import { sql } from "../connection/sql.ts";
 import { holdLogs } from "../log/append-rows.ts";
 import { appendOfFacts, storedId } from "./record.ts";
 
-/** Two touches within a millisecond are told apart, also when the clock is set back. */
+/** Two touches always have different times, even within a millisecond or if the clock steps back. */
 const TOUCH = sql(`
 	INSERT INTO posthorn.store_baskets AS b (project_no, basket_id, touched_at, due_at, data)
 	SELECT $1, $2, $3, $4, $5
@@ -14,7 +14,7 @@ const TOUCH = sql(`
 	ON CONFLICT (project_no, basket_id) DO UPDATE SET
 		touched_at = greatest(excluded.touched_at, b.touched_at + 1), due_at = excluded.due_at, data = excluded.data`);
 
-/** In a transaction: orders are recorded by those who hold the log, so it is held while none is looked for. */
+/** In a transaction. Recording an order locks the log, so this does too while it looks for one. */
 export async function touchBasket(
 	c: Session,
 	{ projectId, touch: { basketId, at, dueAt, data } }: Params<"touchBasket">,
@@ -40,7 +40,7 @@ export async function removeBasket(
 	return (await c.run(REMOVE, project, storedId(basketId))) === 1 ? "removed" : "absent";
 }
 
-/** The rows are named by where they are, which does not change while they are locked: by then nobody else takes them. */
+/** Rows are identified by their physical location, which doesn't change while they are locked. */
 const TAKE_DUE = sql(`
 	WITH taken AS (
 		UPDATE posthorn.store_baskets SET due_at = $2
@@ -52,7 +52,7 @@ const TAKE_DUE = sql(`
 	SELECT p.id AS project_id, t.basket_id, t.touched_at, t.data
 	FROM taken t CROSS JOIN LATERAL (SELECT id FROM posthorn.projects WHERE no = t.project_no LIMIT 1) p`);
 
-/** Of nodes that look at once, each takes baskets that the others do not. */
+/** Concurrent nodes take different baskets. */
 export async function takeDueBaskets(
 	c: Session,
 	{ now, until, limit }: Params<"takeDueBaskets">,

@@ -57,7 +57,7 @@ const ADD = sql(`
 const END_BASKETS = sql("DELETE FROM posthorn.store_baskets WHERE project_no = $1 AND basket_id = ANY ($2::text[])");
 
 /**
- * Records new orders, one for each id, and commits. The log is held, so nobody else adds a customer meanwhile.
+ * Records new orders, one for each id, and commits. The log is locked, so no customer is added meanwhile.
  *
  * @param customers those that have bought before, as hex
  * @returns the orders' events, by the orders' ids

@@ -7,7 +7,7 @@ import type { Session } from "../connection/session.ts";
 import { aboutMatching, askAboutMatching, type IdRange, scanFor } from "./attempt-ranges.ts";
 import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts";
 
-/** The places of a page, newest first, and of one row behind it. */
+/** The positions of a page's rows, newest first, and of one row after it. */
 const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
 
 /** Bodies are counted by their lengths, which are known without reading them. */

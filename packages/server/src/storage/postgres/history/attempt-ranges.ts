@@ -11,7 +11,7 @@ import type { Row, Session } from "../connection/session.ts";
 import { type Statement, sql } from "../connection/sql.ts";
 import { findEventPlace } from "./delivery.ts";
 
-/** What a filter asks for besides its times. */
+/** A filter's conditions, without its times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
 /** A part of the log, by stored ids: from `from` on, before `to`. */
@@ -20,13 +20,13 @@ export interface IdRange {
 	readonly to: string;
 }
 
-/** Whose attempts are looked for; each needs other ranges. Those "found" were looked for by {@link SCANS}. */
+/** Whose attempts to find, which determines the ranges. "found": those that {@link SCANS} found. */
 const SCOPES = ["project", "webhook", "event", "delivery", "found"] as const;
 type Scope = (typeof SCOPES)[number];
 
 /**
- * The row of `attempts` that a row `place` (status, type, id) stands for, in the project $1: the end of a SELECT. With
- * bounds and an order rather than equality, so that `attempts_by_kind` alone can answer.
+ * The row of `attempts` for a row `place` (status, type, id) in the project $1: the end of a SELECT. It uses bounds and
+ * an order instead of equality, so that only `attempts_by_kind` fits.
  */
 export const AT_PLACE = `
 	FROM posthorn.attempts
@@ -65,7 +65,7 @@ const inKinds = (order: "ASC" | "DESC", more: string) => `
 		ORDER BY id ${order} LIMIT $6
 	) a`;
 
-/** In the order of the primary key, and with the rest behind it, so that no other index comes into question. */
+/** In the order of the primary key, with the rest after it, so that no other index is considered. */
 const ofEvent = (more: string) => `
 	SELECT a.status, a.type, a.id FROM (
 		SELECT status, type, id FROM posthorn.attempts WHERE project_no = $1 ${more}
@@ -193,7 +193,7 @@ async function ask<R extends Row>(
 	return c.rows<R>(statement.of[scope], projectNo, numberArray(statuses), type, from, to, limit, ...own, ...more);
 }
 
-/** The scope of a filter, with the type and whatever else it asks for; null when nothing can match. */
+/** The scope of a filter, with its type and other conditions; null if nothing can match. */
 async function placeOf(
 	c: Session,
 	projectNo: number,

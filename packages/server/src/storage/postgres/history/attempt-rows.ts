@@ -24,10 +24,10 @@ const at = (places: string) => `
 		SELECT * ${AT_PLACE}
 	) a ${WITH_EVENT}`;
 
-/** A SELECT of what {@link toSummary} needs, for each of these places, and of further columns. */
+/** A SELECT of the columns for {@link toSummary}, for each of these positions, and of further columns. */
 export const summariesAt = (places: string, more = ""): string => `SELECT ${SUMMARY_COLUMNS}${more} ${at(places)}`;
 
-/** A SELECT of what {@link toAttempt} needs. Bodies that are not asked for from outside it are not read. */
+/** A SELECT of the columns for {@link toAttempt}. Bodies that the outer query doesn't use aren't read. */
 export const attemptsAt = (places: string): string => `SELECT ${ATTEMPT_COLUMNS} ${at(places)}`;
 
 /** The same for rows of `attempts` in the project $1. */

@@ -23,15 +23,15 @@ const nextKind = (webhook: string, behind: string) => `
 	WHERE project_no = $1 AND webhook_no = ${webhook} AND (status, type) > ${behind}
 	ORDER BY status, type LIMIT 1`;
 
-/** An end of a range: its last attempt, or its first behind an id. */
+/** An end of a range: its last attempt, or its first after an id. */
 const endOfKind = (behind: string, order: "ASC" | "DESC") => `
 	SELECT id FROM posthorn.attempts
 	WHERE project_no = $1 AND webhook_no = kind.webhook_no AND status = kind.status AND type = kind.type ${behind}
 	ORDER BY id ${order} LIMIT 1`;
 
 /**
- * The attempts of each webhook that tell how it fares: its last one delivered, and the first and the last of those that
- * came behind it and were not.
+ * The attempts that show each webhook's health: its last delivered one, and the first and the last of the failures
+ * after it.
  */
 const TELLING = sql(
 	summariesAt(

@@ -29,7 +29,7 @@ const OF_DELIVERY = sql(`
 		ORDER BY replay DESC, attempt DESC LIMIT ${MAX_DELIVERY_ATTEMPTS}`)}
 	ORDER BY a.replay, a.attempt`);
 
-/** From one state of the database, so that what waits and what was made fit together. */
+/** From one state of the database, so that pending and logged attempts are consistent. */
 export async function getDelivery(
 	c: Session,
 	{ projectId, webhookId, eventId }: Params<"getDelivery">,

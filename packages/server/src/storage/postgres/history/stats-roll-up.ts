@@ -1,7 +1,7 @@
 /**
- * How attempts come into `attempt_stats`. Each settle adds one row to `attempt_counts`, with an element for each
- * attempt; once enough of them have gathered, one statement moves what is there. Each is in one of the two in every
- * state of the database, so figures are always those of the last commit.
+ * Each settle adds one row to `attempt_counts`, with an element for each attempt. Once enough have accumulated, one
+ * statement moves them into `attempt_stats`. In every state of the database each is in one of the two, so statistics
+ * are always those of the last commit.
  */
 import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
 import type { Database } from "../connection/database.ts";
@@ -11,7 +11,7 @@ import { TRY_LOCK_STATS } from "../connection/whole.ts";
 
 /** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
 const GATHERED = 30_000;
-/** … or settles, that readers find few rows also where each holds few attempts. */
+/** … or settles, so that readers find few rows even if each has few attempts. */
 const GATHERED_SETTLES = 1_000;
 /**
  * Rows that are moved in one statement at most: twice what a node leaves there before it moves them, and, with a thousand
@@ -37,7 +37,7 @@ const MOVE = sql(`
 	ORDER BY 1, 2, 3, 4, 5, 6
 	ON CONFLICT (project_no, webhook_no, grain, at, status, class) DO UPDATE SET n = s.n + excluded.n`);
 
-/** In a transaction. Another node may be at it: then nothing is to be done. */
+/** In a transaction. Does nothing if another node is rolling up. */
 export async function moveCounts(c: Session): Promise<void> {
 	if ((await c.row(TRY_LOCK_STATS)) !== undefined) await c.run(MOVE);
 }
@@ -63,7 +63,7 @@ export class StatsRollUp {
 		this.#moving = true;
 		this.#database
 			.run((connections) => connections.transaction("people", moveCounts))
-			// What was not moved is counted where it is, and moved with the next.
+			// Counts that weren't moved are read where they are, and moved with the next.
 			.catch((error: unknown) => process.emitWarning(`Counts of attempts could not be summed up: ${error}`))
 			.finally(() => {
 				this.#moving = false;
@@ -77,8 +77,8 @@ const SWEEP = sql(`
 	))`);
 
 /**
- * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`; answers whether there may
- * be more than the `limit` of each that went.
+ * Deletes counts of minutes that are too old at `now` and of hours that ended before `cutoff`, up to `limit` of each.
+ * Returns whether there may be more.
  */
 export async function sweepStats(c: Session, cutoff: number, now: number, limit: number): Promise<boolean> {
 	const [minutes, hours] = await Promise.all([

@@ -22,7 +22,7 @@ export async function readStats(c: Session, { projectId, query }: Params<"readSt
 /** How many attempts fell into a bucket (from 0) and ended alike in about the same time. */
 type BucketCount = Count & { readonly bucket: number };
 
-/** What was moved before, and what was not yet: each attempt is in one of the two. */
+/** Rolled-up counts, plus those not yet rolled up: each attempt is in one of the two. */
 const COUNTS = sql(`
 	SELECT (began - $4::bigint) / $6::bigint AS bucket, status, class, sum(n)::bigint AS n
 	FROM (

@@ -1,9 +1,9 @@
 /**
- * Events of one type in the order of the log, written so that `events_by_type` alone can answer: with plain equality the
- * planner may take another index and pass over all the other types, which is many events when the type is rare.
+ * Events of one type in the order of the log, written so that only `events_by_type` fits. With plain equality, the
+ * planner may use another index and skip over all other types, which are many events if the type is rare.
  */
 
-/** The first events of a type behind a `seq`: the end of a SELECT from `posthorn.events`. */
+/** The first events of a type after a `seq`: the end of a SELECT from `posthorn.events`. */
 export const firstOfType = (project: string, type: string, after: string): string => `
 	WHERE project_no = ${project} AND (type, seq) > (${type}, ${after}) AND type <= ${type} ORDER BY type, seq`;
 

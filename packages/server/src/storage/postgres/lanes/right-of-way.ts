@@ -1,6 +1,6 @@
 import { Bag, type Baggable } from "../../../base/bag.ts";
 
-/** How long to wait, milliseconds: what is in the way may hang. */
+/** How long to wait, milliseconds, in case a call hangs. */
 const PATIENCE_MS = 1_000;
 
 interface Settling extends Baggable {
@@ -8,9 +8,9 @@ interface Settling extends Baggable {
 }
 
 /**
- * Keeps a node's settles and its renewals of leases out of each other's row locks: a renewal begins once the settles in
- * flight have ended, and later settles wait for it. Only speed depends on this: both pass over locked rows, and whatever
- * has waited long enough goes ahead.
+ * Keeps a node's settles and renewals of leases from locking each other's rows: a renewal begins once the settles in
+ * flight have ended, and later settles wait for it. Only speed depends on this: both skip locked rows, and a call that
+ * has waited long enough proceeds.
  */
 export class RightOfWay {
 	readonly #settles = new Bag<Settling>();

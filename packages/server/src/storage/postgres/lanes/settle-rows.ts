@@ -18,7 +18,7 @@ export interface AttemptRow {
 /** The value of a column that may have been sent once for all rows: {@link column}. */
 const of = (name: string, parameter: string): string => `coalesce(g.${name}, (${parameter})[1])`;
 
-/** Where there is nothing, columns that may be sent once have 0: no number of theirs, and no place in the table of texts. */
+/** Columns that may be sent once have 0 for no value: it's neither one of their numbers nor an index of a text. */
 const LOG = sql(`
 	WITH logged AS (
 		INSERT INTO posthorn.attempts (
@@ -45,7 +45,7 @@ const LOG = sql(`
 	INSERT INTO posthorn.attempt_counts (project_no, webhook_no, minute, status, class)
 	VALUES ($1::bigint[], $2::bigint[], $26::bigint[], $7::smallint[], $22::smallint[])`);
 
-/** Adds entries to the delivery log, and to what is to be counted. */
+/** Adds attempts to the delivery log and to the counts. */
 export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Promise<void> {
 	const texts = new TextTable();
 	const attempts = rows.map((row) => row.attempt);
@@ -110,12 +110,12 @@ class TextTable {
 	}
 }
 
-/** What a settlement changes besides the log. Each delivery and each lane comes once at most. */
+/** A settlement's changes apart from the log. No delivery and no lane comes twice. */
 export interface Moves {
 	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
 	readonly unschedule: readonly (Place & { readonly seq: number })[];
 	readonly lanes: readonly (Place & Omit<LaneProgress, "webhookId">)[];
-	/** A place for each delivery that became a dead letter. */
+	/** An entry for each delivery that became a dead letter. */
 	readonly deadLetters: readonly Place[];
 }
 

@@ -1,11 +1,12 @@
 /**
- * Settling: two round trips in one transaction. The first holds the leases and lanes and asks what the log has already;
- * then it is decided here what stands; the second writes and commits. Nothing waits for a row that somebody else holds:
- * settlements of that project are `locked`, and the others are written.
+ * Settling takes two round trips in one transaction. The first locks the leases and lanes and checks what the log
+ * already has. Then the result of each settlement is decided here, and the second writes and commits. Nothing waits for
+ * a row that another session holds: settlements of that project are `locked`, and the others are written.
  *
- * A settlement is refused (`stale`) when its generation is not the current one, when a lane of it is beyond the log's end
- * (the log went back), or when an attempt of it is logged under another id. One whose attempts are all logged under their
- * own ids was committed before, by a call whose connection broke: it is settled, and nothing is to be done. One without attempts may be done twice, it leads to the same.
+ * A settlement is refused (`stale`) if its generation isn't the current one, if one of its lanes is beyond the log's
+ * end (the log went back), or if one of its attempts is logged under another id. If all attempts are logged under their
+ * own ids, it was committed by a call whose connection broke, so it counts as settled. One without attempts may be
+ * repeated, with the same result.
  */
 import type { Params, Settlement, Verdict } from "../../port.ts";
 import { toStoredId } from "../../shared/attempt-codes.ts";
@@ -81,7 +82,7 @@ async function makeMissingDays(connections: Connections, settlements: readonly S
 	connections.days.add(missing);
 }
 
-/** Null where the project is not there. */
+/** Null for a project that doesn't exist. */
 async function resolve(c: Session, settlements: readonly Settlement[]): Promise<(Resolved | null)[]> {
 	await internTypes(c, new Set(settlements.flatMap(({ attempts }) => attempts.map(({ eventType }) => eventType))));
 	const all: (Resolved | null)[] = [];
@@ -144,7 +145,7 @@ const HOLD_ALL = sql(hold(""));
 
 type Held = { project_no: number; generation: number | null; last_seq: number };
 
-/** Settles each project by itself: what one contradicts does not hold up the others. */
+/** Settles each project separately: a stale settlement doesn't affect the others. */
 async function settleRound(c: Session, round: readonly Resolved[], waits: boolean): Promise<Verdict[]> {
 	const rows = round.flatMap(({ attempts }) => attempts);
 	const [held, occupied, logged] = await Promise.all([

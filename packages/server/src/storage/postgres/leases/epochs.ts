@@ -1,27 +1,27 @@
 /**
- * Epochs: stretches of the database's history that nothing was lost from.
+ * Epochs: stretches of the database's history in which nothing was lost.
  *
- * A standby that is promoted may lack the last commits of the server before it, and a server restored from a backup lacks
- * more. What a node remembers (its leases, how far logs go, which number stands for which project) may then be true no
- * more, though every statement still succeeds. So one rule holds: what a node knows is of one epoch, and is forgotten
- * whole when another one begins.
+ * A promoted standby may lack the last commits of the server before it, and a server restored from a backup lacks more.
+ * Then what a node remembers (its leases, the ends of logs, the numbers of projects) may be wrong, although every
+ * statement still succeeds. So one rule holds: what a node knows belongs to one epoch, and is forgotten as a whole when
+ * another one begins.
  *
- * - A server's history is told by its system identifier and its timeline, which a promotion changes, by the number of a
- *   table, which a restored dump changes, and by how far its write-ahead log is on disk, which never goes back. Each
- *   connection is compared when it is opened, before anything runs on it. The table `epochs` names the current epoch for
- *   all nodes, and the first node to meet another history adds one.
- * - When a node meets another history, its connections are cut, its actors start nothing, and what it has cached is
- *   dropped with its {@link Connections}. A lease's generation contains its epoch, so no lease is valid in a later one.
- *   Only projects of which nothing that the node knows is missing are kept ({@link keptClaims}): their lease goes
- *   on under another generation, and outcomes that were not committed are settled as after any broken connection.
- * - Who held which lease may be lost as well, and a node that has not noticed yet may go on sending by one. So until a term
- *   has passed since the epoch began a lease goes only to the node that held it up to then: no other one held it at the
- *   same time, and that node has just stopped working by it. Nobody else takes one, a project that was kept without a
- *   trusted lease sends nothing, and no change is in force before.
- * - Where each log ended then is kept in `log_forks`. What a node knows to have been acknowledged beyond that is lost, and
- *   is recorded there; and a reader of the log who comes from an epoch before is told where to continue.
- * - A server that still names an epoch which this node has left is one that another server has replaced. It is refused:
- *   what it would acknowledge is lost as soon as it follows the other one.
+ * - A server's history is identified by its system identifier and its timeline, which a promotion changes; by the
+ *   number of a table, which a restored dump changes; and by how far its write-ahead log is on disk, which never goes
+ *   back. Each connection is compared when it's opened, before anything runs on it. The table `epochs` has the current
+ *   epoch for all nodes, and the first node to meet another history adds one.
+ * - When a node meets another history, its connections are cut, its actors start nothing, and its caches are dropped
+ *   with its {@link Connections}. A lease's generation contains its epoch, so no lease is valid in a later one. Only
+ *   projects are kept of which the database lacks nothing that the node knows ({@link keptClaims}): their leases
+ *   continue under another generation, and outcomes that weren't committed are settled as after any broken connection.
+ * - Leases may be lost too, and a node that hasn't noticed may still send under one. So for a lease's duration after
+ *   the epoch began, a lease goes only to the node that held it before: no other node held it at the same time, and
+ *   that node has just stopped using it. Until then no other node takes one, a project kept without a trusted lease
+ *   sends nothing, and no change is in force.
+ * - Where each log ended is kept in `log_forks`. Acknowledged events beyond that are lost, and are recorded there;
+ *   readers of the log from an earlier epoch are told where to continue.
+ * - A server that still has an epoch which this node has left was replaced by another server. It's refused: what it
+ *   would acknowledge is lost once it follows the other one.
  *
  * Events that a store publishes by SQL between a promotion and the first connection of a node count as kept.
  */

@@ -25,9 +25,8 @@ const FIND = sql(`
 	) e`);
 
 /**
- * Appends requests in their order against what is in the log, each atomic by itself, in a transaction. `maybeOurs`: the
- * same call was made before and its end is not known, so an event that is there just as it would be written is not a
- * repeated one.
+ * Appends requests in order, each atomically, compared with the log, in a transaction. `maybeOurs`: the same call was
+ * made before with an unknown result, so an identical event isn't a repeated one.
  */
 export async function appendAgainstLog(
 	c: Session,
@@ -76,7 +75,7 @@ async function findThere(c: Session, all: readonly Resolved[]): Promise<Map<stri
 	);
 }
 
-/** What an id stands for, and where among the project's new events it comes (from 1; 0 for one that was there). */
+/** The event of an id, and its position among the project's new events (from 1; 0 if it existed). */
 interface Placed {
 	readonly there: There;
 	readonly place: number;

@@ -5,10 +5,10 @@ import { sql } from "../connection/sql.ts";
 const LAST = sql("SELECT last_seq FROM posthorn.logs WHERE project_no = $1");
 
 /**
- * For each of the times $2 the first event from $3 on, before $4, that was appended then or later; $4 where there is
- * none. Times rise with `seq` (where the clocks of nodes differ, the answers still do), so it is found by halving: each
- * row of `search` is a stretch of the log with the times whose answer lies in it, or just behind it. Numbers may be
- * missing where retention took the events.
+ * For each of the times $2, the first event from $3 on, before $4, that was appended then or later; $4 if there is
+ * none. Times rise with `seq` (even if nodes' clocks differ, the results do), so this is a binary search: each row of
+ * `search` is a stretch of the log, with the times whose result is in it or right after it. Numbers may be missing
+ * where retention deleted events.
  */
 const FIRST_SEQS = sql(`
 	WITH RECURSIVE search (low, high, found, times) AS (

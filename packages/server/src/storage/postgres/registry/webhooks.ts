@@ -1,4 +1,4 @@
-/** Changes of webhooks: each holds all of its project, so that lanes and queues stand still meanwhile. */
+/** Changes of webhooks. Each locks all of its project, so that lanes and queues don't change meanwhile. */
 import type { Params, Webhook } from "../../port.ts";
 import { getWebhook } from "../../verbs/webhooks.ts";
 import { numberArray } from "../connection/literals.ts";
@@ -47,7 +47,7 @@ const UPDATE = sql(`
 	WHERE project_no = $1 AND no = $2`);
 const UNSUBSCRIBE = sql(`
 	DELETE FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND NOT type = ANY ($3::integer[])`);
-/** Types that were subscribed to already keep the place from which they are wanted. */
+/** Types already subscribed to keep their start. */
 const SUBSCRIBE = sql(`
 	INSERT INTO posthorn.subscriptions (project_no, webhook_no, type, from_seq)
 	SELECT $1, $2, type, $4 FROM unnest($3::integer[]) AS type ON CONFLICT DO NOTHING`);
@@ -106,12 +106,15 @@ const DELETE_RETRIES = sql(`
 		SELECT ctid FROM posthorn.retries WHERE project_no = $1 AND webhook_no = $2 ORDER BY queue, due_at, seq LIMIT $3
 	))`);
 
-/** Deletes at most `limit` waiting attempts of a webhook; answers how many. For one who holds the project's deliveries. */
+/**
+ * Deletes up to `limit` pending attempts of a webhook, for a caller that holds the project's deliveries. Returns how
+ * many.
+ */
 export function deleteRetries(c: Session, projectNo: number, webhookNo: number, limit: number): Promise<number> {
 	return c.run(DELETE_RETRIES, projectNo, webhookNo, limit);
 }
 
-/** Holds all of the project; null when the webhook is not there. */
+/** Locks all of the project. Null if the webhook doesn't exist. */
 async function holdWebhook(
 	c: Session,
 	projectId: string,

@@ -7,20 +7,20 @@ import { AT_PLACE, aboutMatching, askAboutMatching, type IdRange } from "../hist
 import { lockProject } from "../lanes/lock.ts";
 import { beginSeries } from "./replay.ts";
 
-/** An attempt that was looked at. */
+/** A scanned attempt. */
 type Seen = {
 	readonly id: string;
 	readonly webhook_no: number;
 	readonly seq: number;
 	readonly replay: number;
 	readonly status: number;
-	/** Whether it is the newest of a delivery which is over, of a webhook that is there. */
+	/** Whether it's the newest of an ended delivery of an existing webhook. */
 	readonly chosen: boolean;
 };
 
 /**
- * A deleted webhook has no lane. What waits is looked up by bounds and in an order that the primary key alone has: with
- * equality the planner may go through all that waits for the webhook.
+ * A deleted webhook has no lane. Pending attempts are looked up by bounds and in an order that only the primary key
+ * has: with equality, the planner may scan everything pending for the webhook.
  */
 const LOOK_AT = aboutMatching(
 	"ASC",
@@ -68,7 +68,7 @@ export async function replayMatching(
 	return { count: chosen.length, next };
 }
 
-/** The same step, told instead of done. */
+/** The same step, only counted. */
 export async function countMatching(
 	c: Session,
 	{ projectId, selection, at, limit, after }: MatchingReplays,
@@ -96,7 +96,7 @@ async function choose(
 function rangeOf(selection: ReplaySelection, at: number, after: string | undefined): IdRange {
 	const { from, to } = idRange({ since: selection.since, until: Math.min(selection.until ?? at, at) });
 	if (after === undefined) return { from, to };
-	// Sorts behind this id and before every other.
+	// Sorts after this id and before every other.
 	const behind = `${toStoredId(after)} `;
 	return { from: behind > from ? behind : from, to };
 }

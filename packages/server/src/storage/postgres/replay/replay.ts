@@ -26,7 +26,7 @@ const ADD_TEST = sql(`
 const SUBSCRIBED = sql(`
 	SELECT 1 FROM posthorn.subscriptions WHERE project_no = $1 AND webhook_no = $2 AND type = $3`);
 
-/** For one who holds all of the project, and has seen to the event's type. */
+/** For a caller that holds all of the project and has interned the event's type. */
 export async function appendTestEvent(
 	c: Session,
 	{ projectId, webhookId, event }: Params<"appendTestEvent">,
@@ -67,7 +67,7 @@ export async function replayDelivery(
 	return { kind: "queued", replay };
 }
 
-/** Of the failed attempts looked at those whose delivery did not go on since. */
+/** Scanned failed attempts whose delivery hasn't continued since. */
 const FAILED = sql(`
 	SELECT f.id, f.seq, f.replay, newest.id = f.id AND waiting.seq IS NULL AS over
 	FROM (
@@ -87,7 +87,7 @@ const FAILED = sql(`
 	) waiting ON true
 	ORDER BY f.id`);
 
-/** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
+/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
 export async function replayFailed(
 	c: Session,
 	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
@@ -116,7 +116,7 @@ export async function replayFailed(
 	return { count: over.length, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
 }
 
-/** A delivery that is over, with the number of its next series. */
+/** An ended delivery, with the number of its next series. */
 export interface NewSeries {
 	/** The webhook's number. */
 	readonly webhook: number;
@@ -126,7 +126,7 @@ export interface NewSeries {
 	readonly wasDead: boolean;
 }
 
-/** Puts first attempts of replays into their queues, counts them, and rings; for one who holds all of the project. */
+/** Queues and counts first attempts of replays and sets the alarm, for a caller that holds all of the project. */
 export async function beginSeries(
 	c: Session,
 	projectNo: number,

@@ -1,8 +1,8 @@
 /**
- * How entries leave the delivery log: by whole days. A day whose end is past the cutoff first gives up its failed entries,
- * step by step, since dead letters are counted; then its table is dropped, whatever else is in it. Of the day that the
- * cutoff falls into, entries go one by one: they lie about in the order in which they were written, so each pass goes on
- * from where the table is not empty yet, as far as there is something old.
+ * Attempts are deleted by whole days. From a day that ended before the cutoff, failed attempts are deleted step by
+ * step, because dead letters are counted; then its table is dropped with the rest. From the day of the cutoff, attempts
+ * are deleted one by one. They are roughly in the order in which they were written, so each pass starts where the table
+ * isn't empty yet and continues as long as it finds old ones.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Params, SweepStep } from "../../port.ts";
@@ -20,18 +20,21 @@ import { sweepDeletedWebhooks } from "./webhooks.ts";
 /** What a day still has is counted no further when it goes. */
 const MOST_COUNTED = 20_000;
 const DAY_MS = 86_400_000;
-/** Blocks of a table (8 kB each) that are looked at in one step: more than entries written together lie apart. */
+/** Blocks of a table (8 kB each) scanned in one step: more than the distance between attempts written together. */
 const WINDOW = 1_024;
 
 const ENTRIES = "SELECT project_no, webhook_no, seq, id";
 type Entry = { project_no: number; webhook_no: number; seq: number; id: string };
 
-/** Steps of a pass: 0 is the first; others go on with the oldest day, this much and more at a block of its table. */
+/**
+ * Steps of a pass: 0 is the first, GO_ON continues with the oldest day, and AT_BLOCK plus a number continues at that
+ * block of its table.
+ */
 const GO_ON = 1;
 const AT_BLOCK = 2;
 
 export class AttemptSweep {
-	/** Projects whose rows somebody else held in this pass: their entries stay for the next one. */
+	/** Projects whose rows another session held in this pass: their attempts stay until the next one. */
 	readonly #locked = new Set<number>();
 	/** The day that went in part last time, and the block before which its table was empty. */
 	#thinned = { table: "", block: 0 };
@@ -99,7 +102,7 @@ export class AttemptSweep {
 	}
 }
 
-/** What comes before the first step; answers whether there is more of it. */
+/** Work before the first step. Returns whether there is more of it. */
 async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
 	await connections.transaction("people", (c) => makeDays(c, daysAhead(now)));
 	await connections.transaction("people", moveCounts);
@@ -108,7 +111,7 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** A step in a day that goes as a whole; null when it has to stay, since what is left of it is locked. */
+/** A step in a day that is deleted whole; null if it has to stay, because the rest of it is locked. */
 async function sweepDay(
 	connections: Connections,
 	table: string,
@@ -133,7 +136,7 @@ async function countEntries(c: Session, table: string): Promise<number> {
 	return (await c.row<{ count: number }>(count))!.count;
 }
 
-/** A delivery whose last attempt leaves the log is a dead letter no more. */
+/** Without its last attempt in the log, a delivery is no longer a dead letter. */
 const FORGET_DEAD_LETTERS = sql(`
 	WITH dead AS (
 		SELECT g.project_no, g.webhook_no, count(*) AS count
@@ -156,8 +159,8 @@ const FORGET_DEAD_LETTERS = sql(`
 	FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no`);
 
 /**
- * Deletes entries of a day that were found; another node may have deleted some of them meanwhile. Those of projects whose
- * rows somebody else holds stay, and the projects are added to `locked`.
+ * Deletes found attempts of a day; another node may have deleted some of them meanwhile. Attempts of projects whose
+ * rows another session holds stay, and the projects are added to `locked`.
  */
 async function deleteEntries(
 	c: Session,

@@ -50,7 +50,10 @@ const OVERDUE = sql(`
 const REVISE = sql("UPDATE posthorn.logs SET revision = revision + 1 WHERE project_no = ANY ($1::bigint[])");
 const RING = sql("UPDATE posthorn.leases SET wake_at = 0 WHERE project_no = ANY ($1::bigint[]) AND until IS NULL");
 
-/** In a transaction. Events lie in the order in which they were appended: a pass ends at the first that is young enough. */
+/**
+ * In a transaction. Events are in the order in which they were appended, so a pass ends at the first that is recent
+ * enough.
+ */
 export async function sweepEvents(c: Session, { cutoff, limit, from }: Params<"sweepEvents">): Promise<SweepStep> {
 	const rows = await c.rows(NEXT, from, limit);
 	const old = rows.filter((row) => (row.published_at as number) < cutoff);
@@ -62,10 +65,11 @@ export async function sweepEvents(c: Session, { cutoff, limit, from }: Params<"s
 
 const NOTHING: { deleted: number; unattempted: string[] } = { deleted: 0, unattempted: [] };
 
-/** Deletes those of these events that nobody needs, and rings where one was not attempted. */
+/** Deletes these events if they are no longer needed, and sets the alarm where one wasn't attempted. */
 async function deleteUnneeded(c: Session, all: readonly Row[], cutoff: number): Promise<typeof NOTHING> {
 	const named = new Set(all.map((row) => row.project_no as number));
-	// Held in this order by whoever holds both; the sweep rings, too. What somebody else holds is left to the next pass.
+	// Locked in this order by every transaction that needs both. Rows that another session holds are left to the next
+	// pass.
 	const [logs, deliveries] = await Promise.all([holdLogs(c, named), lockDeliveries(c, [...named])]);
 	const held = logs.intersection(deliveries);
 	const old = all.filter((row) => held.has(row.project_no as number));

@@ -1,7 +1,7 @@
 /**
- * The days of the delivery log. A day begins at midnight UTC and is a range of ids; its table is made ahead by whoever
- * opens the database or sweeps, and on demand by whoever has an attempt of a day that has none. There is no table for
- * "the rest": rows in it would be in the way of their own day.
+ * The days of the delivery log. A day begins at midnight UTC and is a range of ids. Its table is created ahead when the
+ * database is opened or swept, and on demand for an attempt of a day without one. There is no default partition: its
+ * rows would block creating their own day.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Session } from "../connection/session.ts";
@@ -59,7 +59,7 @@ function daysOf(storedIds: Iterable<string>): Set<Day> {
 	return days;
 }
 
-/** The days that are known to be there. They may have been dropped since: then the insert says so. */
+/** The days known to exist. They may have been dropped since: then the insert fails. */
 export class KnownDays {
 	readonly #days = new Set<Day>();
 
@@ -77,7 +77,7 @@ export class KnownDays {
 	}
 }
 
-/** The days that should be there at this time. */
+/** The days that should exist at this time. */
 export function daysAhead(now: number): Day[] {
 	return Array.from({ length: DAYS_AHEAD }, (_, i) => dayOf(now) + i);
 }
@@ -115,8 +115,8 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 }
 
 /**
- * Drops a day. In a transaction of its own, and for a moment alone with the log: it waits no longer for that than others
- * may wait for it.
+ * Drops a day, in its own transaction and with a brief exclusive lock on the log, which it waits for no longer than
+ * others may wait for it.
  */
 export async function dropDay(c: Session, table: string): Promise<void> {
 	await c.command("SET LOCAL lock_timeout = 1000");

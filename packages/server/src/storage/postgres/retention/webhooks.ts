@@ -26,7 +26,7 @@ const DELETE = sql(`
 		LIMIT $2 FOR UPDATE OF w SKIP LOCKED
 	)`);
 
-/** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
+/** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 export async function sweepDeletedWebhooks(c: Session, cutoff: number, limit: number): Promise<void> {
 	const left = await c.row<{ project_no: number; no: number }>(WITH_RETRIES, cutoff);
 	if (left !== undefined) {
