@@ -2,8 +2,8 @@ import type { MemoryNode } from "./node.ts";
 import type { ProjectRow } from "./rows.ts";
 
 /**
- * Notes that webhooks, a replay or a test changed, and rings the project's alarm. While a lease is held the alarm is
- * silent: its holder sees the new revision when it gives the lease back.
+ * Records a change of webhooks, a replay or a test, and sets the project's alarm. While the project is leased, its
+ * alarm isn't set: the holder sees the new revision when it releases the lease.
  */
 export function ringForChange(node: MemoryNode, project: ProjectRow): void {
 	const { logs } = node.tables;
@@ -12,7 +12,7 @@ export function ringForChange(node: MemoryNode, project: ProjectRow): void {
 	ring(node, project);
 }
 
-/** Rings the project's alarm, if nobody holds its lease, and has other nodes told. */
+/** Sets the project's alarm if no node holds its lease, and hints to other nodes. */
 export function ring(node: MemoryNode, project: ProjectRow): void {
 	const { leases } = node.tables;
 	const lease = leases.get(project.no)!;

@@ -5,7 +5,7 @@ import type { MemoryNode } from "./node.ts";
 import type { EventRow, ProjectRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
-/** Appends requests in their order; each is atomic by itself. */
+/** Appends requests in order, each atomically. */
 export function appendEvents(node: MemoryNode, { requests }: Params<"appendEvents">): AppendResult[] {
 	const { database, tables } = node;
 	/** Where each log ended before this call. */

@@ -6,7 +6,7 @@ import { compareText, merged } from "./ordered.ts";
 import type { AttemptRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
-/** What a filter asks for besides its times. */
+/** A filter's conditions, without its times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
 /** A part of the log, by ids without their prefix: from `from` on, before `to`. */
@@ -48,7 +48,7 @@ export function walkAttempts(
 	return { rows, end: null };
 }
 
-/** Those that match, whatever was responded. */
+/** Attempts that match, whatever the response. */
 function matching(
 	node: MemoryNode,
 	projectNo: number,

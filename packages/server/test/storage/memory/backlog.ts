@@ -3,8 +3,8 @@ import type { MemoryNode } from "./node.ts";
 import type { LaneRow } from "./rows.ts";
 
 /**
- * What waits for its first attempt in a lane: its open events, and for each subscribed type the events beyond its position
- * (and beyond the subscription's start), counted as the difference of two numbers.
+ * A lane's backlog: its open events, and for each subscribed type the events after its position (and after the
+ * subscription's start), counted as the difference of two numbers.
  */
 function readBacklog({ tables }: MemoryNode, lane: LaneRow): Backlog {
 	const { projectNo, subscriptions, position, open } = lane;

@@ -18,7 +18,7 @@ export function touchBasket(
 	const before = tables.baskets.by.key.get(key);
 	tables.baskets.put({
 		...{ no: before?.no ?? database.nextNo(), key, projectNo: project.no, basketId },
-		// Two touches within a millisecond are told apart, also when the clock is set back.
+		// Two touches always have different times, even within a millisecond or if the clock steps back.
 		touchedAt: before === undefined ? at : Math.max(at, before.touchedAt + 1),
 		...{ dueAt: offset.toDatabase(dueAt), data },
 	});

@@ -14,7 +14,7 @@ export class StandingClock implements Pick<Clock, "now" | "setTimeout"> {
 		return { cancel: () => this.#timers.delete(fn) };
 	}
 
-	/** Has all timers fire that were set so far; answers how many. */
+	/** Fires all timers set so far. Returns how many. */
 	fire(): number {
 		const timers = [...this.#timers];
 		this.#timers.clear();

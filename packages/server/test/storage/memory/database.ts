@@ -11,7 +11,7 @@ export interface Snapshot {
 	release(): void;
 }
 
-/** By what time leases end, and how nodes are told of what other nodes changed. */
+/** The clock that leases use, and how hints get to other nodes. */
 export interface MemoryDatabaseOptions {
 	/** The database server's clock. `setTimeout` ends waits for rows that another session holds. */
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
@@ -27,14 +27,14 @@ export class MemoryDatabase {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
 	readonly carryHint: (deliver: () => void) => void;
 	readonly tables: Tables;
-	/** What people set up. */
+	/** The database of the cold verbs. */
 	readonly cold = new ColdDatabase(() => this.tables.projects.values());
 	readonly locks: ProjectLocks;
-	/** Told of the projects that a node has changed. */
+	/** Called with the projects that a node has changed. */
 	readonly hints = new Set<(projectIds: readonly string[]) => void>();
 	readonly #journal = new Journal();
 	readonly #snapshots = new Map<Snapshot, { readonly end: number; readonly cold: ColdCopy }>();
-	/** Rises whenever the database goes on from another state than the one that its nodes know. */
+	/** Rises whenever the database continues from a state other than the one its nodes know. */
 	#history = 1;
 	#lastNo = 0;
 	#lastEpochId = 0;
@@ -71,7 +71,7 @@ export class MemoryDatabase {
 		return this.tables.projects.by.id.get({ id: projectId });
 	}
 
-	/** Also a deleted one. */
+	/** Includes deleted ones. */
 	webhook(projectNo: number, webhookId: string): WebhookRow | undefined {
 		const webhook = this.tables.webhooks.by.id.get(webhookId);
 		return webhook?.projectNo === projectNo ? webhook : undefined;
@@ -112,7 +112,7 @@ export class MemoryDatabase {
 		return snapshot;
 	}
 
-	/** Goes on from an earlier state, as a standby that lacks the last commits: all after it is lost. */
+	/** Continues from an earlier state, like a standby that lacks the last commits: everything after it is lost. */
 	restore(snapshot: Snapshot): void {
 		const state = this.#snapshots.get(snapshot);
 		if (state === undefined) throw new Error("This snapshot was released, or lies in what was lost.");
@@ -123,7 +123,7 @@ export class MemoryDatabase {
 		this.failOver();
 	}
 
-	/** Goes on as another server that lacks nothing: what nodes had under way is over, and another epoch begins. */
+	/** Continues like another server that lacks nothing: nodes' calls in progress end, and another epoch begins. */
 	failOver(): void {
 		this.#history += 1;
 		this.locks.clear(new StorageError("lost", "The connection to the database is lost."));

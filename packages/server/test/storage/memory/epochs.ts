@@ -1,7 +1,7 @@
 /**
- * Epochs: stretches of the database's history that nothing was lost from, as in `postgres/epochs.ts`. What a node knows is
- * of one epoch. The first node that meets another history begins the next one: where each log ended then is kept, and for
- * a term leases stay with whoever held them.
+ * Epochs: stretches of the database's history in which nothing was lost, as in `postgres/leases/epochs.ts`. What a node
+ * knows belongs to one epoch. The first node that meets another history begins the next one: where each log ended is
+ * kept, and for a lease's duration leases stay with their holders.
  */
 
 import type { Claim } from "../../../src/storage/port/neighbours.ts";
@@ -12,7 +12,7 @@ import type { MemoryDatabase } from "./database.ts";
 import type { MemoryNode } from "./node.ts";
 import type { EpochRow, ForkRow } from "./rows.ts";
 
-/** Forks with no known loss are kept for so many epochs. */
+/** Forks without a known loss are kept for this many epochs. */
 const EPOCHS_KEPT = 8;
 
 export type Joining = { readonly termMs: number } & (
@@ -36,7 +36,7 @@ export interface Joined {
 	readonly opensInMs: number;
 }
 
-/** Goes on in the database's epoch, and begins it if no node has. */
+/** Joins the database's epoch, and begins it if no node has. */
 export function joinEpoch(database: MemoryDatabase, joining: Joining): Joined {
 	const current = database.epoch;
 	const epoch = current?.history === database.history ? current : beginEpoch(database, joining.termMs);
@@ -68,8 +68,8 @@ function beginEpoch(database: MemoryDatabase, termMs: number): EpochRow {
 export const areLeasesOpen = ({ epoch }: MemoryDatabase, now: number): boolean => (epoch?.openAt ?? 0) <= now;
 
 /**
- * The forks of a log that lie behind one who comes from this epoch. One that is not here was lost: it may have parted
- * anywhere since its number, and before the newest epoch.
+ * The forks of a log since this epoch. An epoch that isn't here was lost: it may have diverged anywhere after its
+ * number and before the newest epoch.
  */
 function forksSince(database: MemoryDatabase, projectNo: number, { no, id }: Pick<EpochRow, "no" | "id">): ForkRow[] {
 	const last = database.epoch!.no;
@@ -82,7 +82,7 @@ function forksSince(database: MemoryDatabase, projectNo: number, { no, id }: Pic
 	return forks;
 }
 
-/** Of several forks behind a node the lowest tells where what it knows ends. A project that is missing whole kept nothing. */
+/** Of several forks since a node's epoch, the lowest is where its knowledge ends. A missing project kept nothing. */
 function recordLost(database: MemoryDatabase, from: EpochRow, projectId: string, seq: number): LostTail | null {
 	const project = database.project(projectId);
 	if (project === undefined) return { projectId, kept: 0, lost: seq, count: seq };

@@ -21,7 +21,9 @@ const hex = (hash: Uint8Array): string => Buffer.from(hash).toString("hex");
 
 type OfOrder = Recorded | { readonly kind: "no_order" };
 
-/** What was told of a fact when it was recorded, or that other content has its id; null when it is new. */
+/**
+ * The original response to a fact that was recorded before, or a conflict if its content differs; null if it is new.
+ */
 function earlier(row: ToldRow | undefined, { digest }: NewFact): Recorded | null {
 	if (row === undefined) return null;
 	return row.digest === hex(digest) ? repeated(row) : { kind: "conflict" };

@@ -58,7 +58,7 @@ export function settleHandedOver(
 	return verdict;
 }
 
-/** While somebody else holds the project, one may be about to be settled: it is left to the next call. */
+/** While another session holds the project, it may be settling one: the next call forgets it. */
 export function forgetHandedOver({ database, tables }: MemoryNode, { projectId }: Params<"forgetHandedOver">): void {
 	const project = database.project(projectId);
 	if (project === undefined || database.locks.has(project.no)) return;

@@ -19,14 +19,14 @@ export interface MemoryOptions {
 	 * are gone, and what they held is free.
 	 */
 	readonly manyNodes?: boolean;
-	/** Told of leases taken over, and of events that a failover lost. */
+	/** Notified of leases taken over, and of events that a failover lost. */
 	readonly observer?: DatabaseObserver;
 }
 
 /**
- * A node's way into a database that is kept in memory. A call has its effect before it returns its promise, unless it waits
- * for a project's rows or for the next epoch; so whoever delays or fails calls does it before or after. One that delays a
- * call compares `epoch` before and after: a call from before a failover reaches no database, and is `lost`.
+ * A node's access to a database in memory. A call takes effect before it returns its promise, unless it waits for a
+ * project's rows or for the next epoch, so delays and failures are injected before or after it. If a call is delayed,
+ * compare `epoch` before and after: a call from before a failover reaches no database, and is `lost`.
  */
 export async function openMemoryStorage(options: MemoryOptions): Promise<Storage> {
 	const { database, clock, leaseTermMs, manyNodes = true, observer = {} } = options;

@@ -1,6 +1,6 @@
 /**
- * Leases and alarms, by the clock of the database alone: what a node says of times goes in as a distance from its now, and
- * comes out as one.
+ * Leases and alarms use only the database's clock. A node's times are converted to offsets from its current time on the
+ * way in, and back on the way out.
  */
 import type { Lease, Params, Renewal } from "../../../src/storage/port.ts";
 import { areLeasesOpen } from "./epochs.ts";
@@ -11,7 +11,7 @@ import type { LeaseRow } from "./rows.ts";
 import { FIRST_TURN } from "./rung-turn.ts";
 
 const END = Number.POSITIVE_INFINITY;
-/** Behind every project. */
+/** After every project. */
 const LAST = { projectNo: END };
 
 export function acquireLeases(
@@ -22,7 +22,7 @@ export function acquireLeases(
 	return acquireRung(node, holder, limit);
 }
 
-/** Takes leases of projects that have work. */
+/** Acquires leases of projects that are due. */
 function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
 	const rung = findRung(node, limit);
 	const over = rung.filter(({ until }) => until !== null).length;
@@ -31,8 +31,8 @@ function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
 }
 
 /**
- * Two lines, of which each gets every other place: projects with news, in turn by number; and those whose time has passed
- * (a retry is due, or a lease ended without being given back), the longest overdue first.
+ * Alternates between two queues: projects with news, in turn by number; and those that are overdue (a retry is due, or
+ * a lease expired), the longest overdue first.
  */
 function findRung(node: MemoryNode, limit: number): LeaseRow[] {
 	const { database, tables, rungTurn } = node;
@@ -64,8 +64,8 @@ function* unlocked({ database }: MemoryNode, walk: Iterable<LeaseRow>): Generato
 }
 
 /**
- * Takes leases of these projects, as far as they are free. With `heldBefore` the caller held them until the current epoch
- * began; those that no one has taken since are its own.
+ * Acquires the free leases of these projects. With `heldBefore`, the caller held them until the current epoch began, so
+ * those that no one has taken since are its own.
  */
 function acquireNamed(
 	node: MemoryNode,
@@ -110,7 +110,7 @@ function takeLease(node: MemoryNode, lease: LeaseRow, holder: string): Lease {
 	return { projectId, generation: node.toGeneration(generation), expiresAt: time.node + leaseTermMs };
 }
 
-/** The lease as the database has it, if it still holds: not taken by others since. */
+/** The stored lease if it still holds: no other node has taken it. */
 export function findHeld(node: MemoryNode, { projectId, generation }: Lease): LeaseRow | null {
 	const project = node.database.project(projectId);
 	const lease = project && node.tables.leases.get(project.no);
@@ -135,7 +135,7 @@ export function renewLeases(node: MemoryNode, { holder, leases }: Params<"renewL
 	return { renewed, locked };
 }
 
-/** A lease that someone else holds by now is none of ours to give back: nothing happens. */
+/** Does nothing if someone else holds the lease by now. */
 export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const held = findHeld(node, lease);
 	if (held === null) return;
@@ -149,7 +149,7 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	if (next !== null && next <= time.database) node.changed(lease.projectId);
 }
 
-/** Of projects that earlier processes held: they are gone, where one process has the database for itself. */
+/** Frees projects that earlier processes held. They are gone if one process has the database for itself. */
 export function freeAllLeases({ tables: { leases, handedOver } }: MemoryNode): void {
 	const worked = new Set([...handedOver.values()].map(({ projectNo }) => projectNo));
 	for (const lease of [...leases.values()])

@@ -25,7 +25,7 @@ export class ProjectLocks {
 		if (!this.#waiters.has(projectNo)) this.#waiters.set(projectNo, new Set());
 	}
 
-	/** Lets those go on that wait, in their order. */
+	/** Resumes waiters in order. */
 	unlock(projectNo: number): void {
 		const waiters = this.#waiters.get(projectNo) ?? [];
 		this.#waiters.delete(projectNo);
@@ -35,7 +35,7 @@ export class ProjectLocks {
 		}
 	}
 
-	/** As when the database's server is gone: whoever held rows, and whoever waits for them. */
+	/** As if the database's server were gone: for holders of rows and for waiters. */
 	clear(error: StorageError): void {
 		const all = [...this.#waiters.values()].flatMap((waiters) => [...waiters]);
 		this.#waiters.clear();
@@ -49,7 +49,7 @@ export class ProjectLocks {
 		return this.#waiters.has(projectNo);
 	}
 
-	/** Resolves when the project is let go of; rejects as `locked` if that takes too long. */
+	/** Resolves when the project is unlocked. Rejects as `locked` if that takes too long. */
 	released(projectNo: number): Promise<void> {
 		const waiters = this.#waiters.get(projectNo);
 		if (waiters === undefined) return Promise.resolve();

@@ -13,7 +13,7 @@ export function readLog(
 	const project = database.project(projectId);
 	if (project === undefined || maxEvents <= 0) return [];
 	const { seq: bySeq, type: byType } = tables.events.by;
-	// Test events stand below 0 and are not part of the log.
+	// Test events are numbered below 0 and aren't part of the log.
 	const from = { projectNo: project.no, seq: Math.max(after, 0) + 1 };
 	const to = { projectNo: project.no, seq: END };
 	const walk =

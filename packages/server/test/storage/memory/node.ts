@@ -27,7 +27,7 @@ export interface NodeOptions {
 
 const closed = (): StorageError => new StorageError("closed", "The storage is closed.");
 
-/** One node's way to the database: what it remembers, and how its calls meet epochs and locks. */
+/** One node's access to the database: what it remembers, and how its calls deal with epochs and locks. */
 export class MemoryNode {
 	readonly database: MemoryDatabase;
 	readonly clock: Pick<Clock, "now">;
@@ -39,15 +39,15 @@ export class MemoryNode {
 	readonly hintListeners = new Set<(projectIds: readonly string[]) => void>();
 	readonly epochListeners = new Set<() => void>();
 	readonly epochKeepers = new Set<EpochKeeper>();
-	/** Where the next call for projects that have rung continues. */
+	/** Where the next call for due projects continues. */
 	rungTurn: RungTurn = FIRST_TURN;
-	/** Leases that wait to be released, since another session holds their project. */
+	/** Leases waiting to be released, because another session holds their project. */
 	releasesWaiting = 0;
 	epoch: EpochRow;
-	/** How many epochs it has been in before. */
+	/** How many epochs it has been in before this one. */
 	#epochs = 0;
 	readonly #changed = new Set<string>();
-	/** By project the writes that wait for its rows. */
+	/** By project, the writes waiting for its rows. */
 	readonly #writesWaiting = new Map<string, number>();
 	readonly #underWay = new Set<Promise<unknown>>();
 	#joining: Promise<void> | null = null;
@@ -81,12 +81,12 @@ export class MemoryNode {
 		return toGeneration(this.#epochs, stored);
 	}
 
-	/** A lease's generation as the database has it; of a lease of another epoch one that it never has. */
+	/** A lease's generation as stored in the database; for a lease of another epoch, one that is never stored. */
 	storedGeneration(generation: number): number {
 		return storedGeneration(this.#epochs, generation);
 	}
 
-	/** Has the other nodes told that a project was given work, or changed. */
+	/** Hints to other nodes that a project has work, or changed. */
 	changed(projectId: string): void {
 		this.#changed.add(projectId);
 		if (this.#changed.size === 1) this.database.carryHint(this.#tell);
@@ -97,12 +97,12 @@ export class MemoryNode {
 		return this.#closing ? Promise.reject(closed()) : this.#perform(verb);
 	}
 
-	/** The same, as soon as no other session holds the project. Rejects as `locked` if that takes too long. */
+	/** The same, once no other session holds the project. Rejects as `locked` if that takes too long. */
 	runHolding<T>(projectId: string, verb: () => T): Promise<T> {
 		return this.#closing ? Promise.reject(closed()) : this.#performHolding(projectId, verb);
 	}
 
-	/** Waits for what is under way. */
+	/** Waits for calls in progress. */
 	async close(): Promise<void> {
 		this.#closing = true;
 		while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
@@ -140,7 +140,10 @@ export class MemoryNode {
 		return call;
 	}
 
-	/** The database goes on from another state: whoever finds it out fails, and calls from then on are of the next epoch. */
+	/**
+	 * The database continues from another state: the call that finds out fails, and later calls belong to the next
+	 * epoch.
+	 */
 	#meetEpoch(): Promise<never> {
 		const told = Promise.resolve().then(() => {
 			for (const listener of this.epochListeners) listener();

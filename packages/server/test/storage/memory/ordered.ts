@@ -1,4 +1,4 @@
-/** Less than 0 when `a` comes before `b`, 0 when they are the same place. */
+/** Less than 0 if `a` comes before `b`, 0 if they are at the same position. */
 export type Compare<Key> = (a: Key, b: Key) => number;
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,6 +1,6 @@
 import { type Compare, type Index, OrderedSet } from "./ordered.ts";
 
-/** An {@link OrderedSet} for each project, webhook or the like: what is asked for is always of one of them. */
+/** An {@link OrderedSet} for each project, webhook or the like: queries are always for one of them. */
 export class PartitionedSet<Row extends Key, Key = Row> implements Index<Row> {
 	readonly #partOf: (key: Key) => number;
 	readonly #compare: Compare<Key>;

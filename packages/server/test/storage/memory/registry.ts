@@ -30,7 +30,7 @@ export function getProject({ database }: MemoryNode, { projectId }: Params<"getP
 }
 
 export function listProjects({ tables }: MemoryNode, { after = "", limit }: Page): Project[] {
-	// No id ends with a space: this is the place right behind `after`.
+	// No id ends with a space: this sorts right after `after`.
 	const walk = tables.projects.by.id.ascending({ id: `${after} ` }, { id: BEYOND_ALL_IDS });
 	return take(walk, limit).map(toProject);
 }
@@ -131,7 +131,7 @@ export function updateWebhook(
 		status: patch.status ?? webhook.status,
 		maxInFlight: patch.maxInFlight ?? webhook.maxInFlight,
 	});
-	// Types that were subscribed to already keep the place from which they are wanted.
+	// Types already subscribed to keep their start.
 	const wanted = patch.events?.map((type) => [type, lane.subscriptions.get(type) ?? lastSeq] as const);
 	node.tables.lanes.put({
 		...lane,

@@ -57,7 +57,7 @@ export function replayDelivery(
 	return { kind: "queued", replay };
 }
 
-/** Looks at no more than `limit` failed attempts; those whose delivery went on since are passed over. */
+/** Scans up to `limit` failed attempts, and skips those whose delivery has continued since. */
 export function replayFailed(
 	node: MemoryNode,
 	{ projectId, webhookId, filter, at, limit, after }: Params<"replayFailed">,
@@ -72,7 +72,7 @@ export function replayFailed(
 	return { count, next: last === undefined || failed.length < limit ? null : toAttemptId(last.id) };
 }
 
-/** Of the attempts looked at those that are the newest of a delivery which is over, of a webhook that is there. */
+/** Scanned attempts that are the newest of an ended delivery of an existing webhook. */
 export function replayMatching(node: MemoryNode, p: MatchingReplays): ReplayedPage {
 	return walkMatching(node, p, (rows) => replayAll(node, p.projectId, rows, p.at));
 }
@@ -96,7 +96,7 @@ function walkMatching(
 }
 
 function behind({ from, to }: IdRange, after: string | undefined): IdRange {
-	// Sorts behind this id and before every other.
+	// Sorts after this id and before every other.
 	const next = after === undefined ? "" : `${toStoredId(after)} `;
 	return { from: next > from ? next : from, to };
 }
@@ -104,7 +104,7 @@ function behind({ from, to }: IdRange, after: string | undefined): IdRange {
 const chosenOf = (node: MemoryNode, rows: readonly AttemptRow[]): AttemptRow[] =>
 	rows.filter((row) => node.tables.lanes.get(row.webhookNo) !== undefined && endsDelivery(node, row));
 
-/** Begins a new series for each delivery that is over with one of these attempts; answers how many. */
+/** Begins a new series for each delivery that ended with one of these attempts. Returns how many. */
 function replayAll(node: MemoryNode, projectId: string, rows: readonly AttemptRow[], at: number): number {
 	const chosen = chosenOf(node, rows);
 	for (const { webhookNo, seq, replay, status } of chosen) {

@@ -12,14 +12,14 @@ import type { AttemptRow, EventRow, WebhookRow } from "./rows.ts";
 import { sweepStats } from "./stats-counts.ts";
 import { deliveryKey } from "./tables.ts";
 
-/** Log entries are written up to an attempt and a commit after they began, so they do not lie exactly in that order. */
+/** Attempts are logged after they end, so they aren't exactly in the order in which they began. */
 const DISORDER_MS = 600_000;
 
 const END = { no: Number.POSITIVE_INFINITY };
 
 /**
- * Entries lie about in the order in which they began, oldest first, so a pass goes on until everything looked at began
- * well after the cutoff. Those of a project that another session holds stay for the next pass.
+ * Attempts are roughly in the order in which they began, so a pass continues until everything scanned began well after
+ * the cutoff. Those of a project that another session holds stay until the next pass.
  */
 export function sweepAttempts(node: MemoryNode, { cutoff, limit, from }: Params<"sweepAttempts">): SweepStep {
 	const { attempts } = node.tables;
@@ -38,14 +38,14 @@ export function sweepAttempts(node: MemoryNode, { cutoff, limit, from }: Params<
 	return { deleted: old.length, next: over || last === undefined ? null : last.no + 1, unattempted: [] };
 }
 
-/** A delivery whose last attempt leaves the log is a dead letter no more. */
+/** Without its last attempt in the log, a delivery is no longer a dead letter. */
 function forgetDeadLetter(node: MemoryNode, row: AttemptRow): void {
 	const lane = node.tables.lanes.get(row.webhookNo);
 	if (lane === undefined || row.status !== STATUS_CODE.failed || !endsDelivery(node, row)) return;
 	node.tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
 }
 
-/** What is left of webhooks that were deleted long ago: retries that could not be closed, and in the end the row itself. */
+/** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 function sweepDeletedWebhooks(node: MemoryNode, cutoff: number, limit: number): void {
 	const { webhooks, retries } = node.tables;
 	const old = [...webhooks.by.deleted.ascending({ deletedAt: 0, no: 0 }, { deletedAt: cutoff, no: 0 })].filter(
@@ -66,7 +66,7 @@ function isReferredTo(node: MemoryNode, { no: webhookNo }: WebhookRow): boolean 
 	return isLogged || hasRetries(node, webhookNo);
 }
 
-/** Events lie in the order in which they were appended, so a pass ends at the first that is young enough. */
+/** Events are in the order in which they were appended, so a pass ends at the first that is recent enough. */
 export function sweepEvents(node: MemoryNode, { cutoff, limit, from }: Params<"sweepEvents">): SweepStep {
 	const { database, tables } = node;
 	const rows = take(tables.events.by.no.ascending({ no: from }, END), limit);

@@ -28,7 +28,7 @@ export interface LeaseRow {
 	readonly holder: string | null;
 	readonly generation: number;
 	readonly until: number | null;
-	/** The revision that the holder goes by. */
+	/** The revision that the holder applies. */
 	readonly acknowledged: number | null;
 }
 
@@ -121,7 +121,7 @@ export interface EpochRow {
 	readonly no: number;
 	/** Tells it from one of the same number that was lost. */
 	readonly id: string;
-	/** Of the database: another one after each failover. */
+	/** The database's history: another one after each failover. */
 	readonly history: number;
 	/** Before this no lease goes to another node than the one that held it. */
 	readonly openAt: number;

@@ -1,6 +1,6 @@
-/** Where a call for projects that have rung continues, if more had rung than were asked for the last time. */
+/** Where a call for due projects continues, if more were due than asked for last time. */
 export interface RungTurn {
-	/** Behind the project with this number. */
+	/** After the project with this number. */
 	readonly behind: number;
 	readonly overdueFirst: boolean;
 }

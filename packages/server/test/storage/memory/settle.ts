@@ -5,7 +5,7 @@ import type { AttemptRow, LaneRow, ProjectRow, WebhookRow } from "./rows.ts";
 import { countAttempt } from "./stats-counts.ts";
 import { deliveryKey } from "./tables.ts";
 
-/** Settles each project by itself: what one contradicts does not hold up the others. */
+/** Settles each project separately: a stale settlement doesn't affect the others. */
 export function settle(node: MemoryNode, { settlements }: Params<"settle">): Verdict[] {
 	return settlements.map((settlement) => settleProject(node, settlement));
 }
@@ -78,7 +78,7 @@ function repeatsItself(rows: readonly AttemptRow[]): boolean {
 
 type Draft = { -readonly [K in keyof LaneRow]: LaneRow[K] };
 
-/** Everything besides the log entries: queues, lanes, counters. A deleted webhook has no lane: only what was already pending moves on, to be closed. */
+/** Updates queues, lanes and counters. A deleted webhook has no lane: only pending deliveries move on, to be closed. */
 function moveDeliveries(
 	node: MemoryNode,
 	project: ProjectRow,
@@ -122,7 +122,7 @@ function moveDeliveries(
 	for (const lane of drafts.values()) if (lane !== null) tables.lanes.put(lane);
 }
 
-/** What was settled stays so: the owner may have moved the lane on meanwhile, or this may have been settled before. */
+/** Settled events stay settled: the owner may have moved the lane forward, or this may be a repetition. */
 function moveLane(lane: Draft, { position, open }: LaneProgress): void {
 	const stillOpen = lane.open.filter((seq) => seq > position || open.includes(seq));
 	const added = open.filter((seq) => seq > lane.position);

@@ -107,7 +107,7 @@ export class Journal {
 	/** How many were dropped at the beginning. */
 	#dropped = 0;
 
-	/** How far it goes: a place to return to. */
+	/** Its end: a position to return to. */
 	get end(): number {
 		return this.#dropped + this.#length;
 	}
@@ -118,7 +118,7 @@ export class Journal {
 		this.#entries[this.#length++] = former;
 	}
 
-	/** Makes the state what it was there. */
+	/** Restores the state at that position. */
 	undoTo(end: number): void {
 		while (this.end > end) {
 			const former = this.#entries[--this.#length];
@@ -127,7 +127,7 @@ export class Journal {
 		}
 	}
 
-	/** Drops what came before this place: nobody returns there. */
+	/** Drops everything before this position, which is no longer needed. */
 	dropBefore(place: number): void {
 		const count = place - this.#dropped;
 		this.#dropped = place;

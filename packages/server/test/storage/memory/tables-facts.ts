@@ -31,7 +31,7 @@ export interface BasketRow {
 	readonly data: string;
 }
 
-/** Ids are the platform's, in any form. */
+/** Ids come from the platform, in any form. */
 export const factKey = (projectNo: number, ...ids: readonly string[]): string => JSON.stringify([projectNo, ...ids]);
 
 const keyOf = ({ key }: { readonly key: string }): string => key;

@@ -8,10 +8,10 @@ import { MemoryDatabase, openMemoryStorage } from "./index.ts";
 /** Milliseconds. */
 export const LEASE_TERM_MS = 15_000;
 
-/** A database with one node, and the suite's verbs on it; others can be opened beside it. */
+/** A database with one node, and the suite's verbs on it. Others can be opened as well. */
 export class MemoryWorld {
 	readonly database: MemoryDatabase;
-	/** Fires what waits on the database's clock. */
+	/** Fires the timers of the database's clock. */
 	readonly timers: StandingClock;
 	readonly clock: TestClock;
 	readonly world: World;
