@@ -1,6 +1,6 @@
 import { shortageText } from "../../engine/send/shortages.ts";
 import { Problem } from "../http/problem.ts";
-import { loadReference, referencePolicy } from "../openapi/reference.ts";
+import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
 import type { ApiParts } from "../parts.ts";
 import { defineRoute, RawAnswer, type Route } from "../route.ts";
 import { Health } from "../schemas/index.ts";
@@ -106,10 +106,10 @@ export function docsRoutes(openApi: () => string): Route[] {
 			summary: "The API's reference for people",
 			access: "open",
 			success: { status: 200, description: "A page.", contentType: "text/html" },
-			async handler() {
-				const { html } = await loadReference();
-				return new RawAnswer(html, "text/html; charset=utf-8", { "Content-Security-Policy": referencePolicy(html) });
-			},
+			handler: () =>
+				new RawAnswer(REFERENCE_PAGE, "text/html; charset=utf-8", {
+					"Content-Security-Policy": referencePolicy(REFERENCE_PAGE),
+				}),
 		}),
 		defineRoute({
 			method: "GET",
@@ -120,9 +120,8 @@ export function docsRoutes(openApi: () => string): Route[] {
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {
-				const { script, plain } = await loadReference();
 				const takesGzip = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
-				return new RawAnswer(takesGzip ? script : await plain(), "text/javascript; charset=utf-8", {
+				return new RawAnswer(await referenceScript({ gzip: takesGzip }), "text/javascript; charset=utf-8", {
 					"Cache-Control": "no-cache",
 					Vary: "Accept-Encoding",
 					...(takesGzip && { "Content-Encoding": "gzip" }),
