@@ -32,7 +32,7 @@ export class ResponseTimes {
 			left -= this.#counts.get(responseClass)!;
 			if (left <= 0) return middleOf(responseClass);
 		}
-		throw new Error("A percentile was asked for beyond all attempts.");
+		throw new Error("The percentile is beyond all attempts.");
 	}
 }
 

@@ -24,9 +24,7 @@ export class Buckets {
 		const { since, until, stepMs } = query;
 		const count = (until - since) / stepMs;
 		if (!Number.isInteger(count) || count < 0 || count > MAX_BUCKETS || since % stepMs !== 0 || stepMs % MINUTE !== 0)
-			throw new RangeError(
-				`From ${since} to ${until} by steps of ${stepMs} ms are no buckets that statistics come in.`,
-			);
+			throw new RangeError(`From ${since} to ${until} by steps of ${stepMs} ms aren't buckets of the statistics.`);
 		this.#query = query;
 		this.#tallies = Array.from({ length: count }, () => new Tally());
 	}

@@ -23,6 +23,6 @@ export function toAttempt(node: MemoryNode, row: AttemptRow): Attempt {
 
 function eventOf({ tables }: MemoryNode, { id, projectNo, seq }: AttemptRow): EventRow {
 	const event = tables.events.by.seq.get({ projectNo, seq });
-	if (event === undefined) throw new Error(`The event of log entry ${id} is not there.`);
+	if (event === undefined) throw new Error(`The event of log entry ${id} doesn't exist.`);
 	return event;
 }

@@ -93,7 +93,7 @@ export class MemoryDatabase {
 	/** Holds the project's rows as another session of the database would, until {@link unlock}. */
 	lock(projectId: string): void {
 		const project = this.project(projectId);
-		if (project === undefined) throw new Error(`Project ${projectId} is not there.`);
+		if (project === undefined) throw new Error(`Project ${projectId} doesn't exist.`);
 		this.locks.lock(project.no);
 	}
 

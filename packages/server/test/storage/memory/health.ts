@@ -59,7 +59,7 @@ export function listWaitingRetries(
 	waiting.sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq);
 	return waiting.slice(0, limit).map(({ projectNo, seq, webhookId: of, queue, attempt, replay, dueAt }) => {
 		const event = tables.events.by.seq.get({ projectNo, seq });
-		if (event === undefined) throw new Error(`Event ${seq} of project ${projectId} waits but is not there.`);
+		if (event === undefined) throw new Error(`Event ${seq} of project ${projectId} is pending but doesn't exist.`);
 		return {
 			...{ webhookId: of, eventId: event.id, eventType: event.type, queue: queueOf(queue) },
 			...{ attempt, replay, dueAt: node.offset.toNode(dueAt) },

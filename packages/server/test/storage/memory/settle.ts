@@ -65,7 +65,7 @@ function toRow(node: MemoryNode, project: ProjectRow, entry: NewAttempt): Attemp
 function webhookOf({ database }: MemoryNode, project: ProjectRow, webhookId: string): WebhookRow {
 	const webhook = database.webhook(project.no, webhookId);
 	if (webhook === undefined)
-		throw new Error(`Webhook ${webhookId} of project ${project.id} was to be settled, and is not there.`);
+		throw new Error(`Webhook ${webhookId} of project ${project.id} is being settled, but doesn't exist.`);
 	return webhook;
 }
 

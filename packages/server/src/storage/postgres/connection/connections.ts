@@ -45,7 +45,8 @@ const LEAVE_MS = 1_000;
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-const ENDED = "PostgreSQL has gone on from an earlier state, as after a failover: it is read anew, and tried again.";
+const ENDED =
+	"PostgreSQL has continued from an earlier state, as after a failover. Everything is read and tried again.";
 
 type Work<T> = (c: Session) => Promise<T>;
 

@@ -119,7 +119,10 @@ export function storageError(error: unknown): unknown {
 	}
 	const { message } = error as DatabaseError;
 	if (isFull(error as DatabaseError))
-		return told("full", `PostgreSQL has no space left (${message}): free some, and it goes on by itself.`);
+		return told(
+			"full",
+			`PostgreSQL has no space left (${message}): free some. The service then continues automatically.`,
+		);
 	if (OTHER_SESSION.test(state) || (state === PROTOCOL_VIOLATION && STATEMENT_POOL.test(message)))
 		return told("unusable", SHARED_SESSIONS);
 	if (isStartupRefused(error)) {
@@ -136,7 +139,7 @@ export function storageError(error: unknown): unknown {
 		return told(
 			"unusable",
 			`The database is not as this version of Posthorn needs it (${message}): another version has migrated it, or it was ` +
-				"changed by hand. Run the version that migrated it last; what waits goes on once it fits.",
+				"changed by hand. Run the version that migrated it last; pending work then continues.",
 		);
 	if (state === LOCK_NOT_AVAILABLE) return told("locked", LOCKED);
 	if (AWAY.test(state) || isConflict(error))

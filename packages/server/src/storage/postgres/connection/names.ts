@@ -45,7 +45,7 @@ const ADD = sql("INSERT INTO posthorn.event_types (name) SELECT unnest($1::text[
 /** The code of an event type that {@link internTypes} has looked up before. */
 export function typeCode(names: NameCache, name: string): number {
 	const code = names.types.get(name);
-	if (code === undefined) throw new Error(`Event type ${name} was not given a code before it was used.`);
+	if (code === undefined) throw new Error(`Event type ${name} was used before it was given a code.`);
 	return code;
 }
 
@@ -63,7 +63,7 @@ export async function internTypes(c: Session, names: Iterable<string>): Promise<
 	// Nodes that add the same types concurrently use one order, so that they don't wait for each other.
 	const unknown = wanted.filter((name) => !c.names.types.has(name)).sort();
 	await c.run(ADD, textArray(unknown));
-	if (!(await lookUp(c, wanted))) throw new Error("Event types were not there right after they were added.");
+	if (!(await lookUp(c, wanted))) throw new Error("Event types were missing right after they were added.");
 }
 
 /** Whether all of them have a code. */

@@ -71,7 +71,8 @@ export class Session {
 	 */
 	commit(): Promise<void> {
 		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
-			if (command !== "COMMIT") throw this.#failure ?? new Error("A transaction was given up, though nothing failed.");
+			if (command !== "COMMIT")
+				throw this.#failure ?? new Error("A transaction was rolled back, though nothing failed.");
 		});
 		return this.#committed;
 	}

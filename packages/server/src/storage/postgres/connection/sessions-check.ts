@@ -56,7 +56,7 @@ async function check(url: string): Promise<Sessions> {
 		if (await hasSettings(first)) return { configFor: pooledConfig, pooled };
 		throw new StorageError(
 			"unusable",
-			"What stands between Posthorn and PostgreSQL lets no settings of a session through (such as statement_timeout): " +
+			"A pooler between Posthorn and PostgreSQL refuses session settings (such as statement_timeout): " +
 				"point POSTHORN_DATABASE_URL at PostgreSQL itself.",
 		);
 	} finally {

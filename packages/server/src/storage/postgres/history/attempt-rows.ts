@@ -35,7 +35,7 @@ export const attemptsFrom = (rows: string): string => `SELECT ${ATTEMPT_COLUMNS}
 
 /** An entry of the log without its bodies. */
 export function toSummary(row: Row): AttemptSummary {
-	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} is not there.`);
+	if (row.event_id === null) throw new Error(`The event of log entry ${toAttemptId(row.id)} doesn't exist.`);
 	return {
 		id: toAttemptId(row.id),
 		webhookId: row.webhook_id as string,

@@ -100,7 +100,7 @@ async function resolveOne(c: Session, settlement: Settlement, projectNo: number)
 		if (numbers.has(webhookId)) continue;
 		const webhookNo = await findWebhook(c, projectNo, webhookId);
 		if (webhookNo === null)
-			throw new Error(`Webhook ${webhookId} of project ${projectId} was to be settled, and is not there.`);
+			throw new Error(`Webhook ${webhookId} of project ${projectId} is being settled, but doesn't exist.`);
 		numbers.set(webhookId, webhookNo);
 	}
 	const place = ({ webhookId }: { webhookId: string }) => ({ projectNo, webhookNo: numbers.get(webhookId)! });

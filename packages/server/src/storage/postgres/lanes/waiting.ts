@@ -34,7 +34,8 @@ export async function listWaitingRetries(
 	if (project === null) return [];
 	const rows = await c.rows(LIST, project, webhookId && withoutNul(webhookId), limit);
 	return rows.map((row) => {
-		if (row.event_id === null) throw new Error(`Event ${row.seq} of project ${projectId} waits but is not there.`);
+		if (row.event_id === null)
+			throw new Error(`Event ${row.seq} of project ${projectId} is pending but doesn't exist.`);
 		return {
 			webhookId: row.webhook_id as string,
 			eventId: row.event_id as string,

@@ -140,8 +140,8 @@ export class EpochMemory {
 		if (epoch === null || !this.#left.has(epoch.id) || !isOf({ ...server, epoch }, epoch)) return;
 		throw new StorageError(
 			"lost",
-			"This PostgreSQL server was replaced by another one, on which the service has gone on: it is not used. " +
-				"If it is to be used all the same, start the service again.",
+			"This PostgreSQL server was replaced by another one, on which the service has continued, so it isn't used. " +
+				"To use it anyway, restart the service.",
 		);
 	}
 

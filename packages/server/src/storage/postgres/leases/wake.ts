@@ -88,7 +88,7 @@ export class Wakes {
 			);
 		} catch (error) {
 			// The calls that need the database report that it's away.
-			if (!(error instanceof StorageError)) process.emitWarning(`Other nodes could not be told of changes: ${error}`);
+			if (!(error instanceof StorageError)) process.emitWarning(`Could not hint changes to other nodes: ${error}`);
 		}
 	}
 

@@ -36,7 +36,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 }
 
 const alreadyThere = (target: string) =>
-	new StorageError("unusable", `${target} is there already: name a new file for the backup.`);
+	new StorageError("unusable", `${target} already exists: name a new file for the backup.`);
 
 function copy(sourcePath: string, targetPath: string): void {
 	let from = sourcePath;

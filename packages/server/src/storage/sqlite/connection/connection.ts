@@ -144,7 +144,7 @@ export class Names {
 		const known = this.#webhookIds.get(no);
 		if (known !== undefined) return known;
 		const row = this.#sql.get("SELECT id FROM webhooks WHERE no = ?").get(no);
-		if (row === undefined) throw new Error(`Webhook number ${no} is referred to but not there.`);
+		if (row === undefined) throw new Error(`Webhook number ${no} is referred to, but doesn't exist.`);
 		return keep(this.#webhookIds, no, String(row.id));
 	}
 
@@ -168,7 +168,7 @@ export class Names {
 		const known = this.#typeNames.get(code);
 		if (known !== undefined) return known;
 		const row = this.#sql.get("SELECT name FROM event_types WHERE code = ?").get(code);
-		if (row === undefined) throw new Error(`Event type ${code} is referred to but not there.`);
+		if (row === undefined) throw new Error(`Event type ${code} is referred to, but doesn't exist.`);
 		return keep(this.#typeNames, code, String(row.name));
 	}
 

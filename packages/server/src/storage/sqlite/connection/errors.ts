@@ -36,11 +36,11 @@ const isFileError = (error: unknown): error is Error => error instanceof Error &
 export function storageError(error: unknown, path: string): unknown {
 	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	if (isFileError(error))
-		return told("unusable", `${path} cannot be opened for writing (${error.message}): name another place for it.`);
+		return told("unusable", `${path} cannot be opened for writing (${error.message}): choose another path.`);
 	if (!isSqliteError(error)) return error;
 	switch (error.errcode & 0xff) {
 		case FULL:
-			return told("full", `No space is left to write ${path}: free some, and it goes on by itself.`);
+			return told("full", `No space is left to write ${path}: free some. The service then continues automatically.`);
 		case IOERR:
 			return told("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then start again.`);
 		case CORRUPT:

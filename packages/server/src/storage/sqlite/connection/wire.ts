@@ -81,7 +81,7 @@ export function packResults(results: readonly AppendResult[]): AppendAnswer {
 	return results.map((result) => {
 		if (result.kind === "conflict") return [result.kind, result.indexes];
 		if (result.kind === "no_project") return [result.kind];
-		if (result.kind === "locked") throw new Error("Nobody else can hold rows of a SQLite database.");
+		if (result.kind === "locked") throw new Error("Rows of a SQLite database are never locked.");
 		const { events } = result;
 		return [
 			result.kind,

@@ -57,4 +57,4 @@ const toSummary = (c: Connection, row: Record<string, unknown>): AttemptSummary 
 	url: row.url as string,
 });
 
-const eventMissing = (no: number): Error => new Error(`The event of log entry ${no} is not there.`);
+const eventMissing = (no: number): Error => new Error(`The event of log entry ${no} doesn't exist.`);

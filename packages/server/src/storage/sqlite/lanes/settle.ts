@@ -54,7 +54,8 @@ function insertAttempts(c: Connection, projectNo: number, attempts: readonly Att
 
 function webhookOf(c: Connection, projectNo: number, webhookId: string): number {
 	const no = c.names.webhook(projectNo, webhookId);
-	if (no === null) throw new Error(`Webhook ${webhookId} is none of the project whose deliveries are settled.`);
+	if (no === null)
+		throw new Error(`Webhook ${webhookId} doesn't belong to the project whose deliveries are being settled.`);
 	return no;
 }
 

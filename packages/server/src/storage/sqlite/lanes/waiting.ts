@@ -42,7 +42,8 @@ function webhooksOf(c: Connection, project: number, webhookId: string | null): n
 
 function toWaiting(c: Connection, project: number, row: Row): WaitingRetry {
 	const event = c.sql("SELECT id, type FROM events WHERE project_no = ? AND seq = ?").get(project, row.seq as number);
-	if (event === undefined) throw new Error(`Event ${row.seq} of project number ${project} waits but is not there.`);
+	if (event === undefined)
+		throw new Error(`Event ${row.seq} of project number ${project} is pending but doesn't exist.`);
 	return {
 		webhookId: c.names.webhookId(row.webhook_no as number),
 		eventId: event.id as string,
