@@ -18,7 +18,7 @@ const HARMLESS: Bite = {
 	...{ style: "churn", firstSeed: 1, worlds: 1 },
 };
 
-test("a fault that breaks nothing, applies no more, or cannot run is not caught", { timeout: 600_000 }, async () => {
+test("a fault that breaks nothing, no longer applies, or can't run isn't caught", { timeout: 600_000 }, async () => {
 	const broken = [
 		HARMLESS,
 		{ ...HARMLESS, find: "is not in there" },

@@ -24,7 +24,7 @@ export type Happening = { readonly at: number } & (
 	| NetworkHappening
 );
 
-/** As it is told: the time is added. */
+/** A happening before its time is added. */
 export type News = NodeHappening | FaultHappening | PeopleHappening | DatabaseHappening | NetworkHappening;
 
 type NodeHappening =
@@ -33,9 +33,9 @@ type NodeHappening =
 	| { readonly kind: "logged"; readonly node: string; readonly level: string; readonly text: string };
 
 type FaultHappening =
-	/** A fault begins or ends; while it lasts, nobody has to be served in time. */
+	/** A fault begins or ends. While it lasts, nothing has to be on time. */
 	| { readonly kind: "fault"; readonly phase: "begins" | "ends"; readonly text: string }
-	/** The database went on from an earlier state: all that it did since then is undone. */
+	/** The database continued from an earlier state; everything since then is undone. */
 	| { readonly kind: "restored"; readonly since: number }
 	/** All faults have ended. */
 	| { readonly kind: "calm" };
@@ -173,7 +173,7 @@ type NetworkHappening =
 	| { readonly kind: "received"; readonly request: SeenRequest }
 	/** A whole response reached the node, or its status line did and no more will. */
 	| { readonly kind: "responded"; readonly request: SeenRequest; readonly status: number }
-	/** The connection is over before there was a response. */
+	/** The connection ended before a response. */
 	| { readonly kind: "broken"; readonly request: SeenRequest; readonly why: string }
 	/** A node began to connect to this address. */
 	| { readonly kind: "connecting"; readonly node: string; readonly address: string };

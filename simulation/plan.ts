@@ -24,7 +24,7 @@ export interface Shape {
 	readonly nodes: number;
 	readonly projects: number;
 	readonly webhooksPerProject: number;
-	/** How long things happen, milliseconds. Then all faults end, and what is under way may end. */
+	/** How long things happen, milliseconds. Then all faults end, and attempts in flight may finish. */
 	readonly durationMs: number;
 	readonly retryDelaysMs: readonly number[];
 	readonly attemptTimeoutMs: number;
@@ -170,7 +170,7 @@ const LEASE_METHODS = ["acquireLeases", "renewLeases", "releaseLease", "settle",
 export const NODES = ["one", "many"] as const;
 export type Nodes = (typeof NODES)[number];
 
-/** @param nodes as the style has it unless given */
+/** @param nodes the style's default if omitted */
 export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 	const random = stream(seed, "plan");
 	const shape = withNodes(makeShape(random, style), nodes);
@@ -266,7 +266,7 @@ function makeShape(random: Random, style?: string): Shape {
 	}
 }
 
-// ── what is there from the beginning ──
+// ── the initial state ──
 
 function addOwners({ projects, webhooksPerProject }: Shape, random: Random, add: Add): void {
 	const spreadMs = Math.min(30_000, 20 * projects * webhooksPerProject);
@@ -307,7 +307,7 @@ function addEpisodes(shape: Shape, seed: number, add: Add): void {
 			const when = at();
 			const deed = work(shape, one);
 			add(when, deed);
-			// One comes rarely alone: the next is there while the first is still being taken up.
+			// They rarely come alone: the next one arrives while the first is still being started.
 			if (deed.do === "publish" && !isFan && one.chance(0.3))
 				add(when + one.skewed(1, 300), publish(shape, one, deed.project));
 		}
@@ -324,7 +324,7 @@ function addEpisodes(shape: Shape, seed: number, add: Add): void {
 				add(when - one.skewed(1, 400), { do: "publish", project: deed.project, types, bytes: 0 });
 			}
 		}
-		// A quiet world shows best whether anybody has to wait.
+		// A quiet world shows best whether anything has to wait.
 		const isChurn = shape.name === "churn";
 		const faults = isChurn ? random.between(6, 16) : one.chance(0.2) ? 0 : random.between(1, 12);
 		for (let i = 0; i < faults; i++) add(at(), isChurn ? faultOfLeases(shape, one) : fault(shape, one));

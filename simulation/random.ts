@@ -1,4 +1,4 @@
-/** Randomness from one seed, in streams that are told apart by names: what one draws never shifts what another draws. */
+/** Randomness from one seed, in named streams that don't affect each other. */
 export interface Random {
 	/** From 0 on, below 1. */
 	float(): number;

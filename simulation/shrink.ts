@@ -7,7 +7,7 @@ import type { Plan, Step } from "./plan.ts";
 /** Which promise a plan breaks, or null. */
 export type Judge = (plan: Plan) => Promise<string | null>;
 
-/** Told of each plan that was tried. */
+/** Called for each plan that was tried. */
 export type OnTried = (tried: number, steps: number) => void;
 
 /**

@@ -92,7 +92,7 @@ export class Trace {
 			case "fault":
 				return line(RED, `fault ${happening.phase}`, happening.text, "world");
 			case "restored":
-				return line(RED, "failover", "the database goes on from an earlier state", "world");
+				return line(RED, "failover", "the database continues from an earlier state", "world");
 			case "calm":
 				return line(MAGENTA, "calm", "all faults end", "world");
 			case "asked":

@@ -41,7 +41,7 @@ if (process.send) {
 	process.on("message", (task: Task) => {
 		void runTask(task).then((result) => process.send!(result));
 	});
-	// Whoever started it is gone, or wants no more worlds. What it keeps on disk goes with it.
+	// The parent is gone or needs no more worlds. Exiting removes the files.
 	process.on("disconnect", () => process.exit());
 	// Ctrl-C reaches every process of the terminal; the one in front decides.
 	process.on("SIGINT", () => undefined);

@@ -15,14 +15,14 @@ import { Timeline } from "./time.ts";
 
 /** Whole seconds, somewhere in time. */
 const START_MS = Date.UTC(2026, 2, 1);
-/** What never happens is looked for this often, milliseconds. */
+/** How often to check for things that never happened, milliseconds. */
 const WATCH_MS = 60_000;
-/** Whether a world is at rest is looked at this often, milliseconds. */
+/** How often to check whether a world is at rest, milliseconds. */
 const LOOK_MS = 5_000;
 
 export interface WorldOptions {
 	readonly storage: StorageKind;
-	/** Told of everything that happens. */
+	/** Called for everything that happens. */
 	/** Keeps a digest of everything that happens: it costs more than all else. */
 	readonly digests?: boolean;
 	readonly onHappening?: ((happening: Happening) => void) | undefined;
@@ -36,10 +36,10 @@ export interface Ending {
 	readonly events: number;
 	readonly attempts: number;
 	readonly requests: number;
-	/** How long the world took to come to rest once all faults were over, milliseconds. */
+	/** How long the world took to come to rest after all faults had ended, milliseconds. */
 	readonly drainedMs: number;
 	readonly longestWaitMs: number;
-	/** Stands for everything that happened, in order, if that was asked for. */
+	/** A digest of everything that happened, in order, if requested. */
 	readonly digest: string;
 }
 
@@ -408,7 +408,7 @@ export class World {
 
 	// ── the end ──
 
-	/** All faults end, and what is under way may come to its end. */
+	/** Ends all faults, so that attempts in flight can finish. */
 	#calm(): void {
 		for (const end of [...this.#heal]) end();
 		for (const { node } of this.#machines) node?.storage.calm();
@@ -474,7 +474,7 @@ function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsIn
 	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 6 * attemptTimeoutMs, turnMs };
 }
 
-/** The bound on how long it takes until nothing waits any more once faults stop. */
+/** The maximum time until nothing waits after faults stop. */
 function drainMsOf(shape: Shape): number {
 	const delays = shape.retryDelaysMs.reduce((sum, ms) => sum + ms, 0);
 	const { hearingMs, turnMs } = patienceOf(shape);

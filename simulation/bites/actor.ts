@@ -57,7 +57,7 @@ export const ACTOR: readonly Bite[] = [
 		file: "packages/server/src/engine/actor/dispatcher.ts",
 		find: "this.#takeTurns(lane);\n\t\t\t\tthis.queued.load(lane);",
 		replace: "this.#takeTurns(lane);",
-		breaks: "Retries and replays are not read from storage: what waited before a crash is never sent.",
+		breaks: "Retries and replays aren't read from storage: those from before a crash are never sent.",
 		style: "shared",
 		firstSeed: 1,
 		worlds: 6,

@@ -77,7 +77,7 @@ export const LEASES: readonly Bite[] = [
 		file: "packages/server/src/engine/cluster/directory.ts",
 		find: 'if (scope !== "nothing") await this.#peers?.untilInForce(projectId);',
 		replace: "",
-		breaks: "A pause is answered while another node goes on sending.",
+		breaks: "A pause returns while another node keeps sending.",
 		style: "churn",
 		firstSeed: 4,
 		worlds: 6,

@@ -37,7 +37,7 @@ export const OWNERS: readonly Bite[] = [
 		file: "packages/server/src/engine/actor/lane-set.ts",
 		find: "if (lane && Buffer.compare(lane.state.sealedDigest, state.sealedDigest) === 0) return",
 		replace: "if (lane) return",
-		breaks: "After a rotation the old secret goes on signing.",
+		breaks: "After a rotation the old secret keeps signing.",
 		style: "churn",
 		firstSeed: 1,
 		worlds: 6,

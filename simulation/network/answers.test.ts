@@ -29,7 +29,7 @@ test.each<[string, Behaviour, string]>([
 	["a body that breaks off", cutShort(long, bodyStart(long) + 3, "reset"), "200 xxx"],
 	["a body that stops", cutShort(long, bodyStart(long) + 3, "hang"), "200 xxx"],
 	["a head that breaks off", cutShort(gone, 6, "end"), "connection_reset"],
-	["a head that breaks off behind its status line", cutShort(gone, gone.status!.end + 2, "end"), "410 "],
+	["a head that breaks off after its status line", cutShort(gone, gone.status!.end + 2, "end"), "410 "],
 	["silence", hang, "timeout"],
 	["an end", closes("end"), "connection_reset"],
 	["a reset", closes("reset"), "connection_reset"],
@@ -66,7 +66,7 @@ test("a hanging receiver costs the whole time of an attempt", async () => {
 	expect(await rig.send(rig.node().sender)).toMatchObject({ endedAt: START_MS + TIMEOUT_MS });
 });
 
-test("a body that drips is cut after a second, which is no response time", async () => {
+test("cuts a dripping body after a second, which doesn't count as response time", async () => {
 	const rig = new NetworkRig();
 	rig.receiver.behave = () => dripping(long, 200, 300);
 	const outcome = await rig.send(rig.node().sender);

@@ -74,7 +74,7 @@ describe("a new connection", () => {
 		expect(text(await rig.send(sender, `https://${ADDRESS}/`))).toBe("descriptors");
 	});
 
-	test("that fails for an unknown reason is a fault of ours, and is told", async () => {
+	test("that fails for an unknown reason is reported as our own error", async () => {
 		const rig = new NetworkRig();
 		const { sender, network } = rig.node();
 		network.shortage = { code: "EUNKNOWN", throws: true };
@@ -123,7 +123,7 @@ describe("a kept connection", () => {
 		expect(network.connections).toBe(0);
 	});
 
-	test("that the receiver closes under a request is replaced: that is no attempt", async () => {
+	test("that the receiver closes during a request is replaced without counting an attempt", async () => {
 		const rig = new NetworkRig();
 		rig.receiver.keepAlive = { idleMs: 1_000, requests: Number.POSITIVE_INFINITY };
 		const { sender } = rig.node();
@@ -172,7 +172,7 @@ describe("a kept connection", () => {
 		expect(network.connections).toBe(0);
 	});
 
-	test("is given up after an answer that nobody asked for", async () => {
+	test("is closed after an unsolicited response", async () => {
 		const rig = new NetworkRig();
 		rig.receiver.behave = () => twice(answer(200));
 		const { sender } = rig.node();

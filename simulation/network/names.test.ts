@@ -11,7 +11,7 @@ describe("a name", () => {
 		["whose servers are silent", "silence", "dns_failed"],
 		["with a private address", ["10.0.0.7", "::1"], "address_not_public"],
 		["with a private and a public address", ["10.0.0.7", ADDRESS], "200 ok"],
-		["of IPv6 alone", ["2606:2800::7"], "200 ok"],
+		["with only IPv6", ["2606:2800::7"], "200 ok"],
 	])("%s", async (_, answer, expected) => {
 		const connected: string[] = [];
 		const rig = new NetworkRig({ observer: { connecting: (_node, address) => connected.push(address) } });

@@ -9,7 +9,7 @@ export class Pipe {
 	readonly #latencyMs: number;
 	readonly #cut: () => Cut | null;
 	readonly #onHeld: (pipe: Pipe) => void;
-	/** Arrived at a cut; whatever comes later queues behind. */
+	/** Data held at a cut; later data queues after it. */
 	#held: (() => void)[] = [];
 	/** Something was lost: nothing after it is ever delivered. */
 	#isDead = false;

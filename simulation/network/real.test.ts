@@ -30,7 +30,7 @@ const BEHAVIOURS: readonly (readonly [string, Behaviour])[] = [
 	["a body that stops", cutShort(long, bodyStart(long) + 3, "hang")],
 	["a body that breaks off", cutShort(long, bodyStart(long) + 3, "end")],
 	["a head that ends", cutShort(ok, 6, "end")],
-	["a head that ends behind its status line", cutShort(ok, ok.status!.end + 2, "end")],
+	["a head that ends after its status line", cutShort(ok, ok.status!.end + 2, "end")],
 	["an end", closes("end")],
 	["a reset", closes("reset")],
 	["garbage", garbage()],
@@ -40,7 +40,7 @@ const BEHAVIOURS: readonly (readonly [string, Behaviour])[] = [
 
 /** These cost an attempt all of its time. */
 const SILENT: readonly (readonly [string, Behaviour])[] = [
-	["a head that stops behind its status line", cutShort(ok, ok.status!.end + 2, "hang")],
+	["a head that stops after its status line", cutShort(ok, ok.status!.end + 2, "hang")],
 	["silence", hang],
 ];
 

@@ -4,9 +4,9 @@ import type { Draw, SeenRequest } from "./types.ts";
 
 /** What becomes of a connection that a node begins. Times are milliseconds. */
 export type Acceptance =
-	/** `sessions`: so many TLS sessions are handed out, one unless given. */
+	/** `sessions`: how many TLS sessions are issued, one by default. */
 	| { readonly kind: "accept"; readonly acceptMs?: number; readonly handshakeMs?: number; readonly sessions?: number }
-	/** Nobody listens. */
+	/** No server is listening. */
 	| { readonly kind: "refuse" }
 	/** Someone on the way says so: EHOSTUNREACH unless given. */
 	| { readonly kind: "unreachable"; readonly code?: string }
@@ -21,7 +21,7 @@ export type Acceptance =
 export interface KeepAlive {
 	/** Without a request, milliseconds. */
 	readonly idleMs: number;
-	/** After so many requests it closes, without a word before. */
+	/** How many requests it accepts before it closes without notice. */
 	readonly requests: number;
 }
 
@@ -40,7 +40,7 @@ export class Receiver {
 	accept: (address: string, draw: Draw) => Acceptance = () => ACCEPTED;
 	/** @param nth how many requests with this key came before */
 	behave: (request: SeenRequest, draw: Draw, nth: number) => Behaviour = () => OK;
-	/** What a request's stream of random numbers is named after, besides how many came before with the same key. */
+	/** The name of a request's random stream, together with the number of earlier requests with the same key. */
 	keyOf: (request: SeenRequest) => string = ({ path }) => path;
 	keepAlive: KeepAlive = { idleMs: 5_000, requests: Number.POSITIVE_INFINITY };
 	/** Whole requests that it got. */
@@ -58,12 +58,12 @@ export class Receiver {
 		return this.#connections.size;
 	}
 
-	/** Closes every connection, whatever is under way on it. */
+	/** Closes all connections, even during requests. */
 	closeAll(how: "end" | "reset" = "reset"): void {
 		for (const connection of [...this.#connections]) connection.close(how);
 	}
 
-	/** Closes the connections that have no request just now. */
+	/** Closes connections without a request in progress. */
 	closeIdle(how: "end" | "reset" = "end"): void {
 		for (const connection of [...this.#connections]) if (connection.isIdle) connection.close(how);
 	}

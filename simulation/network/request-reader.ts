@@ -35,11 +35,11 @@ export class RequestReader {
 function parseHead(text: string) {
 	const [first = "", ...lines] = text.split("\r\n");
 	const request = REQUEST_LINE.exec(first);
-	if (request === null) throw new Error(`This is no request line: ${first}`);
+	if (request === null) throw new Error(`Not a request line: ${first}`);
 	const headers = new Map<string, string>();
 	for (const line of lines) {
 		const header = HEADER_LINE.exec(line);
-		if (header === null) throw new Error(`This is no header line: ${line}`);
+		if (header === null) throw new Error(`Not a header line: ${line}`);
 		const name = header[1]!.toLowerCase();
 		if (headers.has(name)) throw new Error(`The header ${name} comes twice.`);
 		headers.set(name, header[2]!);

@@ -127,7 +127,7 @@ export class NetworkRig {
 	readonly time = new TestTime();
 	readonly network: Network;
 	readonly receiver = new Receiver("shop.example");
-	/** What senders told `onFault`. */
+	/** The arguments of the senders' `onFault` calls. */
 	readonly faults: unknown[] = [];
 
 	constructor({ seed = 1, observer = {} as NetworkObserver, latencyMs = 10 as number | null } = {}) {
@@ -162,7 +162,7 @@ export class NetworkRig {
 		return { process, clock, network, sender };
 	}
 
-	/** Sends one event, and lets time pass until the attempt is over. */
+	/** Sends one event, and advances time until the attempt ends. */
 	send(sender: Sender, url = URL_, body?: string): Promise<Sent> {
 		return this.time.until(sender.send(shipment(url, body)));
 	}

@@ -7,7 +7,7 @@ import type { SeenRequest } from "./types.ts";
 /** What arrives at a node on a connection. */
 export type Arrival =
 	| { readonly kind: "accepted" }
-	/** The TLS handshake is done: with the names of the receiver's certificate, and so many sessions to resume. */
+	/** The TLS handshake is complete, with the names of the receiver's certificate and the number of issued sessions. */
 	| { readonly kind: "secured"; readonly names: readonly string[]; readonly sessions: number }
 	/** `status`: the final status line of the request's response ends in these bytes. */
 	| { readonly kind: "bytes"; bytes: Buffer; status: Status | null }
@@ -107,13 +107,13 @@ export class NodeSocket extends EventEmitter<Events> implements Socket {
 		this.#read();
 	}
 
-	/** Fails as soon as the current turn is over. */
+	/** Fails after the current turn. */
 	failSoon(error: Error): this {
 		queueMicrotask(() => this.#destroy(error, error.message));
 		return this;
 	}
 
-	/** The process died, and nothing of it runs any more. */
+	/** The process died; none of its code runs afterwards. */
 	die(): void {
 		this.#destroyed = true;
 		this.#timer?.cancel();

@@ -60,7 +60,7 @@ export interface SeenRequest {
 	respondedAt: number | null;
 }
 
-/** Told of what happens on the wire, as it happens. */
+/** Observes the wire. */
 export interface NetworkObserver {
 	/** A node begins to connect to this address; `hostname` is what it indicates (SNI), empty for an address. */
 	connecting?(node: string, address: string, hostname: string): void;

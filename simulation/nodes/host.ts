@@ -28,7 +28,7 @@ export class Host {
 
 	/** Something reaches the process. */
 	run(fn: () => void): void {
-		// What waits comes first, also once it runs again.
+		// Queued work comes first, even after resuming.
 		if (this.#state === "frozen" || (this.#state === "running" && this.#waiting.length > 0)) this.#waiting.push(fn);
 		else if (this.#state === "running") fn();
 	}

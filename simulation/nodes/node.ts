@@ -150,7 +150,7 @@ export class SimNode {
 		await this.#sender.close();
 	}
 
-	/** The process is over. */
+	/** Ends the process. */
 	async end(): Promise<void> {
 		if (this.host.isDead) return;
 		this.host.kill();

@@ -1,7 +1,7 @@
 import type { Happening } from "../happenings.ts";
 import type { Check, Witness } from "./check.ts";
 
-/** What was answered is stored: each acknowledged event is in its project's log, once, where the answer says. */
+/** Each acknowledged event is in its project's log once, at the acknowledged position. */
 export function acknowledged(witness: Witness): Check {
 	/** By project and event id, the number that was answered. */
 	const answered = new Map<string, { projectId: string; eventId: string; seq: number }>();
@@ -16,7 +16,7 @@ export function acknowledged(witness: Witness): Check {
 			for (const { id: eventId, seq } of happening.events) {
 				const event = witness.ledger.projects.get(projectId)?.events.get(eventId);
 				const about = { projectId, eventId };
-				// What was stored before a failover, and answered after it, may have been lost in it.
+				// An event stored before a failover and acknowledged after it may be lost.
 				if (!event && askedAt <= witness.restoredAt()) continue;
 				if (!event) witness.broken(about, "its publish was answered, and the log does not have it");
 				else if (event.seq !== seq)

@@ -15,7 +15,7 @@ export interface Check {
 	end?(): void;
 }
 
-/** What checks go by, and how they speak up. */
+/** The evidence for checks, and how they report. */
 export interface Witness {
 	readonly ledger: Ledger;
 	readonly wire: Wire;
@@ -34,7 +34,7 @@ export interface Witness {
 	 * no longer than until the lease was given or left to the node again.
 	 */
 	isUnsettled(projectId: string, node: string): boolean;
-	/** When the database last went on from an earlier state, by true time; minus infinity if it never did. */
+	/** When the database last continued from an earlier state, by true time; minus infinity if never. */
 	restoredAt(): number;
 	/** The promise is broken. */
 	broken(about: About, message: string): void;

@@ -1,7 +1,7 @@
 import type { Check, Witness } from "./check.ts";
 import { lastOf } from "./ledger.ts";
 
-/** How much a clock may be wrong by itself: parts of a second in a second. */
+/** The maximum drift of a clock, seconds per second. */
 const DRIFT = 0.001;
 /** A clock that moved by more than this between two looks was set, milliseconds. */
 const SET_MS = 100;
@@ -45,12 +45,12 @@ export function delays(witness: Witness): Check {
 				witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
 				return;
 			}
-			// By true time: from the end of the attempt before.
+			// By true time, from the end of the previous attempt.
 			const ended = witness.wire
 				.of(webhook.id, eventId)
 				.findLast(({ signature }) => signature === last?.sent?.signature);
 			const delayMs = last?.status === "retrying" ? witness.facts.retryDelaysMs[last.attempt - 1]! : 0;
-			// The end of an attempt that sent nothing isn't seen: the node's own clock told it.
+			// The end of an attempt that sent nothing isn't visible; the node's own clock reported it.
 			if (delivery.next > 1 && last?.sent === null) {
 				if (earlyMs > disagreementMs)
 					witness.broken(about, `attempt ${delivery.next} was made ${earlyMs} ms before it was due`);
@@ -60,7 +60,7 @@ export function delays(witness: Witness): Check {
 			if (waitedMs < delayMs * (1 - DRIFT) - disagreementMs)
 				witness.broken(
 					about,
-					`attempt ${delivery.next} was made ${waitedMs} ms after the one before, expected ${delayMs} ms`,
+					`attempt ${delivery.next} was made ${waitedMs} ms after the previous one, expected ${delayMs} ms`,
 				);
 		},
 	};

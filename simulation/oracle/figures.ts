@@ -1,4 +1,4 @@
-/** In the end: what the service shows people is what a count from the beginning gives. */
+/** At the end: the service's statistics equal a recount. */
 import type { Attempt, AttemptCounts, NewAttempt, Stats, Storage } from "../../packages/server/src/storage/port.ts";
 import type { About, Witness } from "./check.ts";
 import { type Delivery, isFirst, type LedgerProject, type LedgerWebhook, lastOf } from "./ledger.ts";
@@ -175,7 +175,7 @@ async function checkHealth(
 	}
 }
 
-/** Share of attempts, and the name of the time within which so many were answered. */
+/** Percentiles: the share of attempts, and the name of its response time. */
 const PERCENTILES = [
 	[0.5, "p50Ms"],
 	[0.95, "p95Ms"],

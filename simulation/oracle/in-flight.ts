@@ -1,7 +1,7 @@
 import type { Check, Witness } from "./check.ts";
 import { isFirst, widestSince } from "./ledger.ts";
 
-/** What was taken up before a lane became narrower is written within an attempt's time and this, milliseconds. */
+/** Attempts started before a lane was narrowed are written within an attempt's timeout plus this, milliseconds. */
 const CONNECTING_MS = 15_000;
 
 /** No more first attempts of a webhook are in flight than it asks for: those of nodes that lost the project don't count. */

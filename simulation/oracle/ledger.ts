@@ -1,7 +1,7 @@
 /**
  * What must be true of every project, worked out from what the database did, and when owners were answered: which
  * events each webhook is to get, and how far each delivery has come. It is made anew from the same happenings, without
- * the last ones, when the database goes on from an earlier state.
+ * the last ones, when the database continues from an earlier state.
  */
 import type {
 	HandedOver,
@@ -72,7 +72,7 @@ export interface Delivery {
 	readonly webhook: LedgerWebhook;
 	/** 0 for the first series. */
 	series: number;
-	/** The number of the attempt that is next, or null when the series is over. */
+	/** The number of the next attempt; null when the series has ended. */
 	next: number | null;
 	/** When it is due, by a node's clock; milliseconds since the Unix epoch. */
 	dueAt: number;
@@ -89,7 +89,7 @@ export interface Delivery {
 /** A change is answered or has failed within this time, milliseconds. */
 const ANSWERED_WITHIN_MS = 60_000;
 
-/** Who holds a project's lease. */
+/** The holder of a project's lease. */
 export interface Term {
 	readonly node: string;
 	generation: number;
@@ -99,7 +99,7 @@ export interface Term {
 
 export class Ledger {
 	readonly projects = new Map<string, LedgerProject>();
-	/** By URL, also those that a webhook has had before. */
+	/** By URL, including previous URLs of webhooks. */
 	readonly byUrl = new Map<string, LedgerWebhook>();
 	readonly webhooks = new Map<string, LedgerWebhook>();
 	/** By project, as the database holds it. */
@@ -204,7 +204,7 @@ export class Ledger {
 		return (event && this.webhooks.get(webhookId)?.deliveries.get(event.seq)) ?? null;
 	}
 
-	/** The deliveries that a step of replaying by filter begins again: those that are over, and failed last. */
+	/** The deliveries that a step of replaying by filter replays: finished ones whose last attempt failed. */
 	chosen(step: Extract<Happening, { kind: "replays begun" }>): Delivery[] {
 		const chosen: Delivery[] = [];
 		for (const webhook of this.projects.get(step.projectId)?.webhooks.values() ?? []) {

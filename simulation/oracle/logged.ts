@@ -74,7 +74,7 @@ export function logged(witness: Witness): Check {
 		const isStale = request.reused && transfer.status === 0;
 		if (isStale && again.some((one) => one.request.no > request.no && one.request.node === request.node))
 			return "its connection was closed already";
-		// What was left out meanwhile is not sent again.
+		// An event that was skipped in the meantime isn't sent again.
 		if (isStale && isUnwanted(transfer)) return "its connection was closed already, and its owner left it out";
 		return null;
 	}

@@ -1,4 +1,4 @@
-/** All checks together: told of everything that happens, it finds the first promise that is broken. */
+/** All checks together. Observes everything that happens, and finds the first broken promise. */
 import { isDeepStrictEqual } from "node:util";
 import type { Storage } from "../../packages/server/src/storage/port.ts";
 import type { Happening } from "../happenings.ts";
@@ -88,7 +88,7 @@ export class Oracle {
 		return this.#ledger;
 	}
 
-	/** How long anybody has waited at most, milliseconds. */
+	/** The longest wait so far, milliseconds. */
 	get longestWaitMs(): number {
 		return this.#waiting.longestMs;
 	}

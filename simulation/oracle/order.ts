@@ -1,7 +1,7 @@
 import type { Check, Witness } from "./check.ts";
 import { isFirst, type LedgerWebhook, widestSince } from "./ledger.ts";
 
-/** An attempt that was taken up is settled within this time, unless its node is lost, milliseconds. */
+/** A started attempt is settled within this time unless its node is lost, milliseconds. */
 const LATE_MS = 10 * 60_000;
 
 /** Events that had not been sent when a later one was: more than may have been in flight then. */

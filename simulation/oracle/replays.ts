@@ -1,6 +1,6 @@
 import type { Check, Witness } from "./check.ts";
 
-/** Replaying by filter begins each delivery again that is over and failed last, and no other. */
+/** Replaying by filter replays exactly the finished deliveries whose last attempt failed. */
 export function replays(witness: Witness): Check {
 	return {
 		promise: "replaying what failed begins just that again",

@@ -32,7 +32,7 @@ export function series(witness: Witness): Check {
 		const { statusCode, status, startedAt, responseMs, nextRetryAt } = attempt;
 		const delay = retryDelaysMs[attempt.attempt - 1];
 		const isSuccess = statusCode !== null && statusCode >= 200 && statusCode < 300;
-		// Of a deleted webhook, nothing is tried again.
+		// Deleted webhooks have no retries.
 		const expected = isSuccess ? ["delivered"] : delay === undefined ? ["failed"] : ["retrying"];
 		if (!isSuccess && webhook.isDeleted) expected.push("failed");
 		if (!expected.includes(status))

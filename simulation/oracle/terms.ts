@@ -1,8 +1,8 @@
 import type { Check, Witness } from "./check.ts";
 
-/** A project is worked by whoever was given its lease last, and by nobody else. */
+/** Only the node that was last granted a project's lease runs it. */
 export function terms(witness: Witness): Check {
-	/** Who was given or kept a project's lease last: also what the database has forgotten since. */
+	/** The last holder of each project's lease, even if the database has forgotten it. */
 	const holders = new Map<string, string>();
 	const generations = new Map<string, number>();
 	/** By project and node, when the database last gave or prolonged the lease, by true time: failovers change nothing. */
@@ -19,7 +19,7 @@ export function terms(witness: Witness): Check {
 					const { node, lease, at } = happening;
 					const { projectId, generation } = lease;
 					const term = witness.ledger.leases.get(projectId);
-					// A database for one node gives its leases to whoever opens it next.
+					// A database for one node grants its leases to the next process that opens it.
 					if (manyNodes && term && term.node !== node && at < term.at + leaseTermMs - 1)
 						witness.broken({ projectId }, `${node} was given the lease while ${term.node} held it`);
 					// After a failover each node counts its own way.

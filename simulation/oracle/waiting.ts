@@ -5,13 +5,13 @@ import { RECOVERY_MS } from "./quiet.ts";
 
 /** How long a delivery that may be attempted waits at most, milliseconds, while nothing is wrong. */
 export interface Patience {
-	/** Until whoever works its project hears of it. */
+	/** The time until the project's owner is notified. */
 	readonly hearingMs: number;
 	/** Until its project has its turn, where more have work than a node works at once. */
 	readonly turnMs: number;
 }
 
-/** From so many on, the bound is one of the project rather than of each webhook. */
+/** From this many webhooks on, the limit applies to the project rather than to each webhook. */
 const MANY_WEBHOOKS = 50;
 
 /** Retries of one webhook that may be in flight, at least. */
@@ -27,7 +27,7 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 	/** By webhook, when an attempt of it last ended; and when one did while it had as many in flight as it asks for. */
 	const endedAt = new Map<string, number>();
 	const roomSince = new Map<string, number>();
-	/** By webhook, when a first attempt was last sent: those that are still connecting hold places, too, and nobody sees them. */
+	/** By webhook, when a first attempt was last sent. Invisible ones that are still connecting hold slots, too. */
 	const firstSentAt = new Map<string, number>();
 	/** By project, when it was served last. */
 	const served = new Map<string, number>();
@@ -86,7 +86,7 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 		if (quiet.since <= at) judge(delivery, since, at);
 	}
 
-	/** Whether an attempt of it may be under way that nobody sees. */
+	/** Whether an invisible attempt may be in flight. */
 	function isHandedOver({ id, projectId }: LedgerWebhook, nodeNow: number): boolean {
 		const attempts = witness.ledger.handedOver.get(projectId) ?? [];
 		return attempts.some(({ webhookId, until }) => webhookId === id && until + RECOVERY_MS > nodeNow);

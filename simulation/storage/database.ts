@@ -14,7 +14,7 @@ export const STORAGES = ["memory", "sqlite", "postgres"] as const;
 export type StorageKind = (typeof STORAGES)[number];
 
 export interface Database {
-	/** Whether nodes hear of each other's news without looking. */
+	/** Whether nodes notify each other of changes. */
 	readonly hasHints: boolean;
 	open(clock: NodeClock): Promise<Storage>;
 	/** A node is gone. */
@@ -23,7 +23,7 @@ export interface Database {
 	hold<T>(call: Promise<T>): Promise<T>;
 	/** Holds a project's rows, as another session would, until they are let go. Null where it cannot. */
 	lock(projectId: string): Promise<(() => Promise<void>) | null>;
-	/** Remembers the current state, to go on from it. Null where it cannot. */
+	/** Saves the current state, to continue from it later. Null if not supported. */
 	snapshot(): Promise<(() => Promise<void>) | null>;
 	dispose(): Promise<void>;
 }
@@ -125,7 +125,7 @@ class SqliteDatabase implements Database {
 		for (const unlock of [...this.#locks]) unlock();
 	}
 
-	/** Takes the database's only write lock. The first call that has waited for it in vain ends it: each costs real seconds. */
+	/** Takes the database's only write lock. The first call that times out on it releases it, because each costs real seconds. */
 	async lock(): Promise<(() => Promise<void>) | null> {
 		if (this.#locks.size > 0) return null;
 		const other = new DatabaseSync(join(this.#folder, "posthorn.db"));

@@ -12,10 +12,10 @@ import { observe } from "./observe.ts";
 
 /** What goes wrong with calls, while it lasts. */
 export type StorageFault =
-	/** The call fails before the database hears of it; or after it did what it was told. */
+	/** The call fails before the database receives it, or after its effect. */
 	| "fails before"
 	| "fails after"
-	/** The call, or its answer, does not get through until the fault is over, or fails then. */
+	/** The call or its response is delayed until the fault ends, or fails then. */
 	| "stalls"
 	/** Calls take seconds. */
 	| "slow";
@@ -40,7 +40,7 @@ export interface HostileOptions {
 	/** Has time stand still while a call to a real database lasts. */
 	readonly hold: <T>(call: Promise<T>) => Promise<T>;
 	readonly hasHints: boolean;
-	/** How often the database went on from an earlier state. */
+	/** How often the database continued from an earlier state. */
 	readonly restores: () => number;
 	readonly tell: (news: News) => void;
 }
@@ -67,7 +67,7 @@ export class HostileStorage {
 		this.#faults.push({ fault, probability, method, until: this.#options.timeline.now() + ms });
 	}
 
-	/** Nothing goes wrong any more. */
+	/** Ends all faults. */
 	calm(): void {
 		this.#faults = [];
 	}

@@ -55,7 +55,7 @@ export class PostgresDatabase implements Database {
 		return new PostgresDatabase(options, started, await started.createDatabase());
 	}
 
-	/** Leases go by true time: the server's own clock knows nothing of the world's. */
+	/** Leases use true time, because the server's own clock is independent of the world's. */
 	async open(): Promise<Storage> {
 		const { leaseTermMs } = this.#options;
 		const clock = { now: () => this.#now() };
@@ -96,7 +96,7 @@ export class PostgresDatabase implements Database {
 		return () => this.hold(session.end()).finally(() => this.#polls.changed());
 	}
 
-	/** Cuts every connection: a database is copied only while nobody uses it. */
+	/** Cuts every connection, because a database can only be copied while it is unused. */
 	snapshot(): Promise<() => Promise<void>> {
 		return this.hold(this.#snapshot());
 	}
@@ -121,7 +121,7 @@ export class PostgresDatabase implements Database {
 		this.#polls.changed();
 	}
 
-	/** Until it is allowed again nobody connects. */
+	/** Prevents connections until they are allowed again. */
 	async #empty(): Promise<void> {
 		await this.#server.execute(`ALTER DATABASE ${this.#name} ALLOW_CONNECTIONS false`);
 		await this.#server.execute(
