@@ -82,7 +82,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Create an API key
-         * @description The key sees this project alone. It is shown in this answer only.
+         * @description The key can only access this project. It is shown only in this response.
          */
         readonly post: operations["createApiKey"];
         readonly delete?: never;
@@ -103,7 +103,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete an API key
-         * @description It is refused from then on. Other nodes of a cluster are told at once; one that cannot be told refuses it within five seconds.
+         * @description It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.
          */
         readonly delete: operations["deleteApiKey"];
         readonly options?: never;
@@ -140,13 +140,13 @@ export interface paths {
         };
         /**
          * Read the event log
-         * @description In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to be answered as soon as something comes.
+         * @description In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.
          */
         readonly get: operations["listEvents"];
         readonly put?: never;
         /**
          * Publish one event or up to 1,000
-         * @description Answered after the events are committed to the log: all of them, or none. `data` is sent to receivers character for character as it is given here. An `id` given again with the same content answers as the first time and sends nothing twice.
+         * @description Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.
          */
         readonly post: operations["publishEvents"];
         readonly delete?: never;
@@ -186,7 +186,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report an order that is paid
-         * @description Makes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.
+         * @description Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.
          */
         readonly post: operations["recordOrder"];
         readonly delete?: never;
@@ -206,7 +206,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report up to 1,000 orders
-         * @description For imports. Each order is recorded, or refused, by itself and in its order; the answer is 200 whatever became of them. Send the same batch again after a failure: what was recorded is not recorded twice.
+         * @description For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.
          */
         readonly post: operations["recordOrders"];
         readonly delete?: never;
@@ -226,7 +226,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report a refund
-         * @description Makes `purchase.refunded`, with `partial` true while the order's refunds together stay below its amount. Refund ids are the project's.
+         * @description Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.
          */
         readonly post: operations["recordRefund"];
         readonly delete?: never;
@@ -246,7 +246,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report a chargeback
-         * @description Makes `chargeback.created`. Chargeback ids are the project's.
+         * @description Publishes `chargeback.created`. Chargeback ids are unique within the project.
          */
         readonly post: operations["recordChargeback"];
         readonly delete?: never;
@@ -266,7 +266,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report how a deliverable ended
-         * @description Makes `delivery.success` or `delivery.failed`. The outcome is final: another one later is a conflict. Deliverable ids are the order's.
+         * @description Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.
          */
         readonly post: operations["recordDeliverable"];
         readonly delete?: never;
@@ -285,13 +285,13 @@ export interface paths {
         readonly get?: never;
         /**
          * Report a basket's contents
-         * @description Every report is a touch, also with the same contents. `basket.abandoned` fires once when the basket has sat untouched for POSTHORN_BASKET_IDLE (24 hours) with at least one item; touched again, its clock starts anew. An order that names the basket ends it for good.
+         * @description Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it for good.
          */
         readonly put: operations["touchBasket"];
         readonly post?: never;
         /**
          * Report that a basket is gone
-         * @description It is never abandoned then. The answer is the same whether it was there or not.
+         * @description It is never abandoned then. The response is the same if it didn't exist.
          */
         readonly delete: operations["removeBasket"];
         readonly options?: never;
@@ -354,7 +354,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Register a webhook
-         * @description It receives the events of its types that are generated from now on. The answer is the only one that shows the signing secret.
+         * @description It receives events of its types from now on. Only this response shows the signing secret.
          */
         readonly post: operations["createWebhook"];
         readonly delete?: never;
@@ -374,7 +374,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Check a URL before it is registered
-         * @description By the rules for webhooks, and whether its name resolves to a public address. Nothing is sent to it.
+         * @description Checks the rules for webhooks, and whether the host name resolves to a public address. Nothing is sent to it.
          */
         readonly post: operations["checkUrl"];
         readonly delete?: never;
@@ -403,7 +403,7 @@ export interface paths {
         readonly head?: never;
         /**
          * Change, pause or resume a webhook
-         * @description Changes the fields that are given. A type that is added begins with the next event. When this is answered, nothing is sent by the old settings any more.
+         * @description Changes the given fields. An added type starts with the next event. Once this returns, nothing is sent with the old settings.
          */
         readonly patch: operations["updateWebhook"];
         readonly trace?: never;
@@ -419,7 +419,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Rotate the signing secret
-         * @description The old secret signs nothing from then on. The answer is the only one that shows the new one.
+         * @description The old secret signs nothing from then on. Only this response shows the new one.
          */
         readonly post: operations["rotateWebhookSecret"];
         readonly delete?: never;
@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * Get a delivery
-         * @description How an event fares on its way to a webhook.
+         * @description The state and attempts of an event's delivery to a webhook.
          */
         readonly get: operations["getDelivery"];
         readonly put?: never;
@@ -556,7 +556,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Replay a delivery
-         * @description Begins a new series of attempts with the webhook's URL and secret of now. Any delivery that is over can be replayed.
+         * @description Starts a new series of attempts with the webhook's current URL and secret. Any finished delivery can be replayed.
          */
         readonly post: operations["replayDelivery"];
         readonly delete?: never;
@@ -576,7 +576,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Replay everything that failed
-         * @description Begins a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` bound when the failed attempt began.
+         * @description Starts a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` limit when the failed attempt started.
          */
         readonly post: operations["replayFailed"];
         readonly delete?: never;
@@ -596,7 +596,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Replay many deliveries
-         * @description Either those that are named, or one step of those whose newest attempt a filter finds, oldest first: call again with `cursor` and `before` from the answer until `next_cursor` is null. Deliveries that are still attempting are left alone.
+         * @description Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.
          */
         readonly post: operations["replayMany"];
         readonly delete?: never;
@@ -689,11 +689,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Is nobody there yet? */
+        /** Check whether setup is needed */
         readonly get: operations["getSetup"];
         readonly put?: never;
         /**
-         * Make the operator's account
+         * Create the operator's account
          * @description With the token of the one-time link that the service prints when it starts. Signs in.
          */
         readonly post: operations["setUp"];
@@ -735,8 +735,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Make a one-time sign-in link
-         * @description For somebody who forgot the password; hand it over yourself. It holds for 15 minutes.
+         * Create a one-time sign-in link
+         * @description For someone who forgot their password. Send it yourself; it expires after 15 minutes.
          */
         readonly post: operations["createSignInLink"];
         readonly delete?: never;
@@ -758,7 +758,7 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        /** Change one's name */
+        /** Change your name */
         readonly patch: operations["updateAccount"];
         readonly trace?: never;
     };
@@ -772,7 +772,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Change one's password
+         * Change your password
          * @description Signs out everywhere else.
          */
         readonly post: operations["changePassword"];
@@ -790,7 +790,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List one's sessions
+         * List your sessions
          * @description Newest first.
          */
         readonly get: operations["listSessions"];
@@ -798,7 +798,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Sign out everywhere
-         * @description Ends every session, this one too.
+         * @description Ends every session, including this one.
          */
         readonly delete: operations["signOutEverywhere"];
         readonly options?: never;
@@ -816,7 +816,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** End one of one's sessions */
+        /** End one of your sessions */
         readonly delete: operations["endSession"];
         readonly options?: never;
         readonly head?: never;
@@ -832,7 +832,7 @@ export interface paths {
         };
         /**
          * List members
-         * @description Those who were invited; the operator, who may do everything anyway, only if invited, too.
+         * @description People who joined by invitation. The operator has access anyway, and is only listed after joining.
          */
         readonly get: operations["listMembers"];
         readonly put?: never;
@@ -855,14 +855,14 @@ export interface paths {
         readonly post?: never;
         /**
          * Remove a member
-         * @description Owners may remove anybody, and everybody himself. It holds from the next request on.
+         * @description Owners may remove anyone, and members may leave. It applies from the next request on.
          */
         readonly delete: operations["removeMember"];
         readonly options?: never;
         readonly head?: never;
         /**
          * Change a member's role
-         * @description It holds from the next request on.
+         * @description It applies from the next request on.
          */
         readonly patch: operations["updateMember"];
         readonly trace?: never;
@@ -878,8 +878,8 @@ export interface paths {
         readonly get: operations["listInvitations"];
         readonly put?: never;
         /**
-         * Invite somebody
-         * @description Hand the link over yourself. It holds for a week, for one person.
+         * Invite a person
+         * @description Send the link yourself. It works once, for a week.
          */
         readonly post: operations["createInvitation"];
         readonly delete?: never;
@@ -933,7 +933,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Accept an invitation
-         * @description As whoever is signed in, with the token alone; or with a new account, which is signed in then.
+         * @description With only the token if you are signed in, or with a new account, which is then signed in.
          */
         readonly post: operations["acceptInvitation"];
         readonly delete?: never;
@@ -3037,7 +3037,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The key, shown this once. */
+            /** @description The key, shown only in this response. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3073,7 +3073,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone. */
+            /** @description It was deleted. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3209,7 +3209,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The events with their places in the log. */
+            /** @description The events with their sequence numbers. */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3222,7 +3222,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description An id is taken by an event with other content. */
+            /** @description An id belongs to an event with different content. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3375,7 +3375,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What became of each order. */
+            /** @description The outcome of each order. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3664,7 +3664,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The basket, its clock started anew. */
+            /** @description The basket, with its timer restarted. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3728,7 +3728,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone. */
+            /** @description It was deleted. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3957,7 +3957,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The Developer app is not installed. Or: The project has as many webhooks as it may have. */
+            /** @description The Developer app is not installed. Or: The project has reached its maximum number of webhooks. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3990,7 +3990,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What is known of it. */
+            /** @description The results of the checks. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4059,7 +4059,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone. */
+            /** @description It was deleted. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4173,7 +4173,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is on its way. */
+            /** @description The test event is being sent. */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4489,7 +4489,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description How many deliveries were begun again. */
+            /** @description How many deliveries are replayed. */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4527,7 +4527,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description How many were begun again. */
+            /** @description How many deliveries are replayed. */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4692,7 +4692,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Whether the operator's account is still to be made. */
+            /** @description Whether the operator's account has yet to be created. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4729,7 +4729,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
-            /** @description This set-up link is not valid any more. The service prints a new one when it starts, as long as nobody has an account. */
+            /** @description This setup link is no longer valid. The service prints a new one at startup until an account exists. */
             readonly 403: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4823,7 +4823,7 @@ export interface operations {
                 };
             };
             readonly 400: components["responses"]["malformed-request"];
-            /** @description The e-mail or the password is wrong, or the link is over. */
+            /** @description The e-mail address or the password is wrong, or the link has expired. */
             readonly 401: {
                 headers: {
                     /** @description RFC 6750. */
@@ -4878,7 +4878,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The session is over. */
+            /** @description The session has ended. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4921,7 +4921,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
-            /** @description Nobody has an account with this address. */
+            /** @description No account has this address. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4984,7 +4984,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is changed. */
+            /** @description The password was changed. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5042,7 +5042,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description All are over. */
+            /** @description All sessions have ended. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5072,7 +5072,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is over. */
+            /** @description The session has ended. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5145,7 +5145,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description He is a member no more. */
+            /** @description The member was removed. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5164,7 +5164,7 @@ export interface operations {
                 };
             };
             readonly 404: components["responses"]["not-found"];
-            /** @description The project would have no owner left. Make somebody else an owner first. */
+            /** @description A project needs an owner. Make someone else an owner first. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5212,7 +5212,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The project would have no owner left. Make somebody else an owner first. */
+            /** @description A project needs an owner. Make someone else an owner first. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5315,7 +5315,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Its link is good for nothing now. */
+            /** @description The link no longer works. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5366,7 +5366,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one. */
+            /** @description This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5433,7 +5433,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one. */
+            /** @description This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -31,5 +31,5 @@ export async function endSession(sessionId: string): Promise<void> {
 	await refreshSessions();
 }
 
-/** Ends every session, this one too. */
+/** Ends every session, including this one. */
 export const endAllSessions = () => api.delete(SESSIONS);

@@ -174,7 +174,10 @@ test("a basket is touched, emptied, removed and bought", async () => {
 	await put([{}]);
 	await order({ basket_id: "b1" });
 	const bought = await put([{}]);
-	expect([bought.status, bought.json.detail]).toEqual([409, expect.stringContaining("give it another id")]);
+	expect([bought.status, bought.json.detail]).toEqual([
+		409,
+		expect.stringContaining("Use another id for the next basket"),
+	]);
 	expect(await types()).toEqual(["customer.created", "purchase.completed"]);
 	expect((await api.call("DELETE", `${absentId(project)}/baskets/b1`)).status).toBe(404);
 });

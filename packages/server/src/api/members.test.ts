@@ -92,7 +92,7 @@ test("a project keeps its last owner", async () => {
 		await setRole(owner, "viewer", operator),
 	]) {
 		expect(answer.status).toBe(409);
-		expect(answer.json.detail).toBe("The project would have no owner left. Make somebody else an owner first.");
+		expect(answer.json.detail).toBe("A project needs an owner. Make someone else an owner first.");
 	}
 	expect((await setRole(owner, "owner")).status).toBe(200);
 	await setRole(viewer, "owner");

@@ -73,7 +73,7 @@ test("a wrong token, one that was replaced, and one that is a week old are 403",
 	for (const wrong of ["x", replaced, `${token}x`, token.toLowerCase()]) {
 		const { status, json, headers } = await setUp({ token: wrong, ...PERSON });
 		expect(status).toBe(403);
-		expect(json.detail).toMatch(/prints a new one when it starts/);
+		expect(json.detail).toMatch(/prints a new one at startup/);
 		expect(headers["set-cookie"]).toBeUndefined();
 	}
 	clock.advance(WEEK_MS);

@@ -18,7 +18,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			path,
 			operationId: "updateAccount",
 			tag,
-			summary: "Change one's name",
+			summary: "Change your name",
 			access: "signed_in",
 			body: AccountPatch,
 			faults: accountFaults,
@@ -34,12 +34,12 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			path: `${path}/password`,
 			operationId: "changePassword",
 			tag,
-			summary: "Change one's password",
+			summary: "Change your password",
 			description: "Signs out everywhere else.",
 			access: "signed_in",
 			body: PasswordChange,
 			faults: ({ password }) => accountFaults({ ...(password !== undefined && { password }) }),
-			success: { status: 204, description: "It is changed." },
+			success: { status: 204, description: "The password was changed." },
 			async handler({ principal, body }) {
 				const result = await withPassword(() =>
 					people.changePassword(principal as Person, body.current, body.password),
@@ -52,9 +52,9 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 					case "throttled":
 						throw comeAgain("own", "There were too many wrong passwords.", result.wait);
 					case "wrong":
-						throw invalid([{ pointer: "/current", detail: "is not your password" }]);
+						throw invalid([{ pointer: "/current", detail: "is not your current password" }]);
 					case "current_needed":
-						throw invalid([{ pointer: "/current", detail: "must be your password of now" }]);
+						throw invalid([{ pointer: "/current", detail: "must be your current password" }]);
 				}
 			},
 		}),
@@ -63,7 +63,7 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			path: `${path}/sessions`,
 			operationId: "listSessions",
 			tag,
-			summary: "List one's sessions",
+			summary: "List your sessions",
 			description: "Newest first.",
 			access: "signed_in",
 			success: { status: 200, description: "All of them.", schema: SessionList },
@@ -78,9 +78,9 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			path: `${path}/sessions/{session_id}`,
 			operationId: "endSession",
 			tag,
-			summary: "End one of one's sessions",
+			summary: "End one of your sessions",
 			access: "signed_in",
-			success: { status: 204, description: "It is over." },
+			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, params: { session_id } }) {
 				const { account } = principal as Person;
 				if (!isId("session", session_id) || !(await sessions.end(account.id, session_id))) throw notFound("session");
@@ -92,9 +92,9 @@ export function accountRoutes({ people, sessions, cookie }: AccountParts): Route
 			operationId: "signOutEverywhere",
 			tag,
 			summary: "Sign out everywhere",
-			description: "Ends every session, this one too.",
+			description: "Ends every session, including this one.",
 			access: "signed_in",
-			success: { status: 204, description: "All are over." },
+			success: { status: 204, description: "All sessions have ended." },
 			async handler({ principal, reply }) {
 				await sessions.endAll((principal as Person).account.id);
 				cookie.clear(reply);

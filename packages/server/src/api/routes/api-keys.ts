@@ -18,11 +18,11 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			operationId: "createApiKey",
 			tag,
 			summary: "Create an API key",
-			description: "The key sees this project alone. It is shown in this answer only.",
+			description: "The key can only access this project. It is shown only in this response.",
 			access: "developer",
 			body: NewApiKey,
 			faults: apiKeyFaults,
-			success: { status: 201, description: "The key, shown this once.", schema: CreatedApiKey },
+			success: { status: 201, description: "The key, shown only in this response.", schema: CreatedApiKey },
 			async handler({ params, body, audit }) {
 				const result = await apiKeys.create(params.project_id, body.name);
 				if (result.kind === "invalid") throw invalid(result.faults);
@@ -57,9 +57,9 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			tag,
 			summary: "Delete an API key",
 			description:
-				"It is refused from then on. Other nodes of a cluster are told at once; one that cannot be told refuses it within five seconds.",
+				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
 			access: "developer",
-			success: { status: 204, description: "It is gone." },
+			success: { status: 204, description: "It was deleted." },
 			async handler({ params: { project_id, key_id }, audit }) {
 				const key = isId("apiKey", key_id) ? await apiKeys.get(project_id, key_id) : null;
 				if (!key || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");

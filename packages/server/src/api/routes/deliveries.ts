@@ -26,7 +26,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			operationId: "getDelivery",
 			tag,
 			summary: "Get a delivery",
-			description: "How an event fares on its way to a webhook.",
+			description: "The state and attempts of an event's delivery to a webhook.",
 			access: "developer",
 			success: { status: 200, description: "The delivery with its attempts.", schema: Delivery },
 			async handler({ params: { project_id, webhook_id, event_id } }) {
@@ -49,7 +49,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			tag,
 			summary: "Replay a delivery",
 			description:
-				"Begins a new series of attempts with the webhook's URL and secret of now. Any delivery that is over can be replayed.",
+				"Starts a new series of attempts with the webhook's current URL and secret. Any finished delivery can be replayed.",
 			access: "developer",
 			rate: "replays",
 			success: { status: 202, description: "The new series has begun.", schema: ReplayAccepted },
@@ -63,7 +63,10 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				});
 				if (result.kind === "no_delivery") throw notFound("delivery");
 				if (result.kind === "attempting")
-					throw new Problem("conflict", "This delivery is still attempting. It can be replayed once it is over.");
+					throw new Problem(
+						"conflict",
+						"This delivery is still being attempted. It can be replayed once it has finished.",
+					);
 				engine.wake(project_id);
 				const target = { kind: "event", id: event_id, name: event_id };
 				audit({ projectId: project_id, action: "delivery.replayed", target, detail: { webhook_id } });
@@ -77,11 +80,11 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 			tag,
 			summary: "Replay everything that failed",
 			description:
-				"Begins a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` bound when the failed attempt began.",
+				"Starts a new series for each dead-lettered delivery of the webhook, oldest first. `since` and `until` limit when the failed attempt started.",
 			access: "developer",
 			body: ReplayRequest,
 			rate: "bulkReplays",
-			success: { status: 202, description: "How many deliveries were begun again.", schema: ReplayedCount },
+			success: { status: 202, description: "How many deliveries are replayed.", schema: ReplayedCount },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const webhook = isId("webhook", webhook_id)
 					? await storage.getWebhook({ projectId: project_id, webhookId: webhook_id })
@@ -163,11 +166,11 @@ export function replayRoutes({ storage, engine, clock }: Pick<ApiParts, "storage
 			tag: "Delivery log",
 			summary: "Replay many deliveries",
 			description:
-				"Either those that are named, or one step of those whose newest attempt a filter finds, oldest first: call again with `cursor` and `before` from the answer until `next_cursor` is null. Deliveries that are still attempting are left alone.",
+				"Replays the given deliveries, or one step of those whose newest attempt matches a filter, oldest first. Call again with `cursor` and `before` from the response until `next_cursor` is null. Deliveries that are still being attempted are skipped.",
 			access: "developer",
 			body: ReplaysRequest,
 			rate: "bulkReplays",
-			success: { status: 202, description: "How many were begun again.", schema: Replays },
+			success: { status: 202, description: "How many deliveries are replayed.", schema: Replays },
 			async handler({ params: { project_id }, body, audit }) {
 				const { deliveries, filter, dry_run } = body;
 				if (deliveries?.some(({ webhook_id }) => !isId("webhook", webhook_id))) throw notFound("webhook");

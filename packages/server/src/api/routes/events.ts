@@ -81,14 +81,14 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			tag,
 			summary: "Publish one event or up to 1,000",
 			description:
-				"Answered after the events are committed to the log: all of them, or none. `data` is sent to receivers character for character as it is given here. An `id` given again with the same content answers as the first time and sends nothing twice.",
+				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
 			access: "project",
 			body: NewEvents,
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),
 			list: { member: "events", items: MAX_BATCH, itemBytes: eventBytes },
-			success: { status: 202, description: "The events with their places in the log.", schema: PublishedEvents },
-			problems: { ...LOG_PROBLEMS, conflict: "An id is taken by an event with other content." },
+			success: { status: 202, description: "The events with their sequence numbers.", schema: PublishedEvents },
+			problems: { ...LOG_PROBLEMS, conflict: "An id belongs to an event with different content." },
 			async handler({ params, request, pause }) {
 				const { project_id } = params;
 				const { publishing, batch } = begin(project_id, request, pause);
@@ -105,7 +105,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			tag,
 			summary: "Read the event log",
 			description:
-				"In the order of the log: the alternative to webhooks for those who poll. Each item is an envelope with the very bytes that webhooks receive. A page holds 4 MiB at most, so that it may be shorter than `limit`: go by `next_cursor`; at its end, keep `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to be answered as soon as something comes.",
+				"In log order: polling as an alternative to webhooks. Each item is an envelope with exactly the bytes that webhooks receive. A page has at most 4 MiB, so it may be shorter than `limit`: follow `next_cursor`. At the end, store `last_seq` and `epoch`, and pass them as `after` and `epoch` next time, with `wait` to get new events immediately.",
 			access: "project",
 			query: EventQuery,
 			rate: "reads",

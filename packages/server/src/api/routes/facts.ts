@@ -35,7 +35,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			tag,
 			summary: "Report an order that is paid",
 			description:
-				"Makes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.",
+				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.",
 			access: "project",
 			body: NewOrder,
 			checksOwnBody: true,
@@ -54,13 +54,13 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			tag,
 			summary: "Report up to 1,000 orders",
 			description:
-				"For imports. Each order is recorded, or refused, by itself and in its order; the answer is 200 whatever became of them. Send the same batch again after a failure: what was recorded is not recorded twice.",
+				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
 			access: "project",
 			body: NewOrders,
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
 			list: { member: "orders", items: MAX_ORDERS, itemBytes: limit },
-			success: { status: 200, description: "What became of each order.", schema: OrderResults },
+			success: { status: 200, description: "The outcome of each order.", schema: OrderResults },
 			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id }, body, pause }) {
 				const batch = readBatch(body);
@@ -120,7 +120,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			tag,
 			summary: "Report a refund",
 			description:
-				"Makes `purchase.refunded`, with `partial` true while the order's refunds together stay below its amount. Refund ids are the project's.",
+				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
 			access: "project",
 			body: NewRefund,
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
@@ -141,7 +141,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			operationId: "recordChargeback",
 			tag,
 			summary: "Report a chargeback",
-			description: "Makes `chargeback.created`. Chargeback ids are the project's.",
+			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
 			access: "project",
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
@@ -162,7 +162,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			tag,
 			summary: "Report how a deliverable ended",
 			description:
-				"Makes `delivery.success` or `delivery.failed`. The outcome is final: another one later is a conflict. Deliverable ids are the order's.",
+				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
 			access: "project",
 			body: DeliverableOutcome,
 			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
@@ -199,21 +199,18 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			tag,
 			summary: "Report a basket's contents",
 			description:
-				"Every report is a touch, also with the same contents. `basket.abandoned` fires once when the basket has sat untouched for POSTHORN_BASKET_IDLE (24 hours) with at least one item; touched again, its clock starts anew. An order that names the basket ends it for good.",
+				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it for good.",
 			access: "project",
 			body: BasketContents,
 			checksOwnBody: true,
 			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
-			success: { status: 200, description: "The basket, its clock started anew.", schema: Basket },
+			success: { status: 200, description: "The basket, with its timer restarted.", schema: Basket },
 			problems: { ...LOG_PROBLEMS, conflict: "The basket was bought." },
 			async handler({ params: { project_id, basket_id }, body }) {
 				const input = readReport<BasketInput>(BasketForm, body);
 				const result = await store.baskets.touch(project_id, basket_id, input);
 				if (result.kind === "bought")
-					throw new Problem(
-						"conflict",
-						"An order has bought this basket. What is put together next is a new basket: give it another id.",
-					);
+					throw new Problem("conflict", "This basket was bought by an order. Use another id for the next basket.");
 				if (result.kind !== "touched") throw refusedFact("basket", result);
 				const { at, dueAt } = result;
 				return { basket_id, touched_at: formatTime(at), abandoned_at: formatTimeOrNull(dueAt) };
@@ -225,9 +222,9 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			operationId: "removeBasket",
 			tag,
 			summary: "Report that a basket is gone",
-			description: "It is never abandoned then. The answer is the same whether it was there or not.",
+			description: "It is never abandoned then. The response is the same if it didn't exist.",
 			access: "project",
-			success: { status: 204, description: "It is gone." },
+			success: { status: 204, description: "It was deleted." },
 			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, basket_id } }) {
 				const result = await store.baskets.remove(project_id, basket_id);

@@ -24,7 +24,7 @@ type InvitationParts = Pick<
 	"people" | "sessions" | "guesses" | "members" | "projects" | "cookie" | "publicUrl" | "config"
 >;
 
-const OVER = "This invitation is over: it was accepted, revoked, or its week has passed. Ask for a new one.";
+const OVER = "This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one.";
 
 function checkWait(wait: number | null): void {
 	if (wait !== null) throw comeAgain("own", "Too many wrong links came from this address.", wait);
@@ -66,8 +66,8 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			path,
 			operationId: "createInvitation",
 			tag,
-			summary: "Invite somebody",
-			description: "Hand the link over yourself. It holds for a week, for one person.",
+			summary: "Invite a person",
+			description: "Send the link yourself. It works once, for a week.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
@@ -108,7 +108,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			success: { status: 204, description: "Its link is good for nothing now." },
+			success: { status: 204, description: "The link no longer works." },
 			async handler({ params: { project_id, invitation_id }, audit }) {
 				const open = isId("invitation", invitation_id) ? await members.invitations(project_id) : [];
 				const invitation = open.find(({ id }) => id === invitation_id);
@@ -150,7 +150,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			operationId: "acceptInvitation",
 			tag,
 			summary: "Accept an invitation",
-			description: "As whoever is signed in, with the token alone; or with a new account, which is signed in then.",
+			description: "With only the token if you are signed in, or with a new account, which is then signed in.",
 			access: "open",
 			body: InvitationAcceptance,
 			faults: accountFaults,

@@ -8,7 +8,7 @@ import { defineRoute, type Route } from "../route.ts";
 import { AuditList, MemberList, MemberPatch, Member as MemberSchema, PageQuerySchema } from "../schemas/index.ts";
 import { presentAudit, presentMember } from "../schemas/members.ts";
 
-const LAST_OWNER = "The project would have no owner left. Make somebody else an owner first.";
+const LAST_OWNER = "A project needs an owner. Make someone else an owner first.";
 
 export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 	const tag = "Members";
@@ -28,7 +28,7 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			operationId: "listMembers",
 			tag,
 			summary: "List members",
-			description: "Those who were invited; the operator, who may do everything anyway, only if invited, too.",
+			description: "People who joined by invitation. The operator has access anyway, and is only listed after joining.",
 			access: "project",
 			peopleOnly: true,
 			query: PageQuerySchema,
@@ -48,7 +48,7 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			operationId: "updateMember",
 			tag,
 			summary: "Change a member's role",
-			description: "It holds from the next request on.",
+			description: "It applies from the next request on.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
@@ -75,11 +75,11 @@ export function memberRoutes({ members }: Pick<ApiParts, "members">): Route[] {
 			operationId: "removeMember",
 			tag,
 			summary: "Remove a member",
-			description: "Owners may remove anybody, and everybody himself. It holds from the next request on.",
+			description: "Owners may remove anyone, and members may leave. It applies from the next request on.",
 			access: "project",
 			role: "viewer",
 			peopleOnly: true,
-			success: { status: 204, description: "He is a member no more." },
+			success: { status: 204, description: "The member was removed." },
 			problems: { conflict: LAST_OWNER, forbidden: "Only an owner may remove others." },
 			async handler({ params: { project_id, account_id }, principal, audit }) {
 				const himself = principal.scope === "person" && principal.account.id === account_id;

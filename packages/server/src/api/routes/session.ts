@@ -26,7 +26,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			success: { status: 200, description: "The session; its cookie is set.", schema: Session },
 			problems: {
 				invalid: "Some fields are not acceptable.",
-				unauthorized: "The e-mail or the password is wrong, or the link is over.",
+				unauthorized: "The e-mail address or the password is wrong, or the link has expired.",
 				forbidden: "The request comes from another site's page.",
 				"too-many-requests": "Too many wrong tries, for this account or from this address.",
 			},
@@ -41,7 +41,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 				throw new Problem(
 					"unauthorized",
 					"token" in body
-						? "This link is not valid any more: it was used, or its time is over. Ask for a new one."
+						? "This link is no longer valid: it was used or has expired. Ask for a new one."
 						: "The e-mail address or the password is wrong.",
 				);
 			},
@@ -66,7 +66,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			tag,
 			summary: "Sign out",
 			access: "signed_in",
-			success: { status: 204, description: "The session is over." },
+			success: { status: 204, description: "The session has ended." },
 			async handler({ principal, reply }) {
 				const { account, session } = principal as Person;
 				await sessions.end(account.id, session.id);
@@ -78,12 +78,12 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 			path: "/v1/sign-in-links",
 			operationId: "createSignInLink",
 			tag,
-			summary: "Make a one-time sign-in link",
-			description: "For somebody who forgot the password; hand it over yourself. It holds for 15 minutes.",
+			summary: "Create a one-time sign-in link",
+			description: "For someone who forgot their password. Send it yourself; it expires after 15 minutes.",
 			access: "operator",
 			body: NewSignInLink,
 			success: { status: 201, description: "The link, shown this once.", schema: SignInLink },
-			problems: { "not-found": "Nobody has an account with this address." },
+			problems: { "not-found": "No account has this address." },
 			async handler({ body }) {
 				const made = await people.createSignInToken(body.email);
 				if (!made) throw notFound("account");
@@ -94,7 +94,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
 }
 
 const WRONG_LINK =
-	"This set-up link is not valid any more. The service prints a new one when it starts, as long as nobody has an account.";
+	"This setup link is no longer valid. The service prints a new one at startup until an account exists.";
 
 type SetupParts = Pick<ApiParts, "people" | "sessions" | "members" | "projects" | "cookie" | "config">;
 
@@ -107,9 +107,13 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			path: "/v1/setup",
 			operationId: "getSetup",
 			tag,
-			summary: "Is nobody there yet?",
+			summary: "Check whether setup is needed",
 			access: "open",
-			success: { status: 200, description: "Whether the operator's account is still to be made.", schema: SetupState },
+			success: {
+				status: 200,
+				description: "Whether the operator's account has yet to be created.",
+				schema: SetupState,
+			},
 			handler: async () => ({ needed: await people.needsSetup() }),
 		}),
 		defineRoute({
@@ -117,7 +121,7 @@ export function setupRoutes(parts: SetupParts): Route[] {
 			path: "/v1/setup",
 			operationId: "setUp",
 			tag,
-			summary: "Make the operator's account",
+			summary: "Create the operator's account",
 			description: "With the token of the one-time link that the service prints when it starts. Signs in.",
 			access: "open",
 			body: Setup,
@@ -142,9 +146,9 @@ export function setupRoutes(parts: SetupParts): Route[] {
 					case "wrong_token":
 						throw new Problem("forbidden", WRONG_LINK);
 					case "taken":
-						throw new Problem("conflict", "This e-mail has an account already, by an invitation. Take another one.");
+						throw new Problem("conflict", "This e-mail address already has an account. Use another one.");
 					case "over":
-						throw new Problem("conflict", "The operator has an account already. Sign in, or ask to be invited.");
+						throw new Problem("conflict", "The operator already has an account. Sign in, or ask for an invitation.");
 				}
 			},
 		}),

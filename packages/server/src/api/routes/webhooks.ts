@@ -35,13 +35,12 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			operationId: "createWebhook",
 			tag,
 			summary: "Register a webhook",
-			description:
-				"It receives the events of its types that are generated from now on. The answer is the only one that shows the signing secret.",
+			description: "It receives events of its types from now on. Only this response shows the signing secret.",
 			access: "developer",
 			body: NewWebhook,
 			faults: (body) => webhooks.faults(body),
 			success: { status: 201, description: "The webhook with its secret.", schema: CreatedWebhook },
-			problems: { conflict: "The project has as many webhooks as it may have." },
+			problems: { conflict: "The project has reached its maximum number of webhooks." },
 			async handler({ params, body, audit }) {
 				const result = await webhooks.create(params.project_id, body);
 				switch (result.kind) {
@@ -88,11 +87,11 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			tag,
 			summary: "Check a URL before it is registered",
 			description:
-				"By the rules for webhooks, and whether its name resolves to a public address. Nothing is sent to it.",
+				"Checks the rules for webhooks, and whether the host name resolves to a public address. Nothing is sent to it.",
 			access: "developer",
 			body: UrlToCheck,
 			rate: "urlChecks",
-			success: { status: 200, description: "What is known of it.", schema: UrlCheck },
+			success: { status: 200, description: "The results of the checks.", schema: UrlCheck },
 			async handler({ body }) {
 				const { ok, checks } = await urlCheck.check(body.url);
 				return { ok, checks: [...checks] };
@@ -119,7 +118,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			tag,
 			summary: "Change, pause or resume a webhook",
 			description:
-				"Changes the fields that are given. A type that is added begins with the next event. When this is answered, nothing is sent by the old settings any more.",
+				"Changes the given fields. An added type starts with the next event. Once this returns, nothing is sent with the old settings.",
 			access: "developer",
 			body: WebhookPatch,
 			faults: (body) => webhooks.faults(body),
@@ -142,7 +141,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			description:
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
-			success: { status: 204, description: "It is gone." },
+			success: { status: 204, description: "It was deleted." },
 			async handler({ params: { project_id, webhook_id }, audit }) {
 				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
 				if (!view || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
@@ -155,7 +154,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			operationId: "rotateWebhookSecret",
 			tag,
 			summary: "Rotate the signing secret",
-			description: "The old secret signs nothing from then on. The answer is the only one that shows the new one.",
+			description: "The old secret signs nothing from then on. Only this response shows the new one.",
 			access: "developer",
 			success: { status: 200, description: "The new secret.", schema: RotatedSecret },
 			async handler({ params: { project_id, webhook_id }, audit }) {
@@ -177,13 +176,13 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			access: "developer",
 			body: TestRequest,
 			rate: "testEvents",
-			success: { status: 202, description: "It is on its way.", schema: TestAccepted },
+			success: { status: 202, description: "The test event is being sent.", schema: TestAccepted },
 			problems: { conflict: "The webhook is paused." },
 			async handler({ params: { project_id, webhook_id }, body, audit }) {
 				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
 				if (!view || !isEventType(body.type)) throw notFound("webhook");
 				if (view.webhook.status === "paused")
-					throw new Problem("conflict", "The webhook is paused, so that nothing is sent to it. Resume it first.");
+					throw new Problem("conflict", "The webhook is paused, so nothing is sent to it. Resume it first.");
 				const result = await engine.sendTest(project_id, webhook_id, body.type);
 				if (result.kind === "no_webhook") throw notFound("webhook");
 				if (result.kind === "not_subscribed")
