@@ -112,6 +112,8 @@ export class Ledger {
 	events = 0;
 	/** All attempts that were settled, by id. */
 	readonly attempts = new Map<string, NewAttempt>();
+	/** True time when the database last went back: leases of before hold for a term from then on, when they are kept as well. */
+	#restoredAt = 0;
 
 	/** Takes over what the database did. Other happenings change nothing. */
 	apply(happening: Happening): void {
@@ -180,9 +182,14 @@ export class Ledger {
 				if (happening.handedOver) this.#takeOff(happening.settlement.projectId, happening.handedOver);
 				break;
 			case "leased":
-			case "kept":
 			case "renewed":
 				this.#lease(happening.node, happening.lease, at);
+				break;
+			case "kept":
+				this.#lease(happening.node, happening.lease, this.#restoredAt);
+				break;
+			case "restored":
+				this.#restoredAt = at;
 				break;
 			case "released": {
 				const { projectId, generation } = happening.lease;
@@ -331,7 +338,7 @@ export class Ledger {
 		const term = this.leases.get(projectId);
 		if (term?.node === node) {
 			term.generation = generation;
-			term.at = at;
+			term.at = Math.max(term.at, at);
 		} else this.leases.set(projectId, { node, generation, at });
 	}
 

@@ -107,7 +107,7 @@ export class Oracle {
 			this.#promise = check.promise;
 			check.on?.(happening);
 		}
-		if (happening.kind === "restored") this.#restore(happening.since, happening.at);
+		if (happening.kind === "restored") this.#restore(happening);
 		else if (LEDGER.has(happening.kind)) {
 			this.#done.push(happening);
 			this.#ledger.apply(happening);
@@ -155,11 +155,11 @@ export class Oracle {
 		return true;
 	}
 
-	#restore(mark: number, at: number): void {
-		this.#restoredAt = at;
-		this.#done = this.#done.slice(0, mark);
+	#restore(happening: Extract<Happening, { kind: "restored" }>): void {
+		this.#restoredAt = happening.at;
+		this.#done = [...this.#done.slice(0, happening.since), happening];
 		this.#ledger = new Ledger();
-		for (const happening of this.#done) this.#ledger.apply(happening);
+		for (const one of this.#done) this.#ledger.apply(one);
 	}
 }
 
