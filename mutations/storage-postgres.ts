@@ -78,6 +78,13 @@ export const STORAGE_POSTGRES = [
 			why: "An outcome that is committed late reopens what was settled since: it is sent again.",
 		},
 		{
+			name: "postgres-deleted-loses-pending",
+			find: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE",
+			replace: "SELECT FROM posthorn.retries r\n\t\t\t\tWHERE false AND",
+			only: "settling",
+			why: "A retry of a deleted webhook stays as it was when its attempt fails: the attempt is made again.",
+		},
+		{
 			name: "postgres-retry-counted-again",
 			find: "NULL, NULL, 1, 0 FROM put WHERE added",
 			replace: "NULL, NULL, 1, 0 FROM put",
@@ -183,6 +190,14 @@ export const STORAGE_POSTGRES = [
 		},
 	]),
 	...of("server/src/storage/postgres/retention/attempts.ts", POSTGRES, [
+		{
+			name: "postgres-sweep-holds-too-much",
+			find: "\n\t\t.filter(({ project_no }) => held.has(project_no))\n",
+			replace: "\n",
+			tests: inPostgres("locked-rows"),
+			only: "the sweep holds no webhooks",
+			why: "Nodes that sweep at once hold what the other one needs, and both leave the project for later.",
+		},
 		{
 			name: "postgres-sweep-wrong-counter",
 			find: "FROM dead WHERE l.project_no = dead.project_no AND l.webhook_no = dead.webhook_no",

@@ -116,6 +116,30 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			expect(log.at(-1)!.seq).toBe(heldEnd.appended === "locked" ? 2 : ROUNDS + 2);
 		});
 
+	// Two nodes that swept at once once held what the other one needed, and both left the project for later.
+	test("the sweep holds no webhooks of a project that another session holds", async () => {
+		const [held, free] = [await project(), await project()];
+		for (const one of [held, free])
+			expect(await storage.settle([outcome(one, { seq: 1, type: "a" })])).toEqual(["settled"]);
+		await hold(ROWS.leases!, held.id);
+		const third = new Client({ connectionString: url });
+		await third.connect();
+		try {
+			await third.query("BEGIN");
+			await third.query("SELECT FROM posthorn.attempts ORDER BY project_no DESC LIMIT 1 FOR UPDATE");
+			const swept = storage.sweepAttempts(world.clock.now() + 1, 100, 0);
+			const stuck = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+			await until("the sweep to wait for the entry", async () => (await server.execute(stuck, url)).length === 1);
+			const { rowCount } = await other.query("SELECT FROM posthorn.lanes FOR UPDATE SKIP LOCKED");
+			expect(rowCount).toBe(1);
+			await third.query("ROLLBACK");
+			expect(await swept).toMatchObject({ deleted: 1 });
+		} finally {
+			await third.end();
+		}
+		await other.query("COMMIT");
+	});
+
 	// A role that may only publish could end the settling of all nodes at midnight, and keep nodes from starting.
 	test("advisory locks, which any role may hold, stop nothing", async () => {
 		await other.query("SELECT pg_advisory_lock(8102087430316384818 + n) FROM generate_series(-64, 64) n");
