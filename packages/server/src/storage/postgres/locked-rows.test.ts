@@ -120,14 +120,14 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 	test("the sweep holds no webhooks of a project that another session holds", async () => {
 		const [held, free] = [await project(), await project()];
 		for (const one of [held, free])
-			expect(await storage.settle([outcome(one, { seq: 1, type: "a" })])).toEqual(["settled"]);
+			expect(await storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })] })).toEqual(["settled"]);
 		await hold(ROWS.leases!, held.id);
 		const third = new Client({ connectionString: url });
 		await third.connect();
 		try {
 			await third.query("BEGIN");
 			await third.query("SELECT FROM posthorn.attempts ORDER BY project_no DESC LIMIT 1 FOR UPDATE");
-			const swept = storage.sweepAttempts(world.clock.now() + 1, 100, 0);
+			const swept = storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
 			const stuck = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 			await until("the sweep to wait for the entry", async () => (await server.execute(stuck, url)).length === 1);
 			const { rowCount } = await other.query("SELECT FROM posthorn.lanes FOR UPDATE SKIP LOCKED");
