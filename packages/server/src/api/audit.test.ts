@@ -209,6 +209,6 @@ test("a failed audit write is logged, and doesn't fail the call", async () => {
 	});
 	const { status } = await broken.call("POST", "/v1/projects", { body: { name: "Store" } });
 	expect(status).toBe(201);
-	expect(broken.logs.filter((line) => line.includes("audit log could not be written"))).toHaveLength(1);
+	expect(broken.logs.filter((line) => line.includes("failed to write the audit log"))).toHaveLength(1);
 	await broken.close();
 });
