@@ -75,6 +75,12 @@ export class People {
 		return webhook;
 	}
 
+	/** From now on receivers either accept everything or fail always. */
+	calm(random: Random): void {
+		for (const { webhooks } of this.projects.values())
+			for (const webhook of webhooks.values()) webhook.mood = random.chance(0.85) ? [[1, "ok"]] : [[1, "error"]];
+	}
+
 	/** Does what a step says, if it is people's business. */
 	async perform(step: Step): Promise<void> {
 		this.underWay += 1;
@@ -119,10 +125,13 @@ export class People {
 				});
 				return;
 			}
+			case "mood":
+				this.webhook(step.project, step.webhook).mood = step.mood;
+				return;
 			case "replay project":
 				return this.#replayMatching(this.project(step.project).id, null, random);
 			default:
-				if ("webhook" in step && step.do !== "mood" && step.do !== "name") {
+				if ("webhook" in step && step.do !== "name") {
 					const webhook = this.webhook(step.project, step.webhook);
 					webhook.busy = webhook.busy.then(() => this.#change(step, webhook, random));
 					await webhook.busy;

@@ -5,7 +5,7 @@ import type { Happening } from "../happenings.ts";
 import { acknowledged } from "./acknowledged.ts";
 import type { About, Check, Witness, WorldFacts } from "./check.ts";
 import { delays } from "./delays.ts";
-import { delivered } from "./delivered.ts";
+import { type Delivered, delivered } from "./delivered.ts";
 import { checkFigures, FIGURES } from "./figures.ts";
 import { inFlight } from "./in-flight.ts";
 import { Ledger } from "./ledger.ts";
@@ -43,6 +43,7 @@ export class Oracle {
 	readonly #checks: Check[];
 	readonly #witness: Witness;
 	readonly #waiting: ReturnType<typeof waiting>;
+	readonly #delivered: Delivered;
 	#ledger = new Ledger();
 	readonly wire: Wire;
 	/** What the ledger was told. */
@@ -76,11 +77,12 @@ export class Oracle {
 		};
 		this.#witness = witness;
 		this.#waiting = waiting(witness, options.patience);
+		this.#delivered = delivered(witness);
 		this.#checks = [
 			...[sound, acknowledged, terms, series, replays, targets, secrets, delays, order, inFlight].map((make) =>
 				make(witness),
 			),
-			...[this.#waiting, logged(witness), delivered(witness)],
+			...[this.#waiting, logged(witness), this.#delivered],
 		];
 	}
 
@@ -122,6 +124,18 @@ export class Oracle {
 			this.#promise = check.promise;
 			check.look?.();
 		}
+	}
+
+	/** Whether every delivery has ended that may. */
+	get isAtRest(): boolean {
+		for (const _ of this.#delivered.pending()) return false;
+		return true;
+	}
+
+	/** The world should have come to rest by now. @param calls people's calls without a response */
+	late(afterMs: number, calls: number): void {
+		this.#promise = this.#delivered.promise;
+		this.#delivered.late(afterMs, calls);
 	}
 
 	/** The world has come to rest. */

@@ -1,4 +1,5 @@
 import type { Happening } from "../happenings.ts";
+import type { Shape } from "../plan.ts";
 import type { Check, Witness } from "./check.ts";
 import { type Delivery, isFirst, type LedgerWebhook } from "./ledger.ts";
 import { RECOVERY_MS } from "./quiet.ts";
@@ -120,4 +121,12 @@ export function waiting(witness: Witness, { hearingMs, turnMs }: Patience): Chec
 			}
 		},
 	};
+}
+
+/** The bound on how long a project waits; docs/simulation.md says why. */
+export function patienceOf({ projects, activeProjects, nodes, attemptTimeoutMs, sendsInFlight }: Shape): Patience {
+	const turns = activeProjects === null ? 0 : 4 * Math.ceil(projects / (activeProjects * nodes));
+	const turnMs = turns === 0 ? 0 : turns * 6_000 + attemptTimeoutMs;
+	// Where slots are few, receivers that hang may hold all of them.
+	return { hearingMs: sendsInFlight === null ? 5_000 : 5_000 + 6 * attemptTimeoutMs, turnMs };
 }

@@ -62,14 +62,13 @@ export class HostileStorage {
 		this.seen = this.#behind();
 	}
 
-	/** From now on, for `ms`, calls go wrong with this probability. */
-	begin(fault: StorageFault, ms: number, probability: number, method: string | null): void {
-		this.#faults.push({ fault, probability, method, until: this.#options.timeline.now() + ms });
-	}
-
-	/** Ends all faults. */
-	calm(): void {
-		this.#faults = [];
+	/** From now on, for `ms`, calls go wrong with this probability. @returns a function that ends it */
+	begin(fault: StorageFault, ms: number, probability: number, method: string | null): () => void {
+		const active: Active = { fault, probability, method, until: this.#options.timeline.now() + ms };
+		this.#faults.push(active);
+		return () => {
+			this.#faults = this.#faults.filter((one) => one !== active);
+		};
 	}
 
 	#behind(): Storage {
