@@ -16,7 +16,7 @@ Usage: npm run bench -- [options]
   --neighbours     only a quiet project's latency next to each of a dozen hostile neighbors
   --neighbour NAME only the neighbors with NAME in their description
   --against DIR    only throughput and CPU compared with another checkout in DIR, alternating
-  --rounds N       how many rounds --against takes (default 7)
+  --rounds N       how many pairs of services --against starts (default 7)
   --facts          only store facts with a million baskets and customers
   --all            everything (with --database postgres: on PostgreSQL, too)
   --database NAME  sqlite (default), or postgres: both, one after the other

@@ -52,7 +52,7 @@ export function formatReport(results: Results): string {
 			for (const refusal of refusals) parts.push(`${neighbour}: ${refusal.split("\r\n", 1)[0]}`);
 	}
 	if (against !== undefined) {
-		parts.push(`This checkout compared with the other one, ${against.rounds} alternating rounds:`);
+		parts.push(`This checkout compared with the other one, ${against.rounds} pairs of services that take turns:`);
 		parts.push(table(AGAINST_COLUMNS, against.engines));
 	}
 	return `${parts.join("\n\n")}\n`;
