@@ -105,7 +105,7 @@ export const STORAGE_POSTGRES = [
 			find: "acknowledged = NULL, until",
 			replace: "until",
 			tests: inPostgres("nodes"),
-			only: "whatever a former one did",
+			only: "regardless of former holders",
 			why: "A change counts as in force before the new holder of the project has read it.",
 		},
 		{
@@ -176,7 +176,7 @@ export const STORAGE_POSTGRES = [
 			name: "postgres-in-force-too-soon",
 			find: "coalesce(acknowledged, -1) < $3",
 			replace: "coalesce(acknowledged, $3) < $3",
-			only: "whatever a former one did",
+			only: "regardless of former holders",
 			why: "A pause returns before the project's owner has read it.",
 		},
 	]),
@@ -195,7 +195,7 @@ export const STORAGE_POSTGRES = [
 			find: "\n\t\t.filter(({ project_no }) => held.has(project_no))\n",
 			replace: "\n",
 			tests: inPostgres("locked-rows"),
-			only: "the sweep holds no webhooks",
+			only: "the sweep locks no webhooks",
 			why: "Nodes that sweep at once hold what the other one needs, and both leave the project for later.",
 		},
 		{

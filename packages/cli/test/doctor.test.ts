@@ -238,7 +238,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 	test("reports a read-only server", async () => {
 		await server.execute(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
-		await expectFault(await doctor(settings), "Database", /only lets read: point POSTHORN_DATABASE_URL at/);
+		await expectFault(await doctor(settings), "Database", /is read-only: point POSTHORN_DATABASE_URL at/);
 	});
 
 	test("warns about a clock that is an hour ahead, and says by how much", async () => {

@@ -4,8 +4,8 @@ import type { StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 /**
- * Makes the clock as Node's at `time`: timers fire a millisecond early, and the millisecond ticks once it was looked at
- * this often.
+ * Makes the clock behave like Node's around `time`: timers fire a millisecond early, and the millisecond only ticks
+ * after this many reads.
  */
 function tickBetweenLooks(clock: VirtualClock, time: number, looks: number): void {
 	const now = clock.now.bind(clock);
@@ -18,11 +18,11 @@ function tickBetweenLooks(clock: VirtualClock, time: number, looks: number): voi
 	clock.setTimeout = (fire, ms) => setTimeout(fire, ms - 1);
 }
 
-/** Retries that come due. */
+/** Retries becoming due. */
 export function describeAlarms(start: StartRig): void {
 	describe("alarms", () => {
-		test("a retry is made when it is due, between whichever two looks at the clock its millisecond ticks", async () => {
-			// Found not due by one look and due by the next, a retry was once forgotten.
+		test("a retry is made when it is due, no matter between which two clock reads the millisecond ticks", async () => {
+			// A retry that one read found not yet due and the next found due was once forgotten.
 			for (let looks = 0; looks < 6; looks++) {
 				const storage = new FaultyStorage();
 				await using rig = await start(storage.wrap);
@@ -36,11 +36,11 @@ export function describeAlarms(start: StartRig): void {
 				expect(rig.settled[0]!.nextRetryAt).toBe(due);
 				await storage.pass(rig.clock, 90_000);
 				const retry = { attempt: 2, startedAt: due, status: "delivered" };
-				expect(rig.settled.slice(1), `after ${looks} looks`).toEqual([expect.objectContaining(retry)]);
+				expect(rig.settled.slice(1), `after ${looks} reads`).toEqual([expect.objectContaining(retry)]);
 			}
 		});
 
-		test("a retry that is due before the one that its lane waits for is made in its time", async () => {
+		test("a retry due before the one its lane is waiting for is made on time", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
@@ -58,7 +58,7 @@ export function describeAlarms(start: StartRig): void {
 			]);
 		});
 
-		test("a project with several webhooks is released with the alarm of whichever is due first", async () => {
+		test("a project with several webhooks is released with the alarm of the one due first", async () => {
 			const alarms: (number | null)[] = [];
 			await using rig = await start((storage) => {
 				const release = storage.releaseLease.bind(storage);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DAY_MS, type StartRig } from "./engine-rig.ts";
 
-/** Webhooks that are changed while events and attempts are on their way. */
+/** Webhooks that change while events and attempts are in flight. */
 export function describeChanges(start: StartRig): void {
 	describe("changes of webhooks", () => {
 		test("a paused webhook sends nothing and keeps its events; resumed, it sends them in order", async () => {
@@ -85,7 +85,7 @@ export function describeChanges(start: StartRig): void {
 					webhookId: id,
 					patch: { events: ["delivery.success", "delivery.failed"] },
 				});
-				// Committed after the change, and heard of before the lanes have read it.
+				// Committed after the change, and announced before the lanes have read the change.
 				return rig.publish(20, "delivery.failed");
 			});
 			await rig.settledCount(21);
@@ -97,7 +97,7 @@ export function describeChanges(start: StartRig): void {
 			const { id, url } = await rig.webhook("deleted");
 			const witness = await rig.webhook("witness", { events: ["chargeback.created"] });
 			rig.sender.script = () => 500;
-			// More than a window of the queue holds.
+			// More than one window of the queue.
 			const ids = await rig.publishAll(300);
 			await rig.settledCount(300);
 			await rig.change(() =>

@@ -5,7 +5,7 @@ import { type Answer, DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } fr
 
 const TEST_TYPE = "chargeback.created";
 
-/** A receiver that answers nothing until it is told to. */
+/** A receiver that doesn't respond until told to. */
 class Hanging {
 	#waiting: ((answer: Answer) => void)[] = [];
 	#over = false;
@@ -13,14 +13,14 @@ class Hanging {
 	readonly script = (): Answer | Promise<Answer> =>
 		this.#over ? 200 : new Promise((resolve) => this.#waiting.push(resolve));
 
-	/** Answers what waits, and whatever comes. */
+	/** Responds to all waiting requests and to later ones. */
 	end(): void {
 		this.#over = true;
 		for (const resolve of this.#waiting.splice(0)) resolve(200);
 	}
 }
 
-/** Publishes this many events, each of which fails this many times. The lease must outlast that. */
+/** Publishes this many events that each fail this many times. The lease must outlast this. */
 async function fail(rig: EngineRig, count: number, times = 1): Promise<string[]> {
 	rig.sender.script = () => 500;
 	const ids = await rig.publishAll(count);
@@ -40,7 +40,7 @@ async function sendTest(rig: EngineRig, webhookId: string, projectId = rig.proje
 const wasSent = (rig: EngineRig, eventId: string): Promise<void> =>
 	rig.sentWhen(`${eventId} to be sent`, (sent) => sent.some((request) => request.eventId === eventId));
 
-/** First attempts, retries, replays and what people requested share what a node may send. */
+/** First attempts, retries, replays and requested sends share the node's capacity. */
 export function describeFairness(start: StartRig): void {
 	describe("fairness", () => {
 		test("test events don't wait for their webhook's due retries, even if its receiver hangs", async () => {
@@ -66,7 +66,7 @@ export function describeFairness(start: StartRig): void {
 			await rig.publishAll(1);
 			await rig.settledCount(101);
 			rig.sender.forget();
-			// The first commit takes the first event alone; the others share the second.
+			// The first commit holds only the first event; the others share the second.
 			const first = rig.publishAll(1, "delivery.success", quiet);
 			await Promise.all([first, rig.publishAll(1), rig.publishAll(1, "delivery.success", quiet)]);
 			await rig.settledCount(101 + 102);
@@ -159,7 +159,7 @@ export function describeFairness(start: StartRig): void {
 			await rig.settledCount(103);
 		});
 
-		test("a project whose receivers hang on large bodies fills no more than its share of the bytes", async () => {
+		test("a project whose receivers hang on large bodies uses no more than its share of the bytes", async () => {
 			await using rig = await start(undefined, DAY_MS);
 			const hanging = new Hanging();
 			for (let n = 0; n < 4; n++) await rig.webhook(`hangs-${n}`, { maxInFlight: 100 });
@@ -213,7 +213,7 @@ export function describeFairness(start: StartRig): void {
 			await rig.sentCount(1);
 			hanging.end();
 			await rig.settledCount(30);
-			// The first lane had the first slot, and stands first in line for the next.
+			// The first lane had the first slot, and is first in line for the next.
 			for (let n = 1; n < 28; n += 3)
 				expect(new Set(rig.sender.sent.slice(n, n + 3).map(({ url }) => url))).toEqual(new Set(urls));
 		});

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { StorageError } from "../src/storage/port.ts";
 import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
-/** The next attempt that is begun fails because of a bug. */
+/** The next attempt to start fails because of a bug. */
 function breakNextAttempt(rig: EngineRig): void {
 	const next = rig.ids.next.bind(rig.ids);
 	rig.ids.next = (kind) => {
@@ -13,13 +13,13 @@ function breakNextAttempt(rig: EngineRig): void {
 	};
 }
 
-/** Resolves when no budget of sends holds anything. */
+/** Resolves when no part of the send budgets is in use. */
 async function untilFree(rig: EngineRig): Promise<void> {
 	const sends = rig.engine.budgets.filter(({ name }) => name.includes("send"));
-	await until("no send to hold anything", () => sends.every(({ used }) => used === 0));
+	await until("the send budgets to be free", () => sends.every(({ used }) => used === 0));
 }
 
-/** Storage that fails, and a node that was away too long. */
+/** Storage errors, and a node that was suspended for too long. */
 export function describeFaults(start: StartRig): void {
 	describe("faults", () => {
 		test("outcomes wait while storage refuses commits, and nothing is lost or sent twice", async () => {
@@ -67,11 +67,11 @@ export function describeFaults(start: StartRig): void {
 			const late = rig.clock.now() + 60_000;
 			const now = rig.clock.now.bind(rig.clock);
 			rig.clock.now = () => late;
-			// This node may hold the row for a moment, to acknowledge what it has loaded.
+			// This node may briefly hold the row to acknowledge what it has loaded.
 			const take = () => rig.storage.acquireLeases({ holder: "another node", limit: 1, projectIds: [rig.projectId] });
 			await until("another node to hold the project", async () => (await take()).length > 0);
 			answer(200);
-			await until("an answer to the settle", () => results.length > 0);
+			await until("the settle to return", () => results.length > 0);
 			expect(results).toEqual(["stale"]);
 			rig.clock.now = now;
 			expect(
@@ -91,7 +91,7 @@ export function describeFaults(start: StartRig): void {
 			rig.sender.script = () => new Promise((resolve) => waiting.push(resolve));
 			await rig.publishAll(2);
 			await rig.sentCount(1);
-			// The second one finds a slot as the first one's becomes free.
+			// The second attempt gets a slot as the first one's is released.
 			breakNextAttempt(rig);
 			waiting[0]!(200);
 			await untilFree(rig);
@@ -106,7 +106,7 @@ export function describeFaults(start: StartRig): void {
 			await rig.settledCount(3);
 			breakNextAttempt(rig);
 			rig.clock.advance(SPEC_DELAYS_MS[0]!);
-			await until("the project to rest", () => rig.engine.node.refused > 0);
+			await until("the project to be idle", () => rig.engine.node.refused > 0);
 			await untilFree(rig);
 		});
 	});

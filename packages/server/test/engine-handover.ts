@@ -5,10 +5,10 @@ import type { Answer, StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
-/** More of them than stopping takes. */
+/** More than a node can stop at a time. */
 const EVENT_LOOP_TURNS = 100;
 
-/** Projects that a node gives back. */
+/** Projects that a node releases. */
 export function describeHandover(start: StartRig): void {
 	describe("handover", () => {
 		test("a stopping node waits for a project that is already being handed back", async () => {
@@ -16,7 +16,7 @@ export function describeHandover(start: StartRig): void {
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
 			using release = storage.holdCall("releaseLease");
-			// Idle for so long, the project is given back.
+			// After this long idle, the project is released.
 			await storage.pass(rig.clock, 3 * MINUTE_MS);
 			await release.reached;
 			let stopped = false;
@@ -62,7 +62,7 @@ export function describeHandover(start: StartRig): void {
 			using held = storage.holdCall("settle");
 			ofOther[0]!(200);
 			await held.reached;
-			// It has worked for long enough, and another project waits.
+			// It has used up its quantum, and another project is waiting.
 			await storage.pass(rig.clock, PROJECTS.quantumMs);
 			const other = await rig.project();
 			await rig.webhook("other", { projectId: other });

@@ -3,7 +3,7 @@ import { WINDOWS } from "../src/base/budgets.ts";
 import { DAY_MS, type EngineRig, LEASE_TERM_MS, type StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
-/** What a lane starts, in which order, and what keeps it from that. */
+/** What a lane starts, in which order, and what holds it back. */
 export function describeLanes(start: StartRig): void {
 	describe("lanes", () => {
 		test("first attempts go out one at a time in log order, and failures don't block them", async () => {
@@ -22,7 +22,7 @@ export function describeLanes(start: StartRig): void {
 			const { url } = await rig.webhook("a");
 			await rig.close();
 			await rig.open();
-			// It has found nothing to do in storage.
+			// It has found no work in storage.
 			await storage.quiet();
 			const ids = await rig.publish(1);
 			await rig.settledCount(1);
@@ -51,14 +51,14 @@ export function describeLanes(start: StartRig): void {
 			});
 			rig.sender.script = (shipment) => (shipment.target.url === hanging.url ? hang : 200);
 			const ids = await rig.publish(50);
-			await rig.until("50 requests to the sound receiver", () => rig.sender.to(sound.url).length === 50);
+			await rig.until("50 requests to the healthy receiver", () => rig.sender.to(sound.url).length === 50);
 			expect(rig.sender.to(hanging.url)).toEqual([ids[0]]);
 			letGo();
 			await rig.settledCount(100);
 			expect(rig.sender.to(hanging.url)).toEqual(ids);
 		});
 
-		test("max_in_flight lets as many first attempts run at once, and a restart sends none of the settled ones again", async () => {
+		test("max_in_flight first attempts run concurrently, and a restart doesn't repeat settled ones", async () => {
 			await using rig = await start();
 			const { url } = await rig.webhook("wide", { maxInFlight: 5 });
 			let letGo = (): void => {};
@@ -69,7 +69,7 @@ export function describeLanes(start: StartRig): void {
 			const ids = await rig.publishAll(50);
 			await rig.settledCount(49);
 			expect(rig.sender.mostInFlight.get(url)).toBe(5);
-			// The first hangs, 49 beyond it are settled. The node stops: what is under way is finished and settled.
+			// The first hangs; 49 after it are settled. The node stops: attempts in flight end and are settled.
 			const stopping = rig.close();
 			letGo();
 			await stopping;
@@ -79,7 +79,7 @@ export function describeLanes(start: StartRig): void {
 			expect(rig.sender.to(url)).toEqual([...ids, last]);
 		});
 
-		// The lane kept what was settled beyond the one that hung, 256 events at most, and then stood still.
+		// The lane kept what was settled beyond the hanging attempt, 256 events at most, and then stopped.
 		test("one of 2,000 deliveries hangs, and all the others are delivered before it ends", async () => {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("wide", { maxInFlight: 10 });
@@ -100,7 +100,7 @@ export function describeLanes(start: StartRig): void {
 			await using rig = await start();
 			const { id, url } = await rig.webhook("wide", { maxInFlight: 4 });
 			const hang = Promise.withResolvers<number>();
-			// The first four in flight: of these the second and the fourth hang, and so do the last two.
+			// The first four in flight: of these, the second and the fourth hang. So do the last two.
 			rig.sender.script = (_shipment, nth) => ([2, 4, 19, 20].includes(nth) ? hang.promise : 200);
 			const ids = await rig.publishAll(20);
 			await rig.settledCount(16);
@@ -266,7 +266,7 @@ export function describeLanes(start: StartRig): void {
 			});
 		});
 
-		// They waited for ever: not in the log any more, and sent months later when the webhook was resumed.
+		// They once waited forever: gone from the log, and sent months later when the webhook was resumed.
 		test("retries and replays that are paused for longer than the log is kept expire", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
@@ -309,8 +309,8 @@ export function describeLanes(start: StartRig): void {
 }
 
 /**
- * Goes on by so much at once, and then until leases are renewed: the leap has ended them. One that is just being taken
- * would come back ended, and nothing would move the clock on to when it is renewed.
+ * Advances the clock by this much in one step, and then until leases are renewed, since the leap ended them. A lease
+ * that is being acquired during the leap would arrive expired, and nothing would advance the clock to its renewal.
  */
 async function leap(rig: EngineRig, storage: FaultyStorage, ms: number): Promise<void> {
 	await storage.quiet();

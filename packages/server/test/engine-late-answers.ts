@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** Each settled attempt, as `replay.attempt`. */
 const series = (rig: EngineRig): string[] => rig.settled.map(({ replay, attempt }) => `${replay}.${attempt}`);
 
-/** Another node stores a replay of the event, which succeeds in this. */
+/** Stores a replay of the event as another node would; it succeeds. */
 async function replay(rig: EngineRig, webhookId: string, eventId: string): Promise<void> {
 	expect(
 		await rig.storage.replayDelivery({ projectId: rig.projectId, webhookId, eventId, at: rig.clock.now() }),
@@ -19,7 +19,7 @@ async function replay(rig: EngineRig, webhookId: string, eventId: string): Promi
 	rig.engine.wake(rig.projectId);
 }
 
-/** Storage has done what it was told before the engine hears of that, and another read may tell of it first. */
+/** Storage has applied a call before the engine learns of it, and another read may return the result first. */
 export function describeLateAnswers(start: StartRig): void {
 	describe("late responses", () => {
 		test("a retry that is read before its commit returns is made once", async () => {
@@ -130,7 +130,7 @@ export function describeLateAnswers(start: StartRig): void {
 			await Promise.all(reads.map(({ reached }) => reached));
 			answer.resolve(200);
 			await rig.settledCount(2);
-			// One of them tells of the retry as it was stored before.
+			// One of them returns the retry as stored before.
 			for (const read of reads) read.release();
 			await storage.pass(rig.clock, MINUTE_MS);
 			expect(series(rig)).toEqual(["0.1", "0.2"]);

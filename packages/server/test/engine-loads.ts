@@ -3,7 +3,7 @@ import type { Params, Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
-/** Counts what is read of lanes. */
+/** Counts the lanes read. */
 class Loads {
 	all = 0;
 	lanes = 0;
@@ -32,10 +32,10 @@ class Loads {
 
 const urlOf = (name: string): string => `https://${name}.example/`;
 
-/** What is read of a project's lanes when its webhooks change. */
+/** Which lanes are read when a project's webhooks change. */
 export function describeLoads(start: StartRig): void {
 	describe("loads of lanes", () => {
-		// Each webhook that was created had all others read again: 5,000 of them took minutes.
+		// Creating a webhook used to reload all others: creating 5,000 took minutes.
 		test("each change of a webhook reads one lane, however many the project has", async () => {
 			const loads = new Loads();
 			await using rig = await start(loads.wrap);
@@ -49,7 +49,7 @@ export function describeLoads(start: StartRig): void {
 			await rig.settledCount(32);
 		});
 
-		// A refused change had all lanes read, as if everything had changed.
+		// A refused change used to reload all lanes, as if everything had changed.
 		test("a refused change reads no lanes, and events published meanwhile are sent", async () => {
 			const loads = new Loads();
 			await using rig = await start(loads.wrap);
@@ -100,7 +100,7 @@ export function describeLoads(start: StartRig): void {
 			await rig.change(
 				async () => {
 					await move(one.id, "one-again");
-					// Has the lanes read before the other one changes.
+					// Has the lanes read before the other webhook changes.
 					await rig.engine.change(
 						rig.projectId,
 						() => Promise.resolve(),

@@ -4,11 +4,11 @@ import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Storage that is away for a while. */
+/** Storage that is unavailable for a while. */
 export function describeOutages(start: StartRig): void {
 	describe("outages", () => {
 		test("outcomes are settled after an outage of any length, and nothing is sent again", async () => {
-			// Storage was once asked for projects whose lease had run out before the node's own leases were renewed.
+			// The engine once asked storage for projects with expired leases before it had renewed its own.
 			for (const terms of [0.5, 1.2, 1.8, 2.6]) {
 				const outageMs = terms * LEASE_TERM_MS;
 				const storage = new FaultyStorage();
@@ -31,7 +31,7 @@ export function describeOutages(start: StartRig): void {
 			}
 		});
 
-		// Where no other node publishes, nothing else reads how far the log goes: such an event waited for the next one.
+		// If no other node publishes, nothing else reads how far the log goes: such an event waited for the next one.
 		test("an event whose commit had no response is sent, even if the log can't be read at first", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
@@ -46,7 +46,7 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
-		// Each append that failed led to reads of its own, again and again: an outage met with more calls by the second.
+		// Each failed append once caused reads of its own, repeatedly: more calls every second of an outage.
 		test("however many appends fail, the log's end is read one time at a time", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
@@ -66,7 +66,7 @@ export function describeOutages(start: StartRig): void {
 			expect(storage.calls.get("readLogEnd")).toBe(before + 2);
 		});
 
-		// It was trusted until its end by the time of day: an hour beyond its term, while another node may have had it.
+		// It was once trusted until its wall-clock end: an hour too long, while another node may have held it.
 		test("a project whose lease can't be renewed stops at its end, even if the clock was set back", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
@@ -85,12 +85,12 @@ export function describeOutages(start: StartRig): void {
 			expect(rig.sender.sent).toHaveLength(2);
 		});
 
-		// Its project once stood until the next regular renewal: for a third of a term.
+		// Its project once stopped until the next regular renewal, a third of the lease duration.
 		test("a lease that took most of its duration to arrive is renewed immediately", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
-			// Idle for so long, the project was given back.
+			// After this long idle, the project was released.
 			await storage.pass(rig.clock, 3 * MINUTE_MS);
 			using taken = storage.holdAnswer("acquireLeases");
 			const [eventId] = await rig.publish(1);
@@ -105,7 +105,7 @@ export function describeOutages(start: StartRig): void {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			await rig.webhook("a");
-			// Idle for so long, the project was given back.
+			// After this long idle, the project was released.
 			await storage.pass(rig.clock, 3 * MINUTE_MS);
 			storage.fail("loadLanes");
 			const published = rig.clock.now();
@@ -116,7 +116,7 @@ export function describeOutages(start: StartRig): void {
 		});
 
 		test("webhooks that couldn't be read after a change are read again, and attempts in flight are settled", async () => {
-			// It was once thrown away and sent again.
+			// It was once dropped and sent again.
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);
 			const { id, url } = await rig.webhook("a");
@@ -137,7 +137,7 @@ export function describeOutages(start: StartRig): void {
 					changed = true;
 				});
 			await storage.quiet();
-			// Not before it is in force.
+			// Not before the change is in force.
 			expect(changed).toBe(false);
 			answer.resolve(200);
 			await storage.pass(rig.clock, LEASE_TERM_MS / 2);

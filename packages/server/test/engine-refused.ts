@@ -5,7 +5,7 @@ import { FaultyStorage } from "./faulty-storage.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Refuses all that is settled for one project, for a reason that trying again does not mend. */
+/** Refuses every settlement of one project, for a reason that retrying doesn't fix. */
 class RefusingStorage {
 	readonly faulty = new FaultyStorage();
 	refused: string | null = null;
@@ -44,12 +44,12 @@ export function describeRefused(start: StartRig): void {
 			await storage.faulty.pass(rig.clock, 6 * MINUTE_MS);
 			const times = rig.sender.sent.filter((sent) => sent.url === url).map(({ at }) => at);
 			const gaps = times.slice(1).map((at, i) => at - times[i]!);
-			// Ten seconds, twenty, and so on.
+			// After ten seconds, twenty, and so on.
 			expect(gaps.filter((gap, i) => gap < LEASE_TERM_MS * 2 ** i)).toEqual([]);
 			expect(times.length).toBeGreaterThanOrEqual(5);
 			expect(rig.engine.node.refused).toBe(1);
 
-			// Others do not notice.
+			// Others aren't affected.
 			const [otherEvent] = await rig.publishAll(1, "delivery.success", otherId);
 			await storage.faulty.pass(rig.clock, 1_000);
 			expect(rig.sender.to(other.url)).toEqual([otherEvent]);

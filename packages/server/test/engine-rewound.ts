@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Storage } from "../src/storage/port.ts";
 import type { StartRig } from "./engine-rig.ts";
 
-/** Answers to appends with numbers that are lower than those in the log by `back`. */
+/** Returns append results with sequence numbers lower than the log's by `back`. */
 class BackwardStorage {
 	back = 0;
 
@@ -25,7 +25,7 @@ class BackwardStorage {
 	};
 }
 
-/** A log whose end lies before what the engine has seen of it. */
+/** A log that ends before the last event that the engine has seen in it. */
 export function describeRewound(start: StartRig): void {
 	describe("a log that went back", () => {
 		// They were once ignored, and the position was committed past them.

@@ -17,24 +17,24 @@ export const SPEC_DELAYS_MS = [30, 60, 120, 300, 600, 1800, 3600].map((s) => s *
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const LEASE_TERM_MS = 10_000;
 export const ATTEMPT_TIMEOUT_MS = 15_000;
-/** As long as a node waits before it looks again whether a change is in force. */
+/** How long a node waits before it checks again whether a change is in force. */
 const MOMENT_MS = 20;
 export const ALL_TYPES = EVENT_TYPES.map((entry) => entry.type);
 
-/** What a scripted receiver does with an attempt. */
+/** How a scripted receiver treats an attempt. */
 export type Script = (shipment: Shipment, nth: number) => Answer | Promise<Answer>;
 export type Answer = number | FailureReason | "withheld" | { readonly shortage: Shortage };
 
-/** The network, handed in: says what receivers answer, and keeps what was sent. */
+/** The injected network: decides how receivers respond, and records what was sent. */
 export class ScriptedSender implements Sender {
 	readonly sent: { url: string; eventId: string; at: number }[] = [];
-	/** Looks with every request that is sent. */
+	/** Fires with every request that is sent. */
 	readonly sending = new Signal();
 	readonly #clock: Clock;
 	script: Script;
-	/** What an attempt waits for before its request is written; withheld webhooks get none. */
+	/** Awaited before an attempt's request is written; cancelled attempts write none. */
 	beforeWriting: (() => Promise<void>) | null = null;
-	/** Ids of the events whose requests were written, once each attempt. */
+	/** Ids of the events whose requests were written, once per attempt. */
 	readonly written: string[] = [];
 	inFlight = 0;
 	mostInFlight = new Map<string, number>();
@@ -72,14 +72,14 @@ export class ScriptedSender implements Sender {
 
 	async close(): Promise<void> {}
 
-	/** Forgets what was sent so far, and what is still in flight. */
+	/** Forgets the requests sent so far and those in flight. */
 	forget(): void {
 		this.sent.length = 0;
 		this.#open.clear();
 		this.mostInFlight.clear();
 	}
 
-	/** Ids of the events that were sent to this URL, in the order of their attempts. */
+	/** Ids of the events sent to this URL, in the order of their attempts. */
 	to(url: string): string[] {
 		return this.sent.filter((request) => request.url === url).map((request) => request.eventId);
 	}
@@ -89,15 +89,15 @@ export interface Settled extends NewAttempt {
 	readonly eventId: string;
 }
 
-/** A database that a rig has for itself. */
+/** A database for one rig. */
 export interface RigDatabase {
-	/** Its leases go by the clock, and last for {@link LEASE_TERM_MS} unless told. */
+	/** Its leases use the clock, and last {@link LEASE_TERM_MS} by default. */
 	open(clock: Clock, leaseTermMs?: number): Promise<Storage>;
-	/** Once it is closed. */
+	/** Called after it is closed. */
 	remove(): Promise<void>;
 }
 
-/** Starts an engine on an empty database. `wrap` stands between the two. */
+/** Starts an engine on an empty database. `wrap` wraps its storage. */
 export type StartRig = (
 	wrap?: (storage: Storage) => Storage,
 	leaseTermMs?: number,
@@ -144,7 +144,7 @@ export class EngineRig {
 		return rig;
 	}
 
-	/** Makes another project. Everything else here is about {@link projectId}, unless told. */
+	/** Creates another project. By default, everything else here applies to {@link projectId}. */
 	async project(): Promise<string> {
 		const id = this.ids.next("project");
 		await this.storage.createProject({ id, name: "A store", apps: ["developer"], createdAt: this.clock.now() });
@@ -181,7 +181,7 @@ export class EngineRig {
 		await this.storage.close();
 	}
 
-	/** The node dies: nothing that it does from now on is stored, and others may take what it held. */
+	/** Kills the node: nothing that it does from now on is stored, and other nodes may take its leases. */
 	async crash(): Promise<void> {
 		await this.storage.close();
 		this.clock.advance(this.#leaseTermMs);
@@ -192,7 +192,10 @@ export class EngineRig {
 		await this.#database.remove();
 	}
 
-	/** Changes the project's webhooks. Where others may work it, that takes a moment, so the clock goes on by as much. */
+	/**
+	 * Changes the project's webhooks. If other nodes may own the project, that takes a moment, so the clock advances by
+	 * that much.
+	 */
 	async change<T>(change: () => Promise<T>, scope: ChangeScope = "project", projectId = this.projectId): Promise<T> {
 		let isOver = false;
 		const changed = this.engine.change(projectId, change, () => scope);
@@ -210,27 +213,27 @@ export class EngineRig {
 		return changed;
 	}
 
-	/** A pass of the retention sweep that began now: one that was under way already went by an earlier time. */
+	/** Runs a retention pass that starts now; one already in progress used an earlier time. */
 	async sweep(): Promise<void> {
 		await this.engine.sweep();
 		await this.engine.sweep();
 	}
 
-	/** Resolves as soon as `ready` returns true; it is asked after every settled attempt. */
+	/** Resolves as soon as `ready` returns true; it is called after every settled attempt. */
 	until(what: string, ready: () => boolean): Promise<void> {
 		return this.#settling.until(what, ready);
 	}
 
-	/** Resolves when the receivers were sent `count` requests, answered or not. */
+	/** Resolves when the receivers were sent `count` requests, whether or not they responded. */
 	sentCount(count: number): Promise<void> {
 		return this.sentWhen(`${count} requests to be sent`, (sent) => sent.length >= count);
 	}
 
-	/** Resolves when `ready` returns true; it is asked with every request that is sent. The clock stands still. */
+	/** Resolves when `ready` returns true; it is called with every request that is sent. The clock doesn't move. */
 	async sentWhen(what: string, ready: (sent: ScriptedSender["sent"]) => boolean): Promise<void> {
 		if (ready(this.sender.sent)) return;
 		await this.sender.sending.until(what, () => ready(this.sender.sent));
-		// What the last request leads to immediately is done.
+		// What the last request triggers immediately is done.
 		await new Promise((resolve) => setImmediate(resolve));
 	}
 
@@ -261,7 +264,7 @@ export class EngineRig {
 		return { id, url };
 	}
 
-	/** Publishes `count` events, one call each; answers with their ids. */
+	/** Publishes `count` events, one per call; returns their ids. */
 	async publish(count: number, type = "delivery.success"): Promise<string[]> {
 		const ids: string[] = [];
 		for (let i = 0; i < count; i++) ids.push((await this.publishAll(1, type))[0]!);

@@ -2,7 +2,10 @@ import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import { DAY_MS, type EngineRig, SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 
-/** Lets whatever is not waiting for the clock come to rest: `count` attempts settled, then on to the next timer. */
+/**
+ * Waits until everything that doesn't wait for the clock is done: `count` attempts settled; then moves on to the next
+ * timer.
+ */
 async function series(rig: EngineRig, count: number): Promise<void> {
 	for (let n = rig.settled.length + 1; n <= count; n++) {
 		let settled = false;
@@ -20,7 +23,7 @@ async function series(rig: EngineRig, count: number): Promise<void> {
 	}
 }
 
-/** A delivery's attempts, one series of them and the next. */
+/** A delivery's attempts, series by series. */
 export function describeSeries(start: StartRig): void {
 	describe("attempts and replays", () => {
 		test("eight failures follow the spec's delays to the millisecond, and end as a dead letter", async () => {
@@ -44,7 +47,7 @@ export function describeSeries(start: StartRig): void {
 			expect(delivery).toMatchObject({ state: "dead_lettered", attempt: 8, replay: 0, nextRetryAt: null });
 			expect(delivery!.attempts).toHaveLength(8);
 			rig.clock.advance(2 * DAY_MS);
-			// What is sent next is what is published next.
+			// The next request sent is the next event published.
 			rig.sender.script = () => 200;
 			const [next] = await rig.publish(1);
 			await rig.until("the next event to be settled", () => rig.settled.some((a) => a.eventId === next));
@@ -52,7 +55,7 @@ export function describeSeries(start: StartRig): void {
 		});
 
 		test("eight timeouts of 15 s span 1 h 50 min 30 s: each delay counts from the end of the previous attempt", async () => {
-			// An attempt takes no time but the clock's, in which no lease could be renewed: none ends here.
+			// An attempt takes no time except on the clock, and no lease could be renewed during it, so none ends here.
 			await using rig = await start(undefined, DAY_MS);
 			await rig.webhook("silent");
 			rig.sender.script = () => {

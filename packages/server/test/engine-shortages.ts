@@ -7,7 +7,9 @@ const SHORT: Answer = { shortage: "descriptors" };
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-/** A machine that runs out of something that sends need, and a node that loses its lease: neither is an attempt. */
+/**
+ * A machine that runs out of something that sends need, and a node that loses its lease: neither counts as an attempt.
+ */
 export function describeShortages(start: StartRig): void {
 	describe("shortages", () => {
 		test.each([1, 3])(
@@ -71,7 +73,7 @@ export function describeShortages(start: StartRig): void {
 			expect(rig.settled).toEqual([]);
 		});
 
-		// It was signed with a secret that another node had replaced, and sent.
+		// It was once signed with a secret that another node had replaced, and sent.
 		test("a started request may not leave once the lease isn't trusted, and is made once it is again", async () => {
 			const storage = new FaultyStorage();
 			await using rig = await start(storage.wrap);

@@ -17,7 +17,7 @@ import { describeTurns } from "./engine-turns.ts";
 import { describeWindows } from "./engine-windows.ts";
 import { describeWithholding } from "./engine-withholding.ts";
 
-/** What the engine does, whichever database it stands on. */
+/** What the engine does on any database. */
 export function describeEngine(database: string, create: () => Promise<RigDatabase>): void {
 	const start: StartRig = async (wrap, leaseTermMs, bounds) =>
 		EngineRig.start(await create(), wrap, leaseTermMs, bounds);

@@ -5,7 +5,7 @@ import type { EngineRig, StartRig } from "./engine-rig.ts";
 
 const LIMIT = 10;
 
-/** Projects with a webhook each, by its URL. */
+/** Projects with one webhook each, by its URL. */
 async function projects(rig: EngineRig, count: number): Promise<Map<string, string>> {
 	const byUrl = new Map<string, string>();
 	for (let n = 0; n < count; n++) {
@@ -15,13 +15,13 @@ async function projects(rig: EngineRig, count: number): Promise<Map<string, stri
 	return byUrl;
 }
 
-/** Counts the calls of storage that are not answered yet. */
+/** Counts pending storage calls. */
 class Calls {
 	open = 0;
-	/** Attempts whose receivers answered. */
+	/** Attempts whose receivers responded. */
 	ended = 0;
 
-	/** A receiver that answers after this long. */
+	/** A receiver that responds after this long. */
 	after(rig: EngineRig, ms: number): Promise<number> {
 		return new Promise((resolve) => {
 			rig.clock.setTimeout(() => {
@@ -47,7 +47,7 @@ class Calls {
 			},
 		});
 
-	/** Lets time pass in steps, and in each storage answer all that was asked of it, and what receivers answered be settled. */
+	/** Advances time in steps; in each, waits for pending storage calls and for receivers' responses to be settled. */
 	async pass(rig: EngineRig, ms: number, until: () => boolean): Promise<void> {
 		for (let passed = 0; passed < ms && !until(); passed += 250) {
 			rig.clock.advance(250);
@@ -56,14 +56,14 @@ class Calls {
 		}
 	}
 
-	/** Resolves when all that was asked is answered, and nothing more is. */
+	/** Resolves when no storage call is pending and no more follow. */
 	async answered(): Promise<void> {
 		for (let quiet = 0; quiet < 5; quiet = this.open === 0 ? quiet + 1 : 0)
 			await new Promise((resolve) => setImmediate(resolve));
 	}
 }
 
-/** More projects than a node may work at once. */
+/** More projects than a node may run at a time. */
 export function describeTurns(start: StartRig): void {
 	describe("turns", () => {
 		test("busy projects beyond the limit take turns, even if some receivers hang", async () => {
@@ -73,7 +73,7 @@ export function describeTurns(start: StartRig): void {
 			const hanging = new Set([...byUrl.keys()].slice(0, 10));
 			let over = false;
 			rig.sender.script = ({ target }) => (over ? 200 : calls.after(rig, hanging.has(target.url) ? 15_000 : 100));
-			// More than any of them gets through.
+			// More than any project completes.
 			for (const projectId of byUrl.values()) await rig.publishAll(600, "delivery.success", projectId);
 			const bound = 2 * Math.ceil(60 / LIMIT) * (PROJECTS.quantumMs + 1_000);
 			const served = new Set<string>();
@@ -110,7 +110,7 @@ export function describeTurns(start: StartRig): void {
 			const projectId = await rig.project();
 			const { url } = await rig.webhook("next", { projectId });
 			await rig.publishAll(1, "delivery.success", projectId);
-			await rig.sentWhen("the project to be worked", (sent) => sent.some((request) => request.url === url));
+			await rig.sentWhen("the project to be run", (sent) => sent.some((request) => request.url === url));
 			await rig.settledCount(LIMIT + 1);
 			await calls.answered();
 			expect(released).toBe(1);
@@ -128,8 +128,8 @@ export function describeTurns(start: StartRig): void {
 			await rig.sentCount(LIMIT);
 			await rig.publishAll(1, "delivery.success", asked);
 			await rig.engine.sendTest(asked, id, "chargeback.created");
-			// The clock stands still, so nobody's quantum is over.
-			await rig.sentWhen("the project to be worked", (sent) => sent.some((request) => request.url === url));
+			// The clock doesn't move, so no project's quantum ends.
+			await rig.sentWhen("the project to be run", (sent) => sent.some((request) => request.url === url));
 			rig.sender.script = () => 200;
 			for (const answer of waiting) answer(200);
 			await rig.settledCount(LIMIT + 2);

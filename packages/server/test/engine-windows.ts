@@ -5,12 +5,12 @@ import { ALL_TYPES, type Answer, DAY_MS, type EngineRig, type StartRig } from ".
 const KIB = 1_024;
 const TYPE = ALL_TYPES[0]!;
 
-/** What lanes hold of their logs. */
+/** What lanes keep in memory of their logs. */
 export function describeWindows(start: StartRig): void {
 	describe("windows of the log", () => {
 		test("lanes that are behind with hanging receivers stay within the budget, and everything arrives in order", async () => {
 			const limit = 64 * KIB;
-			// Every body that was read from the log, for as long as somebody holds the array that it came in.
+			// Every body read from the log, for as long as the array it came in is referenced.
 			const windows: (readonly LogEvent[])[] = [];
 			let reads = 0;
 			await using rig = await start(
@@ -29,7 +29,7 @@ export function describeWindows(start: StartRig): void {
 			);
 			const held = (): number => windows.flat().reduce((sum, { body }) => sum + body.length, 0);
 			const urls: string[] = [];
-			// Types of its own give each of them windows of its own.
+			// Webhooks with different types don't share windows.
 			for (const [n, other] of ALL_TYPES.slice(1, 13).entries())
 				urls.push((await rig.webhook(`behind-${n}`, { events: [TYPE, other] })).url);
 			const waiting: ((answer: Answer) => void)[] = [];
@@ -46,7 +46,7 @@ export function describeWindows(start: StartRig): void {
 			await rig.settledCount(urls.length * ids.length);
 			for (const url of urls) expect(rig.sender.to(url)).toEqual(ids);
 			expect(most).toBeLessThanOrEqual(limit);
-			// They were read, and each send needed one read at most, besides those before there was anything to send.
+			// Each send needed at most one read, apart from those before there was anything to send.
 			expect(reads).toBeGreaterThan(urls.length);
 			expect(reads).toBeLessThanOrEqual(urls.length * (2 * ids.length + 2));
 			const budget = rig.engine.budgets.find(({ name }) => name === "window_bytes")!;
@@ -63,7 +63,7 @@ async function publishOf(rig: EngineRig, bytes: number): Promise<string> {
 	return result.events[0]!.id;
 }
 
-/** What waits for nothing but the event loop has come to rest. */
+/** Resolves when only timers are left to wait for. */
 async function rest(): Promise<void> {
 	for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,10 +3,10 @@ import { answered } from "../src/engine/send/receiver.fixture.ts";
 import { SPEC_DELAYS_MS, type StartRig } from "./engine-rig.ts";
 import { SlowRig } from "./slow-rig.ts";
 
-/** Less than an attempt may take. */
+/** Shorter than an attempt's timeout. */
 const A_WHILE_MS = 5_000;
 
-/** A webhook that is paused or deleted while the connection for an attempt is still being made. */
+/** A webhook that is paused or deleted while the connection for an attempt is being established. */
 export function describeWithholding(start: StartRig): void {
 	describe("withholding", () => {
 		test("nothing leaves once a pause returns, and the attempt is made on resuming", async () => {

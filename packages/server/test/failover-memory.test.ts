@@ -8,7 +8,7 @@ import { MemoryDatabase, openMemoryStorage, type Snapshot } from "./storage/memo
 describeFailover("storage in memory", async () => {
 	let database: MemoryDatabase;
 	let clock: Clock;
-	/** What the standby has, once it gets nothing more. */
+	/** The standby's state, once replication has stopped. */
 	let standby: Snapshot | null = null;
 	const open = (by: Clock) => openMemoryStorage({ database, clock: by, leaseTermMs: LEASE_TERM_MS });
 	return {

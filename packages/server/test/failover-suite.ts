@@ -1,4 +1,6 @@
-/** An engine that stays alive while a standby takes the primary's place, with all that it committed or without the end of it. */
+/**
+ * An engine that stays alive while a standby replaces the primary, with all of its commits or without the last ones.
+ */
 import { patience } from "@posthorn/testkit/until";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../src/base/clock.ts";
@@ -8,15 +10,15 @@ import { FaultyStorage } from "./faulty-storage.ts";
 
 /** A primary with a standby that follows it, and the database on both. */
 export interface Pair extends AsyncDisposable {
-	/** A node that goes to whichever of them takes writes. */
+	/** A node that connects to whichever of them accepts writes. */
 	open(clock: Clock): Promise<Storage>;
-	/** Resolves once the standby has all that was committed. */
+	/** Resolves once the standby has every commit. */
 	caughtUp(): Promise<void>;
-	/** From now on the standby gets nothing more. */
+	/** Stops replication to the standby. */
 	cutOff(): Promise<void>;
-	/** The standby takes the primary's place. */
+	/** Promotes the standby. */
 	fail(): Promise<void>;
-	/** A store publishes by itself, to whichever of them takes writes; answers with the events' ids. */
+	/** Publishes directly, as a store does, to whichever of them accepts writes; returns the events' ids. */
 	publish(projectId: string, count: number, type: string): Promise<string[]>;
 }
 
@@ -29,12 +31,12 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 	const rig = made.use(await EngineRig.start(database, storage.wrap));
 	const hook = await rig.webhook("a", { events });
 	const wide = await rig.webhook("b", { events, maxInFlight: 4 });
-	// What the project goes by is told to other nodes once a second.
+	// The revision that a project applies is announced to other nodes once a second.
 	await storage.pass(rig.clock, 1_500);
 	const resources = made.move();
 	return {
 		...{ rig, storage, pair, hook, wide },
-		/** Publishes as many events, one by one, as soon as the database takes them. */
+		/** Publishes this many events, one by one, as soon as the database accepts them. */
 		async publish(count: number): Promise<string[]> {
 			const ids: string[] = [];
 			const stillInTime = patience(`${count} events to be accepted`);
@@ -44,7 +46,7 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 					ids.push(...(await rig.publish(1)));
 				} catch (error) {
 					if (!(error instanceof StorageError)) throw error;
-					// The database is away, or was found to be another one.
+					// The database is away, or turned out to be another one.
 					await storage.pass(rig.clock, 100);
 				}
 			}
@@ -57,7 +59,7 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 				await storage.pass(rig.clock, 1_000);
 			}
 		},
-		/** The attempts of an event in a webhook's log, as the database has them. */
+		/** The attempts of an event in a webhook's log, as stored in the database. */
 		async attempts(eventId: string, webhookId: string): Promise<unknown[]> {
 			const delivery = await rig.storage.getDelivery({ projectId: rig.projectId, webhookId, eventId });
 			return delivery!.attempts.map(({ attempt, status }) => [attempt, status]);
@@ -68,8 +70,8 @@ async function setUp(openPair: () => Promise<Pair>, events: readonly string[] = 
 
 export function describeFailover(database: string, openPair: () => Promise<Pair>): void {
 	describe(`a standby of ${database} is promoted`, { timeout: 180_000 }, () => {
-		// Of thirty events that were acknowledged after the promotion the first twenty were once never sent, nor dead-lettered:
-		// they had numbers that the engine had seen before.
+		// Of thirty events acknowledged after a promotion, the first twenty were once neither sent nor dead-lettered: the
+		// engine had already seen their numbers.
 		test("without the last events: later acknowledged events are sent once and in order", async () => {
 			await using site = await setUp(openPair);
 			const { rig, hook, wide } = site;
@@ -87,7 +89,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.sender.sent).toHaveLength(110);
 		});
 
-		// They were once all made again, however many there were.
+		// Once, all of them were repeated, no matter how many there were.
 		test.for([
 			["while the lease is trusted", 0],
 			["after the lease was trusted", 9_000],
@@ -110,7 +112,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 				await site.pair.fail();
 				storage.fail("settle", 0);
 				const after = await site.publish(10);
-				// The retry of the first attempt that failed comes as well.
+				// The retry of the failed first attempt comes as well.
 				await site.settled(65);
 				expect(rig.sender.sent).toHaveLength(65);
 				const all = [failing!, ...before, ...unsettled, ...after];
@@ -143,7 +145,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			expect(rig.settled.map(({ status }) => status)).toEqual(["retrying", "retrying"]);
 			await site.pair.fail();
 			const after = await site.publish(5);
-			// Two of the first event are lost, and made again.
+			// Two attempts of the first event are lost, and repeated.
 			await site.settled(2 + 2 * 6);
 			expect([...new Set(rig.sender.to(hook.url))]).toEqual([first, ...after]);
 			expect(await site.attempts(first!, hook.id)).toEqual([[1, "delivered"]]);
@@ -176,7 +178,7 @@ export function describeFailover(database: string, openPair: () => Promise<Pair>
 			await site.pair.caughtUp();
 			await site.pair.cutOff();
 			await site.pair.publish(rig.projectId, 3, "delivery.failed");
-			// The node hears of their number, and passes over them.
+			// The node learns of their numbers, and skips them.
 			await storage.pass(rig.clock, 3_000);
 			await site.pair.fail();
 			const stored = await site.pair.publish(rig.projectId, 5, "delivery.success");

@@ -7,7 +7,7 @@ import { describeFailover } from "./failover-suite.ts";
 describeFailover("PostgreSQL", async () => {
 	await using made = new AsyncDisposableStack();
 	const primary = made.use(await PostgresServer.start({ own: true }));
-	// Before there is a standby: one that is there already hears of it later.
+	// Created before the standby starts: a running standby would get it late.
 	const database = new URL(await primary.createDatabase());
 	const standby = made.use(await primary.standby());
 	const hosts = [primary, standby].map(({ url }) => new URL(url).host);

@@ -5,12 +5,12 @@ import { type Storage, StorageError } from "../src/storage/port.ts";
 
 type Method = keyof Storage;
 
-/** Stands before an engine's storage, and has it fail or answer late when a test says so. */
+/** Wraps an engine's storage, and makes calls fail or return late on request. */
 export class FaultyStorage {
 	/** Whether every call fails. */
 	away = false;
 	#underWay = 0;
-	/** Looks whenever a call returns, or is held. */
+	/** Called whenever a call returns or is held. */
 	readonly #idle = new Signal();
 	readonly #failures = new Map<Method, number>();
 	readonly #unanswered = new Map<Method, number>();
@@ -19,38 +19,38 @@ export class FaultyStorage {
 	/** How often each method was called. */
 	readonly calls = new Map<string, number>();
 
-	/** To be handed to the rig. */
+	/** Pass this to the rig. */
 	readonly wrap = (storage: Storage): Storage => this.#before(storage);
 
-	/** The next calls of this method fail. */
+	/** Makes the next calls of this method fail. */
 	fail(method: Method, times = 1): void {
 		this.#failures.set(method, times);
 	}
 
-	/** Storage does what the next call of this method tells it, and nobody hears so: the call fails. */
+	/** Storage applies the next call of this method, but the call fails as if its response were lost. */
 	loseAnswer(method: Method): void {
 		this.#unanswered.set(method, (this.#unanswered.get(method) ?? 0) + 1);
 	}
 
-	/** The next call of this method (that is not held yet) waits before storage hears of it. */
+	/** Holds the next call of this method (that isn't held yet) before storage gets it. */
 	holdCall(method: Method): HeldCall {
 		return this.#hold(method, "call");
 	}
 
-	/** The answer to the next call of this method (that is not held yet) waits: storage has done what it was told. */
+	/** Holds the result of the next call of this method (that isn't held yet): storage has applied it. */
 	holdAnswer(method: Method): HeldCall {
 		return this.#hold(method, "answer");
 	}
 
-	/** Resolves once no call is under way but those that are held, and what they led to is done. */
+	/** Resolves once only held calls are pending, and everything that the others triggered is done. */
 	async quiet(): Promise<void> {
 		do {
-			await this.#idle.until("calls of the storage to return", () => this.#underWay === 0);
+			await this.#idle.until("storage calls to return", () => this.#underWay === 0);
 			await new Promise((resolve) => setImmediate(resolve));
 		} while (this.#underWay > 0);
 	}
 
-	/** Has the clock go on, timer by timer, and waits for what each of them leads to. */
+	/** Advances the clock timer by timer, and waits for what each one triggers. */
 	async pass(clock: VirtualClock, ms: number): Promise<void> {
 		const end = clock.elapsed() + ms;
 		await this.quiet();
@@ -117,7 +117,7 @@ export class FaultyStorage {
 	}
 }
 
-/** A call that does not come back before the test lets it, or is over. */
+/** A call that returns only when the test releases it, or when it ends. */
 export class HeldCall implements Disposable {
 	readonly what: "call" | "answer";
 	readonly #reached = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ export class HeldCall implements Disposable {
 		this.what = what;
 	}
 
-	/** Resolves when it has come this far. */
+	/** Resolves when the call has come this far. */
 	get reached(): Promise<void> {
 		return within(`the ${this.what} to be held`, this.#reached.promise);
 	}

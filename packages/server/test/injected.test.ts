@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const SOURCES = fileURLToPath(new URL("../src/", import.meta.url));
-/** The one file that knows the machine's clock. */
+/** The only file that uses the machine's clock. */
 const CLOCK = "base/clock.ts";
 const MACHINE =
 	/\bsystemClock\b|\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|node:timers|(?<![."\w])(?:setTimeout|setInterval|setImmediate)\b(?!\(\w+: )/;

@@ -4,19 +4,24 @@ import type { Lease } from "../src/storage/port.ts";
 interface Holding {
 	readonly node: string;
 	readonly generation: number;
-	/** Until when the node may hold it, by what it was told. */
+	/** The time until which the node may hold it, as granted. */
 	expiresAt: number;
 	released: boolean;
 }
 
-/** What nodes were told of leases, and what they did by that. Nodes of one process have one clock, so it can be compared. */
+/**
+ * Which leases nodes were granted, and what they did with them. Nodes in one process share a clock, so the two can be
+ * compared.
+ */
 export class LeaseLedger {
-	/** Where two nodes held a project at once, or one worked it that did not hold it. */
+	/** Times when two nodes held a project, or one ran it without holding it. */
 	readonly violations: string[] = [];
 	readonly #holdings = new Map<string, Holding>();
 	#waiting = Promise.withResolvers<void>();
 
-	/** Resolves when a lease is given, renewed or given back next: several times a term, as long as a node lives. */
+	/**
+	 * Resolves at the next grant, renewal or release of a lease: several times per lease duration while any node lives.
+	 */
 	change(): Promise<void> {
 		return within("a lease to change", this.#waiting.promise);
 	}
@@ -44,14 +49,14 @@ export class LeaseLedger {
 		this.#changed();
 	}
 
-	/** To be told before storage is. */
+	/** Call before storage releases the lease. */
 	released(node: string, lease: Lease): void {
 		const holding = this.#holdings.get(lease.projectId);
 		if (holding?.node === node && holding.generation === lease.generation) holding.released = true;
 		this.#changed();
 	}
 
-	/** The node begins an attempt. */
+	/** Records that the node starts an attempt. */
 	started(node: string, projectId: string): void {
 		const holding = this.#holdings.get(projectId);
 		if (holding?.node !== node || holding.released || holding.expiresAt <= Date.now())

@@ -17,7 +17,7 @@ import {
 } from "./engine-rig.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 
-/** Another node beside the rig's. */
+/** Another node alongside the rig's. */
 class Neighbour {
 	readonly sender: ScriptedSender;
 	readonly settled: Settled[] = [];
@@ -52,11 +52,11 @@ class Neighbour {
 	}
 }
 
-/** Another node on the rig's database, and the clock that moves both on. */
+/** Another node on the rig's database, and a way to advance the clock for both. */
 async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: FaultyStorage) {
 	const otherStorage = new FaultyStorage();
 	const other = new Neighbour(rig, otherStorage.wrap(await database.open(rig.clock)));
-	/** Moves the clock on until this is so. */
+	/** Advances the clock until this is true. */
 	const pass = async (isSo: () => boolean, stepMs = 10): Promise<void> => {
 		const end = rig.clock.now() + 120_000;
 		const stillInTime = patience("the nodes to get there");
@@ -71,18 +71,18 @@ async function startNeighbour(rig: EngineRig, database: RigDatabase, storage: Fa
 	return { other, pass };
 }
 
-/** What several nodes do together, on any storage that they may share. */
+/** What several nodes do together, on any storage they may share. */
 export function describeNodes(name: string, createDatabase: () => Promise<RigDatabase>): void {
 	describe(`nodes on ${name}`, () => {
 		test("a change on a node that lost the lease returns only once the owner applies it", async () => {
-			// It once went by its own lanes, which nobody worked any more.
+			// It once consulted its own lanes, which no longer ran.
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
 			const { id, url } = await rig.webhook("a");
 			await rig.publish(1);
 			await rig.settledCount(1);
-			// Nothing of the first node's leases gets through any more.
+			// The first node can't use its leases any longer.
 			using stuck = new DisposableStack();
 			for (const method of ["renewLeases", "renewLeases", "acquireLeases"] as const)
 				stuck.use(storage.holdCall(method));
@@ -115,7 +115,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				.then(() => {
 					changed = true;
 				});
-			// As long as the clock stands still, the other node does not look for news.
+			// As long as the clock doesn't move, the other node doesn't poll for changes.
 			for (let turns = 0; turns < 20; turns++) await storage.quiet();
 			expect(changed).toBe(false);
 			await pass(() => changed);
@@ -126,7 +126,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 		});
 
 		test("a change on a stopped node returns only once the owner applies it", async () => {
-			// Once stopping, it answered without waiting: the other node signed with the old secret for another moment.
+			// While stopping, it once returned without waiting: the other node kept signing with the old secret for a moment.
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
@@ -147,7 +147,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 				.then(() => {
 					changed = true;
 				});
-			// As long as the clock stands still, the other node does not look for news.
+			// As long as the clock doesn't move, the other node doesn't poll for changes.
 			for (let turns = 0; turns < 20; turns++) await storage.quiet();
 			expect(changed).toBe(false);
 			await pass(() => changed);
@@ -171,7 +171,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 		});
 
 		test("another node's events reach all webhooks, even if one webhook's read finds them before the announcement", async () => {
-			// The other webhooks once stayed asleep: the announcement told nothing new any more.
+			// The other webhooks once stayed asleep: the announcement brought no news by then.
 			const database = await createDatabase();
 			const storage = new FaultyStorage();
 			await using rig = await EngineRig.start(database, storage.wrap);
@@ -192,7 +192,7 @@ export function describeNodes(name: string, createDatabase: () => Promise<RigDat
 			await publish(success);
 			await pass(() => rig.settled.length === 2);
 			await second.reached;
-			// As long as the clock stands still, nothing is announced.
+			// As long as the clock doesn't move, nothing is announced.
 			await publish(success, failed);
 			second.release();
 			await rig.settledCount(3);

@@ -31,7 +31,7 @@ test("a node notices that the log went back at its next read, and sends later ev
 	const { url } = await rig.webhook("a");
 	const before = await rig.publishAll(5);
 	await rig.settledCount(5);
-	// As if the last three had never come.
+	// As if the last three had never existed.
 	await server.execute(
 		`BEGIN;
 		DELETE FROM posthorn.attempts WHERE seq > 2;

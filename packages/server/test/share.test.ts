@@ -1,6 +1,6 @@
 /**
- * Nodes on one PostgreSQL share the projects out. Every project here has a delivery that fails and is due again a moment
- * later, for ever, so that all of them are worked all the time; who works which is read in the database.
+ * Nodes on one PostgreSQL share the projects. Every project here has a delivery that fails and is due again a moment
+ * later, forever, so all of them always have work; which node owns which is read from the database.
  */
 import { PostgresServer, START_TIMEOUT_MS } from "@posthorn/testkit/postgres";
 import { patience } from "@posthorn/testkit/until";
@@ -12,10 +12,10 @@ const PROJECTS = 24;
 const OPENED = "posthorn_database_connections_opened_total";
 const LOST = "posthorn_database_connections_lost_total";
 const TAKEN_OVER = "posthorn_projects_taken_over_total";
-/** What a node works at most before it gives some back: a quarter more than its part. */
+/** The most projects a node holds before it releases some: a quarter more than its share. */
 const mostOf = (nodes: number) => Math.ceil((PROJECTS / nodes) * 1.25);
 
-describe("sharing projects out", { timeout: 120_000 }, () => {
+describe("sharing projects", { timeout: 120_000 }, () => {
 	let server: PostgresServer;
 	let url: string;
 	let ledger: LeaseLedger;
@@ -40,7 +40,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		return node;
 	}
 
-	/** How many projects each node works just now, the most first. */
+	/** How many projects each node currently owns, in descending order. */
 	async function worked(): Promise<number[]> {
 		const rows = await server.execute(
 			"SELECT count(*)::int AS n FROM posthorn.leases WHERE until > posthorn.now_ms() GROUP BY holder ORDER BY n DESC",
@@ -49,7 +49,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		return rows.map(({ n }) => n as number);
 	}
 
-	/** Resolves when all projects are worked, by so many nodes, each with its part. */
+	/** Resolves when every project has an owner among this many nodes, each with its share. */
 	async function untilShared(among: number): Promise<void> {
 		const stillInTime = patience(`${among} nodes to share the projects out`);
 		for (;;) {
@@ -61,7 +61,7 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		}
 	}
 
-	/** Each delivery's attempts are numbered without a gap, and none was logged twice. */
+	/** Checks that each delivery's attempts are numbered without a gap and logged once each. */
 	async function expectWholeSeries(): Promise<void> {
 		const rows = await server.execute(
 			`SELECT project_no, count(*)::int AS logged, count(DISTINCT attempt)::int AS numbers, max(attempt) AS last
@@ -110,10 +110,10 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		const [node] = [await join(), await join()];
 		for (let i = 0; i < PROJECTS; i++) await node.addProject();
 		await untilShared(2);
-		// It looks how much is its part a few times a term.
+		// It recomputes its share a few times per lease duration.
 		const part = [mostOf(2), 2];
 		let before = await node.samples();
-		const stillInTime = patience("the node to know its part");
+		const stillInTime = patience("the node to know its share");
 		while (String([before.get("posthorn_node_share_projects"), before.get("posthorn_nodes")]) !== String(part)) {
 			stillInTime();
 			await ledger.change();
@@ -125,9 +125,9 @@ describe("sharing projects out", { timeout: 120_000 }, () => {
 		);
 		const lost = (samples: ReadonlyMap<string, number>, name: string) =>
 			[...samples].filter(([key]) => key.startsWith(`${name}{`)).reduce((sum, [, value]) => sum + value, 0);
-		// It works on over new connections.
+		// It continues over new connections.
 		let after = before;
-		const stillWorks = patience("the node to work over new connections");
+		const stillWorks = patience("the node to continue over new connections");
 		while (lost(after, OPENED) === lost(before, OPENED) || lost(after, LOST) === 0) {
 			stillWorks();
 			await ledger.change();

@@ -10,15 +10,15 @@ import { openPostgresStorage } from "../src/storage/postgres/index.ts";
 import { ALL_TYPES, DAY_MS, ScriptedSender } from "./engine-rig.ts";
 import type { LeaseLedger } from "./lease-ledger.ts";
 
-/** Short, so that a test sees leases pass on; long enough for a busy machine to renew them. */
+/** Short, so that a test sees leases change hands; long enough for a busy machine to renew them. */
 const LEASE_TERM_MS = 2_500;
-/** Deliveries that fail are due again after this, and never end. */
+/** Failing deliveries are due again after this, and never end. */
 const RETRY_MS = 250;
 const NEVER_ENDING = 100_000;
 
 const seal = new Seal(Buffer.alloc(32));
 
-/** A node with an engine and storage of its own, whose receivers always fail. */
+/** A node with its own engine and storage, whose receivers always fail. */
 export class SharingNode {
 	readonly #ids = new IdSource(systemClock);
 	readonly #storage: Storage;
@@ -60,14 +60,14 @@ export class SharingNode {
 		return new SharingNode(new IdSource(systemClock).next("node"), storage, ledger, metrics);
 	}
 
-	/** What it tells Prometheus: every sample by its name and labels. */
+	/** Its Prometheus metrics: every sample by its name and labels. */
 	async samples(): Promise<ReadonlyMap<string, number>> {
 		const lines = (await this.#metrics.registry.metrics()).split("\n");
 		const samples = lines.filter((line) => line.startsWith("posthorn_")).map((line) => /^(.*) (\S+)$/.exec(line)!);
 		return new Map(samples.map(([, name, value]) => [name!, Number(value)]));
 	}
 
-	/** Makes a project that has work for ever. */
+	/** Creates a project that always has work. */
 	async addProject(): Promise<void> {
 		const [projectId, id] = [this.#ids.next("project"), this.#ids.next("webhook")];
 		await this.#storage.createProject({ id: projectId, name: "A store", apps: ["developer"], createdAt: Date.now() });
@@ -88,17 +88,17 @@ export class SharingNode {
 		if (published.kind !== "published") throw new Error(`not published: ${published.kind}`);
 	}
 
-	/** From now on nothing that it asks of storage gets through, as when a process stands still. */
+	/** From now on, none of its storage calls gets through, as in a suspended process. */
 	hang(): void {
 		this.#gate.close();
 	}
 
-	/** What it asked meanwhile gets through now, late. */
+	/** Lets the calls made meanwhile through, late. */
 	goOn(): void {
 		this.#gate.open();
 	}
 
-	/** Gives back what it holds. */
+	/** Releases its leases. */
 	stop(): Promise<void> {
 		this.goOn();
 		this.#stopped ??= this.#engine.stop().then(() => this.#storage.close());
@@ -126,7 +126,7 @@ class Gate {
 	}
 }
 
-/** The storage of a node, behind the gate, with the ledger told of leases. */
+/** A node's storage with the gate in front, recording leases in the ledger. */
 function watched(name: string, storage: Storage, gate: Gate, ledger: LeaseLedger): Storage {
 	const told: Partial<Storage> = {
 		async acquireLeases(p) {
@@ -147,7 +147,7 @@ function watched(name: string, storage: Storage, gate: Gate, ledger: LeaseLedger
 	return behind(gate, storage, told);
 }
 
-/** The object with its methods delayed until the gate is open; those in `instead` take the place of its own. */
+/** The object with its methods delayed until the gate is open; those in `instead` replace its own. */
 function behind<T extends object>(gate: Gate, object: T, instead: Partial<T> = {}): T {
 	return new Proxy(object, {
 		get(_, key) {

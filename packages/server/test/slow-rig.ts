@@ -7,7 +7,7 @@ import { type Answer, answered, Receiver } from "../src/engine/send/receiver.fix
 import type { Sender } from "../src/engine/send/sender.ts";
 import type { EngineRig, StartRig } from "./engine-rig.ts";
 
-/** Lets connections to a receiver come about only when the test says so. */
+/** Lets connections to a receiver be established only when the test says so. */
 class SlowWay {
 	readonly #server: Server;
 	readonly #sockets: Socket[] = [];
@@ -39,17 +39,17 @@ class SlowWay {
 		return `https://localhost:${this.#port}/hook`;
 	}
 
-	/** Resolves when so many connections wait. */
+	/** Resolves when this many connections wait. */
 	async waiting(count = 1): Promise<void> {
 		await until(`${count} connections to wait`, () => this.#waiting >= count);
 	}
 
-	/** Lets those pass that wait or come from now on. */
+	/** Lets waiting and later connections through. */
 	open(): void {
 		this.#open.resolve();
 	}
 
-	/** Those that come from now on wait. */
+	/** Makes later connections wait. */
 	shut(): void {
 		this.#open = Promise.withResolvers();
 	}
@@ -60,7 +60,7 @@ class SlowWay {
 	}
 }
 
-/** A rig with a webhook at a real receiver, behind a slow way. */
+/** A rig with a webhook at a real receiver over a slow network. */
 export class SlowRig {
 	readonly rig: EngineRig;
 	readonly way: SlowWay;
@@ -103,12 +103,12 @@ export class SlowRig {
 		return slow;
 	}
 
-	/** Ids of the events that the receiver was sent. */
+	/** Ids of the events sent to the receiver. */
 	get received(): string[] {
 		return this.#receiver.requests.map(({ body }) => JSON.parse(body.toString()).id);
 	}
 
-	/** Resolves when so many attempts have come to an end of whatever kind. */
+	/** Resolves when this many attempts have ended in any way. */
 	async ended(count = 1): Promise<void> {
 		await until(`${count} attempts to end`, () => this.#ended >= count);
 	}

@@ -6,7 +6,7 @@ import { IdSource } from "../base/ids.ts";
 import type { Storage } from "../storage/port.ts";
 import { openSqliteStorage } from "../storage/sqlite/index.ts";
 
-/** A real database under a clock that stands still. */
+/** A real database under a clock that doesn't move. */
 export interface TestStorage {
 	readonly clock: VirtualClock;
 	readonly ids: IdSource;

@@ -73,7 +73,7 @@ test("a key that was deleted on another node ends within seconds", async () => {
 	expect(await keys.authenticate(key)).toBeNull();
 });
 
-// The lookup had the key in hand, then the key was deleted, and the answer would have been kept after that.
+// The lookup had read the key, then the key was deleted, and the result would have been cached after that.
 test("a key deleted during its lookup isn't cached", async () => {
 	const { id, key } = await create();
 	let found: () => void = () => {};

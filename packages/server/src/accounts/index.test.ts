@@ -24,7 +24,7 @@ beforeEach(async () => {
 	const storage = Object.assign(Object.create(rig.storage) as typeof rig.storage, {
 		async sweepAudit(p: { readonly cutoff: number; readonly limit: number }) {
 			const deleted = fails ? null : await rig.storage.sweepAudit(p);
-			// It is called until there is nothing left to delete.
+			// Called until nothing is left to delete.
 			if (deleted === null || deleted < p.limit) setImmediate(() => swept.emit("swept"));
 			if (deleted === null) throw new Error("away");
 			return deleted;
@@ -38,7 +38,7 @@ afterEach(async () => {
 	await rig.close();
 });
 
-/** Goes on to a time at or behind the next sweep; resolves when it is done and the one after it is planned from then. */
+/** Advances to a time at or after the next sweep; resolves when it is done and has scheduled the next one. */
 async function sweptOnTheWayTo(at: number): Promise<void> {
 	const done = once(swept, "swept");
 	rig.clock.advanceTo(at);
@@ -54,7 +54,7 @@ test("deletes only expired rows, within the hour", async () => {
 	await accounts.sessions.begin(id, CLIENT, false);
 	rig.clock.advance(HOUR_MS / 2);
 	const token = await accounts.sessions.begin(id, CLIENT, false);
-	// Asked as of the beginning, storage tells of all that it has.
+	// Queried as of the start, storage returns everything that it has.
 	const kept = () => rig.storage.listSessions({ accountId: id, at: 0 });
 	await sweptOnTheWayTo(start + SESSION_MS - 0.75 * HOUR_MS);
 	expect(await kept()).toHaveLength(2);
@@ -63,7 +63,7 @@ test("deletes only expired rows, within the hour", async () => {
 	expect(await accounts.sessions.find(token)).not.toBeNull();
 });
 
-// The audit log only ever grew.
+// The audit log once only grew.
 test("entries of the audit log are kept for 400 days, then deleted, however many there are", async () => {
 	const start = rig.clock.now();
 	const projectId = rig.ids.next("project");

@@ -36,7 +36,7 @@ test("a hint invalidates only older cached keys of its project", () => {
 	expect(cache.get("two")).toMatchObject({ id: "key_2" });
 });
 
-// With a hint for every moment in which something is published, each request would ask storage.
+// With a hint for every publish, each request would query storage.
 test("a key that was just found is trusted for a moment, even with constant hints", () => {
 	cache.hint(["proj_1"]);
 	clock.advance(1);
@@ -50,7 +50,7 @@ test("a key that was just found is trusted for a moment, even with constant hint
 	expect(cache.get("hash")).toBeUndefined();
 });
 
-// Storage answered, then the key was deleted on another node, and the answer would have been kept after that.
+// Storage returned the key, another node deleted it, and the result would have been cached after that.
 test("a key that may have been deleted during its lookup isn't cached", () => {
 	const hinted = cache.begin();
 	cache.hint(["proj_1"]);
@@ -71,7 +71,7 @@ test("limits the number of keys and hints, and drops the oldest first", () => {
 	cache.hint(["proj_1", "proj_2"]);
 	cache.hint(Array.from({ length: 9_999 }, (_, i) => `other_${i}`));
 	expect(cache.get("hash 2")).toBeUndefined();
-	// Its hint is forgotten: it goes by the five seconds again.
+	// Its hint is forgotten: it is trusted for five seconds again.
 	expect(cache.get("hash 1")).toMatchObject({ id: "key_1" });
 });
 

@@ -36,7 +36,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		return storage;
 	}
 
-	/** Resolves when the node hears of this project. */
+	/** Resolves when the node is notified of this project. */
 	function hint(storage: PostgresStorage, projectId: string): Promise<void> {
 		return new Promise((resolve) => {
 			const end = storage.neighbours.subscribe((projectIds) => {
@@ -53,7 +53,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		return id;
 	}
 
-	/** Deletes keys, each of which rings, until the node listens. */
+	/** Deletes keys, each of which notifies the node, until the node listens. */
 	async function untilHeard(teller: PostgresStorage, listener: PostgresStorage): Promise<void> {
 		const projectId = await project(teller);
 		let heard = false;
@@ -95,7 +95,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 		await Promise.all([hereKeys.close(), thereKeys.close()]);
 	});
 
-	// Each printed a link, and the first of them was replaced by then.
+	// Each printed a link, and the first was replaced by then.
 	test("nodes that start together each print a valid setup link", async () => {
 		const started = [await node(), await node(), await node()].map(
 			(storage) => new People({ storage, clock, ids, passwords: new Passwords() }),
@@ -107,7 +107,7 @@ describe("people and keys on nodes that share a database", { timeout: 60_000 }, 
 			name: "Ada",
 			password: "correct horse battery staple",
 		});
-		// The link leads to whichever node: each token goes to another one than the one that printed it.
+		// Any node may handle a link: each token goes to a different node than the one that printed it.
 		const setUp = (people: People, i: number) => people.setUp(tokens[(i + 1) % 3]!, person(i), "192.0.2.1");
 		const kinds = (await Promise.all(started.map(setUp))).map(({ kind }) => kind);
 		expect(kinds.toSorted()).toEqual(["created", "over", "over"]);

@@ -69,7 +69,7 @@ test("limits how many wait, reports busy beyond that, and recovers", async () =>
 	const many = new Passwords();
 	const asked = Array.from({ length: 70 }, (_, i) => many.verify(i % 2 === 0 ? PASSWORD : "wrong password", hash));
 	const results = await Promise.allSettled(asked);
-	// Two are at work, and 64 wait.
+	// Two are being hashed, and 64 wait.
 	for (const [i, result] of results.entries())
 		expect(result).toEqual(
 			i < 66

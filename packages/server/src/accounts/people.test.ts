@@ -7,7 +7,7 @@ import { People } from "./people.ts";
 const ADA = { email: "ada@example.com", name: "Ada", password: "correct horse battery staple" };
 const ADDRESS = "192.0.2.1";
 
-/** As when very many sign in at once, for as long as that is wanted; or without the work of a hash. */
+/** Simulates very many concurrent sign-ins while switched on; otherwise skips the work of hashing. */
 class BusyPasswords extends Passwords {
 	isBusy = false;
 	isQuick = false;
@@ -49,7 +49,7 @@ test("a try rejected as busy doesn't count as wrong", async () => {
 	expect(await people.signIn(ADA.email, ADA.password, ADDRESS)).toMatchObject({ kind: "signed_in" });
 });
 
-// A store's people share an address, and come to work at the same time.
+// A store's staff share an address, and start work at the same time.
 test("sign-ins from an address don't change its count of wrong tries", async () => {
 	passwords.isQuick = true;
 	for (let i = 0; i < 2 * SIGN_IN.wrongFromAddress; i++)

@@ -11,7 +11,7 @@ import { type AuthParts, authorize } from "./auth/authorize.ts";
 import { Admission } from "./http/admission.ts";
 import type { Route } from "./route.ts";
 
-/** However slow the machine is, all calls come at the same moment: a rate gives nothing back meanwhile. */
+/** All calls come at the same moment, however slow the machine: no rate refills between them. */
 const AT_ONCE: TestApiOptions = { parts: ({ clock }) => ({ clock: { ...clock, elapsed: () => 0 } }) };
 
 const isNothing = (bytes: number): boolean => bytes === 0;
@@ -23,7 +23,7 @@ const used = async (api: TestApi, budget: string): Promise<number> =>
 		)?.[1],
 	);
 
-/** The storage, of which calls of one verb wait for this before they begin. */
+/** Storage in which calls of one verb wait for this before they begin. */
 function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: string) => Promise<void>): Storage {
 	return new Proxy(storage, {
 		get(target, name) {
@@ -38,7 +38,7 @@ function delayed(storage: Storage, verb: keyof Storage, delay: (projectId: strin
 	});
 }
 
-// 1,785 test requests left for a host that had never agreed to any, in eight seconds.
+// 1,785 test requests were once sent in eight seconds to a host that had never agreed to any.
 test("a project's test events have a burst and a rate; other projects aren't affected", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];
@@ -95,7 +95,7 @@ test("limits the concurrent and waiting reads of a principal", async () => {
 	await api.close();
 });
 
-// Eight keys of one project took all reads of the node.
+// Eight keys of one project once took all reads of the node.
 test("a project with many keys leaves reads for others", async () => {
 	const reading: unknown[] = [];
 	const gate = Promise.withResolvers<void>();
@@ -121,7 +121,7 @@ test("a project with many keys leaves reads for others", async () => {
 	await api.close();
 });
 
-// Eight keys whose responses were not read kept everyone from reading pages.
+// Eight keys with unread responses once kept all others from reading pages.
 test("a project with many keys leaves room for others' responses", async () => {
 	const admission = new Admission({ elapsed: () => 0 });
 	const charge = async (projectId: string, keyId: string): Promise<void> => {
@@ -200,7 +200,7 @@ test.each([
 	expect(admission.budget.used).toBe(0);
 });
 
-// Its share was never given back: a few such clients kept everyone from reading pages until a restart.
+// Its share was never released: a few such clients kept all others from reading pages until a restart.
 test("a client that leaves during a request releases its share of the responses", async () => {
 	let isGated = true;
 	const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
@@ -233,7 +233,7 @@ test("a client that leaves during a request releases its share of the responses"
 	await api.close();
 });
 
-// Each byte took a buffer of its own: bodies charged with four megabytes held gigabytes.
+// Each byte took its own buffer: bodies charged as four megabytes held gigabytes.
 test("a body that arrives a few bytes at a time is read completely", async () => {
 	const api = await TestApi.start();
 	const project = await api.project();
@@ -263,7 +263,7 @@ test("a body that arrives a few bytes at a time is read completely", async () =>
 	await api.close();
 });
 
-// 40 uploads that stopped before their end held 633 MB for half a minute.
+// 40 uploads that stopped midway held 633 MB for half a minute.
 test("endless uploads count against their project, and are refused beyond its share", async () => {
 	const api = await TestApi.start();
 	const [project, other] = [await api.project(), await api.project()];
@@ -285,7 +285,7 @@ test("endless uploads count against their project, and are refused beyond its sh
 	expect(refused.json.detail).toMatch(
 		/^Request bodies of this project hold 8,388,608 bytes, and this one needs \d+ more/,
 	);
-	// Of unknown length: charged as it comes.
+	// Its length is unknown, so it is charged as it arrives.
 	const chunked = connect(port, "127.0.0.1");
 	chunked.write(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n`);
 	expect(String((await once(chunked, "data"))[0])).toMatch(/^HTTP\/1.1 429 /);
@@ -321,7 +321,7 @@ test("limits the total of all bodies, and says that it isn't the project's fault
 	await api.close();
 });
 
-// Reads were limited in number only: pages of 4 MiB at that rate took more of the event loop than there is.
+// Reads were only limited in number: pages of 4 MiB at that rate needed more than the whole event loop.
 test("a large page counts as many reads", async () => {
 	const api = await TestApi.start(AT_ONCE);
 	const [project, other] = [await api.project(), await api.project()];
@@ -337,7 +337,7 @@ test("a large page counts as many reads", async () => {
 	expect(answered).toBeLessThan(1.5 * pages);
 	expect(refused.status).toBe(429);
 	expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
-	expect(refused.json.detail).toContain("large answers counting as several");
+	expect(refused.json.detail).toContain("large responses counting as several");
 	expect((await read(other, otherKey)).status).toBe(200);
 	await api.close();
 });

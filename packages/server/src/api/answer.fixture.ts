@@ -2,11 +2,11 @@ export interface Answer {
 	readonly status: number;
 	readonly headers: Record<string, string>;
 	readonly text: string;
-	/** The body, where it is JSON. */
+	/** The body, if it is JSON. */
 	readonly json: Json;
 }
 
-/** The members of all answers that the tests ask for; each answer has some of them. */
+/** The members of all responses that the tests request; each response has some of them. */
 export interface Json {
 	readonly epoch: string;
 	readonly id: string;

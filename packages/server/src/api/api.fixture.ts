@@ -31,37 +31,37 @@ import { ResponseCheck } from "./response-check.fixture.ts";
 import { createApi } from "./server.ts";
 
 export const OPERATOR_KEY = "operator-key-of-32-characters-or-more";
-/** Where the tests' dashboard is. */
+/** The address of the tests' dashboard. */
 export const PUBLIC_URL = "http://dashboard.test";
 const LEASE_TERM_MS = 15_000;
 const DAY_MS = 86_400_000;
-/** The least that argon2id takes: what is tested here is who gets in, not how long guessing takes. */
+/** The weakest settings that argon2id accepts: these tests are about who gets in, not about how long guessing takes. */
 const CHEAP = { memory: 8, passes: 1, lanes: 1 };
-/** What the service writes by itself, as time goes by: tables and columns. */
+/** What the service writes on its own as time passes: tables and columns. */
 const BY_ITSELF = /^(attempt_stats|stats_progress|wake_at|lease_.*|last_used_at)$/;
 
 export interface CallOptions {
-	/** None when null; the operator's unless said. */
+	/** None if null; by default, the operator's. */
 	readonly key?: string | null;
-	/** Sent as JSON, … */
+	/** Sent as JSON … */
 	readonly body?: unknown;
-	/** … or as it is. */
+	/** … or unchanged. */
 	readonly raw?: string | Uint8Array;
 	readonly headers?: Record<string, string>;
-	/** The caller's address; 127.0.0.1 unless said. */
+	/** The caller's address; by default, 127.0.0.1. */
 	readonly from?: string;
 }
 
 export interface TestApiOptions {
 	readonly retryDelaysMs?: readonly number[];
-	/** What sessions, links, invitations and throttles go by, if not the system's clock. */
+	/** The clock for sessions, links, invitations and throttles; by default, the system's. */
 	readonly peopleClock?: Clock;
-	/** Where people reach the dashboard; {@link PUBLIC_URL} unless said. */
+	/** The dashboard's public address; by default, {@link PUBLIC_URL}. */
 	readonly publicUrl?: string;
 	readonly changes?: Changes;
 	readonly arrivals?: Arrivals;
 	readonly maxEventBytes?: number;
-	/** A day unless said. */
+	/** By default, a day. */
 	readonly basketIdleMs?: number;
 	readonly maxWebhooksPerProject?: number;
 	readonly parts?: (parts: ApiParts) => Partial<ApiParts>;
@@ -69,7 +69,7 @@ export interface TestApiOptions {
 
 const authority = createAuthority();
 
-/** The API over the real engine and a real database, with a receiver on loopback. Answers are checked against OpenAPI. */
+/** The API over the real engine and a real database, with a receiver on loopback. Checks responses against OpenAPI. */
 export class TestApi {
 	readonly app: FastifyInstance;
 	readonly parts: ApiParts;
@@ -185,7 +185,7 @@ export class TestApi {
 		return new TestApi({ app, parts, engine, receiver, logs, check, folder, attempts, closeOthers });
 	}
 
-	/** One call of the API, its answer held against the OpenAPI document. */
+	/** One API call, whose response is checked against the OpenAPI document. */
 	async call(
 		method: string,
 		url: string,
@@ -226,23 +226,23 @@ export class TestApi {
 		return String(json.key);
 	}
 
-	/** A new webhook's path, for this receiver unless said. */
+	/** A new webhook's path; by default, for this receiver. */
 	async webhook(project: string, fields: Record<string, unknown> = {}): Promise<string> {
 		const body = { url: this.receiver.url(), events: ["delivery.success"], ...fields };
 		const { json } = await this.call("POST", `${project}/webhooks`, { body });
 		return `${project}/webhooks/${json.id}`;
 	}
 
-	/** Publishes an event that {@link webhook} is subscribed to; answers with its id. */
+	/** Publishes an event that {@link webhook} is subscribed to; returns its id. */
 	async publish(project: string, data: unknown = { n: 1 }): Promise<string> {
 		const { json } = await this.call("POST", `${project}/events`, { body: { type: "delivery.success", data } });
 		return String(json.id);
 	}
 
-	/** Resolves once so many attempts were committed since the start, and none is of this very millisecond. */
+	/** Resolves once this many attempts were committed since the start, none of them in the current millisecond. */
 	async attempted(count: number): Promise<void> {
 		await this.#attempts.reached(count);
-		// A replay by filter leaves out those that are as young as itself.
+		// A replay by filter skips events as new as itself.
 		for (const reached = Date.now(); Date.now() === reached; ) await setImmediate();
 	}
 
@@ -251,7 +251,7 @@ export class TestApi {
 		return Buffer.concat(readdirSync(this.#folder).map((name) => readFileSync(join(this.#folder, name))));
 	}
 
-	/** By table, every row of the database, but for what changes without a call. */
+	/** Every row of the database by table, except what changes without a call. */
 	storedRows(): Record<string, unknown[]> {
 		const db = new DatabaseSync(join(this.#folder, "test.db"), { readOnly: true });
 		try {

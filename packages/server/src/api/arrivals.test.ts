@@ -10,7 +10,7 @@ const EVENT = { type: "delivery.success", data: {} };
 async function withApi(run: (api: TestApi, project: string, arrivals: Arrivals, clock: VirtualClock) => Promise<void>) {
 	const clock = new VirtualClock();
 	let begun: (() => void)[] = [];
-	/** Says when somebody waits. */
+	/** Signals that a call waits. */
 	class Watched extends Arrivals {
 		override wait(...args: Parameters<Arrivals["wait"]>) {
 			const wait = super.wait(...args);

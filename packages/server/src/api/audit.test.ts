@@ -29,7 +29,7 @@ test("records each completed action with its target", async () => {
 	const project = `/v1/projects/${created.json.id}`;
 	const seen = new Set<string>();
 	let entries = 0;
-	/** Does it, and answers with what was noted for it. */
+	/** Runs an action, and returns what the audit log recorded for it. */
 	async function notes(doing: Promise<Answer>): Promise<unknown[]> {
 		const { status, text } = await doing;
 		expect(status, text).toBeLessThan(300);

@@ -102,7 +102,7 @@ test("health, metrics and documents are open", async () => {
 		expect((await api.call("GET", path, { key: null })).status, path).toBe(200);
 });
 
-/** A fresh API of which the lookups of keys and sessions in storage are counted, and how many ran at once. */
+/** A fresh API that counts the storage lookups of keys and sessions, and how many ran concurrently. */
 async function counting() {
 	const lookups = { all: 0, running: 0, most: 0 };
 	const counted =
@@ -119,7 +119,7 @@ async function counting() {
 	return { strangers, lookups };
 }
 
-/** As keys and sessions look, and no one's. */
+/** Tokens in the format of keys and sessions that belong to no one. */
 const stranger = (i: number) => String(i).padStart(43, "x");
 
 const FROM = "192.0.2.7";
@@ -136,7 +136,7 @@ test.each([
 	expect(await status(known)).toBe(200);
 	lookups.all = 0;
 
-	// What has not the form of one is not looked up, but counts.
+	// Tokens in the wrong format aren't looked up, but count.
 	const statuses = new Set<number>();
 	for (let i = 0; i < STRANGERS.wrongTokensPerMinute - 10; i++) statuses.add(await status(headersFor(`guess-${i}`)));
 	expect(lookups.all).toBe(0);
@@ -144,7 +144,7 @@ test.each([
 	expect([...statuses]).toEqual([401]);
 	expect(lookups.all).toBe(10);
 
-	// The limit is reached: only so many of a flood are looked up, and none at once with another.
+	// The limit is reached: only a few tokens of a flood are looked up, one at a time.
 	lookups.all = lookups.most = 0;
 	const flood = Array.from({ length: 1_000 }, (_, i) => status(headersFor(stranger(1_000 + i))));
 	const during = status(known);

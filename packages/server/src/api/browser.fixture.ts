@@ -4,7 +4,7 @@ import { PUBLIC_URL, type TestApi } from "./api.fixture.ts";
 export const PASSWORD = "correct horse battery staple";
 
 export interface BrowserOptions {
-	/** Its address; 127.0.0.1 unless said. */
+	/** Its address; by default, 127.0.0.1. */
 	readonly from?: string;
 	/** The page that its requests come from. */
 	readonly origin?: string;
@@ -13,16 +13,16 @@ export interface BrowserOptions {
 
 export interface BrowserCall {
 	readonly body?: unknown;
-	/** Besides those that the dashboard sends, or in their place; undefined leaves one out. */
+	/** Added to those that the dashboard sends, or replacing them; undefined removes one. */
 	readonly headers?: Record<string, string | undefined>;
 }
 
-/** Somebody's browser on the dashboard: it keeps the session's cookie, and sends the CSRF token with each change. */
+/** A browser on the dashboard: keeps the session's cookie, and sends the CSRF token with each change. */
 export class Browser {
-	/** The cookie as it is sent back, `name=value`; null while nobody is signed in. */
+	/** The cookie as it is sent back, `name=value`; null while signed out. */
 	cookie: string | null = null;
 	csrfToken: string | undefined;
-	/** Whoever signed in last. */
+	/** The account that signed in last. */
 	accountId = "";
 	readonly #api: TestApi;
 	readonly #options: BrowserOptions;
@@ -32,7 +32,7 @@ export class Browser {
 		this.#options = options;
 	}
 
-	/** The session's token, which is in the cookie alone. */
+	/** The session's token, which only the cookie has. */
 	get token(): string {
 		return this.cookie?.split("=")[1] ?? "";
 	}
@@ -48,12 +48,12 @@ export class Browser {
 		return answer;
 	}
 
-	/** Signs in by e-mail and password. */
+	/** Signs in with e-mail and password. */
 	signIn(email: string, password = PASSWORD): Promise<Answer> {
 		return this.call("POST", "/v1/session", { body: { email, password } });
 	}
 
-	/** What goes along with a request of the dashboard. */
+	/** Headers of the dashboard's requests. */
 	headersFor(method: string): Record<string, string> {
 		return this.#headers(method, {});
 	}
@@ -82,13 +82,13 @@ export class Browser {
 	}
 }
 
-/** Makes the operator's account, `operator@example.com`, and signs it in. */
+/** Creates the operator's account, `operator@example.com`, and signs it in. */
 export async function setUp(api: TestApi, options: BrowserOptions = {}): Promise<Browser> {
 	const browser = new Browser(api, options);
 	const token = await api.parts.people.createSetupToken();
 	const person = { email: "operator@example.com", name: "Operator", password: PASSWORD };
 	const { status } = await browser.call("POST", "/v1/setup", { body: { token, ...person } });
-	if (status !== 201) throw new Error(`The operator's account could not be made: ${status}.`);
+	if (status !== 201) throw new Error(`The operator's account could not be created: ${status}.`);
 	return browser;
 }
 
@@ -98,7 +98,7 @@ export async function invite(api: TestApi, project: string, role: string): Promi
 	return tokenOf(json.url);
 }
 
-/** Somebody new, `NAME@example.com`, who accepted an invitation to the project and is signed in. */
+/** A new account, `NAME@example.com`, that accepted an invitation to the project and is signed in. */
 export async function member(
 	api: TestApi,
 	project: string,
@@ -114,7 +114,7 @@ export async function member(
 	return browser;
 }
 
-/** What stands behind a link's #. */
+/** The part of a link after its #. */
 export function tokenOf(link: string): string {
 	return new URL(link).hash.slice(1);
 }

@@ -36,7 +36,7 @@ interface AskOptions {
 	readonly agent?: Agent;
 }
 
-/** Asks for a stream over a connection of its own. */
+/** Opens a stream over its own connection. */
 async function ask(headers: Record<string, string>, { of = project, method = "GET", agent }: AskOptions = {}) {
 	const { port } = api.app.server.address() as AddressInfo;
 	const target = { port, host: "127.0.0.1", path: `${of}/changes`, method, headers };
@@ -47,7 +47,7 @@ async function ask(headers: Record<string, string>, { of = project, method = "GE
 	return { request, response };
 }
 
-/** What a stream says, as it comes. */
+/** A stream's text as it arrives. */
 class Listening {
 	readonly response: IncomingMessage;
 	readonly #request: ClientRequest;
@@ -70,10 +70,10 @@ class Listening {
 		response.on("error", () => this.#heard());
 	}
 
-	/** Everything said until it holds this text; then it is forgotten. */
+	/** The text so far, once it contains this text; then it is cleared. */
 	async until(text: string): Promise<string> {
 		while (!this.#text.includes(text)) {
-			if (this.#ended) throw new Error(`The stream ended; it said: ${this.#text}`);
+			if (this.#ended) throw new Error(`The stream ended with: ${this.#text}`);
 			await this.#more();
 		}
 		const said = this.#text;
@@ -81,7 +81,7 @@ class Listening {
 		return said;
 	}
 
-	/** Everything said until the service ended it. */
+	/** The text until the service ended the stream. */
 	async end(): Promise<string> {
 		while (!this.#ended) await this.#more();
 		return this.#text;
@@ -143,7 +143,7 @@ test("sends each hint at most twice a second, and never loses the last", async (
 	expect(await stream.until(ATTEMPTS)).toBe(ATTEMPTS);
 	clock.advance(1);
 	expect(await stream.until(WEBHOOKS)).toBe(ATTEMPTS + WEBHOOKS);
-	// Nothing was noted since, so nothing is said before the next.
+	// There was no change since, so the next hint is about the next change.
 	clock.advance(10 * GAP_MS);
 	changes.note(id, "webhooks");
 	expect(await stream.until(WEBHOOKS)).toBe(WEBHOOKS);
@@ -218,7 +218,7 @@ test("a quiet stream sends keep-alives, and ends with the session", async () => 
 	expect(await mine.until(":\n\n")).toBe(":\n\n");
 });
 
-// When the address had sent too many wrong ones, a look at the session was refused, and the stream was ended by that.
+// After too many wrong tokens from the address, the check of the session was refused, which ended the stream.
 test("wrong keys from the same address don't end the stream", async () => {
 	const stream = await listen();
 	const flooded = vi.spyOn(api.parts.guesses, "from").mockReturnValue(() => Promise.reject(new TooManyGuesses(60)));
@@ -230,7 +230,7 @@ test("wrong keys from the same address don't end the stream", async () => {
 	}
 });
 
-test("it ends, too, when the membership, the key or the app is gone", async () => {
+test("it also ends when the membership, the key or the app is removed", async () => {
 	const owner = await member(api, project, "owner", "owner");
 	const { json: made } = await owner.call("POST", `${project}/api-keys`, { body: { name: "k" } });
 	const [asMember, asKey, asOwner] = [

@@ -9,7 +9,7 @@ import { NameServer } from "./name-server.fixture.ts";
 
 let api: TestApi;
 let names: NameServer;
-/** What the check's patience goes by. */
+/** The clock for the check's timeout. */
 const patience = new VirtualClock();
 let project: string;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 	names.failing.add("broken.example.com");
 	names.silent.add("silent.example.com");
 	api = await TestApi.start({
-		// As it is where nothing was let through.
+		// The default setting, where nothing is allowed.
 		parts: ({ clock, config }) => {
 			const guard = createGuard({ allow: [] });
 			const limits = { maxUrlLength: config.maxUrlLength };
@@ -83,7 +83,7 @@ test("describes what is wrong without revealing internal addresses", async () =>
 test("a failed lookup is unknown, not an error of the URL", async () => {
 	const broken = await check("https://broken.example.com/");
 	expect(broken.checks[1]!.detail).toBe(
-		"broken.example.com could not be resolved just now. It may when an event is sent.",
+		"broken.example.com could not be resolved. It may resolve when an event is sent.",
 	);
 	const asked = once(names, "asked");
 	const checking = check("https://silent.example.com/");

@@ -35,7 +35,7 @@ const NOTHING_THERE = new Set([
 	"updateMember",
 ]);
 
-/** Reasons to refuse a valid request that a description gives, because its schema can't. */
+/** Reasons for refusing a valid request that only a description gives, because the schema can't. */
 const DESCRIBED = [
 	/^must be the next_cursor from/,
 	/^must be left out when there is a cursor$/,
@@ -83,7 +83,7 @@ test("accepts requests that are valid by the document, or refuses them for a rea
 			fc.asyncProperty(validRequest(operation, known), async ({ params, query, body }) => {
 				const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 				const { status, json } = await api.call(method, url + queryOf(query), { ...(body !== undefined && { body }) });
-				// `call` has compared the response with the document.
+				// `call` has checked the response against the document.
 				expect(status).toBeLessThan(500);
 				expect([400, 405, 415]).not.toContain(status);
 				if (status < 300) accepted.add(operationId);
@@ -131,7 +131,7 @@ async function somethingToNameIn(api: TestApi): Promise<Names> {
 	};
 }
 
-/** The request that the document's own examples make, which must be accepted. */
+/** The request made of the document's own examples, which must be accepted. */
 function exampleRequest({ parameters, requestBody }: Operation, known: Names) {
 	const inPath = parameters.filter((each) => each.in === "path");
 	const params = inPath.map(({ name, schema }) => [name, known[name] ?? generator.example(schema)]);

@@ -10,7 +10,7 @@ import { Arrivals } from "./live/long-poll.ts";
 let api: TestApi;
 let port: number;
 const clients: Socket[] = [];
-/** The server's side of each connection, in their order. */
+/** The server's side of each connection, in order. */
 const accepted: Socket[] = [];
 
 async function start(options: TestApiOptions): Promise<void> {
@@ -25,7 +25,7 @@ afterEach(async () => {
 	await api.close();
 });
 
-/** A client that never closes its side by itself. */
+/** A client that never closes its side first. */
 async function open(text = "", localAddress = "127.0.0.1"): Promise<Socket> {
 	const client = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
 	client.on("error", () => {});
@@ -38,7 +38,7 @@ async function open(text = "", localAddress = "127.0.0.1"): Promise<Socket> {
 const GET = (path: string): string =>
 	`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OPERATOR_KEY}\r\n\r\n`;
 
-/** What comes until there are so many answers. */
+/** What arrives up to the given number of responses. */
 function answers(client: Socket, count: number): Promise<string> {
 	const { promise, resolve } = Promise.withResolvers<string>();
 	let text = "";
@@ -56,7 +56,7 @@ async function acceptedAll(count: number): Promise<void> {
 
 const closed = (socket: Socket): Promise<unknown> => (socket.destroyed ? Promise.resolve() : once(socket, "close"));
 
-// They were answered with 408 or 400, and kept for as long as the client liked.
+// They got 408 or 400, and stayed open for as long as the client liked.
 test("closes slow, malformed and half-open connections", async () => {
 	await start({ parts: () => ({ connectionLimits: { headerMs: 200, requestMs: 400, checkMs: 50 } }) });
 	const post =
@@ -71,7 +71,7 @@ test("closes slow, malformed and half-open connections", async () => {
 	expect(api.app.server.listening).toBe(true);
 });
 
-// The service stopped only after an attempt's timeout and a grace, with leases not released, and exit code 1.
+// The service stopped only after an attempt's timeout and a grace period, with leases not released, and exit code 1.
 test("closing doesn't wait for slow clients", async () => {
 	await start({ parts: () => ({ connectionLimits: { endMs: 100 } }) });
 	const post = "POST /v1/projects HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n";
@@ -81,7 +81,7 @@ test("closing doesn't wait for slow clients", async () => {
 		`${post}Authorization: Bearer ${OPERATOR_KEY}\r\n\r\n{`,
 	];
 	for (const text of texts) await open(text);
-	// More than the buffers between the two hold.
+	// More than the buffers of both sides hold.
 	const deaf = await open(GET("/docs/reference.js").repeat(CONNECTIONS.requestsInWork));
 	deaf.pause();
 	await acceptedAll(4);
@@ -100,11 +100,11 @@ test("a refused body isn't read, and its connection closes after the response", 
 	client.write(Buffer.alloc(50_000_000, 0x20));
 	expect(await answer).toMatch(/^HTTP\/1.1 401 /);
 	await closed(accepted[0]!);
-	// What comes while the key is looked up, and no more.
+	// Only the part that arrives while the key is looked up.
 	expect(accepted[0]!.bytesRead).toBeLessThan(10_000_000);
 });
 
-// Its bytes were claimed after the connection had closed, and never given back.
+// Its bytes were charged after the connection had closed, and never released.
 test("a client that leaves during its key lookup leaks nothing", async () => {
 	const asked = Promise.withResolvers<void>();
 	const gone = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ test("a client that leaves during its key lookup leaks nothing", async () => {
 	await asked.promise;
 	client.destroy();
 	await closed(accepted[0]!);
-	// The request is told of it in a turn of its own.
+	// The request learns of it in a later turn.
 	await nextTurn();
 	gone.resolve();
 	await nextTurn();
@@ -149,7 +149,7 @@ test("an unknown client that holds all connections loses idle ones to others", a
 	expect(mineAccepted.destroyed).toBe(false);
 	const { text } = await api.call("GET", "/metrics");
 	expect(text).toContain('posthorn_budget_limit{budget="api_connections"} 8\n');
-	// Room was made each time.
+	// A connection was freed each time.
 	expect(text).toContain('posthorn_budget_refusals_total{budget="api_connections"} 0\n');
 });
 
@@ -159,12 +159,12 @@ test("an unknown client that holds most connections without reading loses some t
 	const mine = await open(GET("/healthz"), "127.0.0.2");
 	expect(await answers(mine, 1)).toContain(" 200 ");
 	for (let i = 0; i < 3; i++) {
-		// More than the buffers between the two hold.
+		// More than the buffers of both sides hold.
 		const deaf = await open(GET("/docs/reference.js").repeat(CONNECTIONS.requestsInWork), "127.0.0.1");
 		deaf.pause();
 	}
 	await acceptedAll(4);
-	// The kernel takes no more of any response.
+	// The kernel accepts no more of any response.
 	await vi.waitFor(() => expect(accepted.slice(1).every(({ writableLength }) => writableLength > 0)).toBe(true), {
 		timeout: 30_000,
 	});
@@ -173,7 +173,7 @@ test("an unknown client that holds most connections without reading loses some t
 	expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false, false, false]);
 });
 
-// Each new connection of such an address once closed an idle one of the next largest.
+// Each new connection of such an address once closed an idle one of the next largest address.
 test("the address with most connections, all busy, gets no more at the expense of others", async () => {
 	const busy = Promise.withResolvers<void>();
 	let calls = 0;
@@ -193,7 +193,7 @@ test("the address with most connections, all busy, gets no more at the expense o
 	refused.resume();
 	await Promise.race([once(refused, "end"), closed(refused)]);
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
-	// An address without any takes the only idle one.
+	// An address without connections gets the only idle one.
 	const late = await open(GET("/healthz"), "127.0.0.3");
 	expect(await answers(late, 1)).toContain(" 200 ");
 	expect(accepted.slice(0, 4).map(({ destroyed }) => destroyed)).toEqual([true, false, false, false]);
@@ -221,7 +221,7 @@ test("closes idle connections, those of proxies later", async () => {
 	expect([accepted[0]!.destroyed, accepted[2]!.destroyed]).toEqual([false, false]);
 });
 
-// Strangers were told to go on before anyone had looked who they were.
+// Unauthenticated clients once got 100 Continue before their key was checked.
 test("sends 100 Continue only after accepting the key", async () => {
 	await start({});
 	const head = (authorization: string) =>
@@ -255,7 +255,7 @@ test("refuses new connections while all are busy", async () => {
 	for (const answer of answered) expect(await answer).toContain(" 200 ");
 });
 
-// Each of hundreds of requests in one packet was started in the same turn.
+// Hundreds of requests in one packet were all started in the same turn.
 test("starts few pipelined requests per turn, and closes the connection if there are too many", async () => {
 	let inTurn = 0;
 	let most = 0;
@@ -283,7 +283,7 @@ test("starts few pipelined requests per turn, and closes the connection if there
 	const flood = await open(GET("/readyz").repeat(400));
 	flood.resume();
 	await closed(accepted[1]!);
-	// Nothing is made of what follows the one too many, though it has come with it.
+	// Requests after the one too many aren't started, even if they arrived with it.
 	expect(made).toBe(fits + 1);
 	expect(all).toBeLessThanOrEqual(fits + CONNECTIONS.requestsInWork);
 	expect(most).toBeLessThanOrEqual(CONNECTIONS.requestsInWork);
@@ -294,7 +294,7 @@ test("disconnects a client that doesn't read, but not one on a quiet stream", as
 	const project = await api.project();
 	const listener = await open(GET(`${project}/changes`));
 	expect(await once(listener, "data")).toHaveLength(1);
-	// More than the buffers between the two hold.
+	// More than the buffers of both sides hold.
 	const deaf = await open(GET("/docs/reference.js").repeat(CONNECTIONS.requestsInWork));
 	deaf.pause();
 	await acceptedAll(2);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A change that is told by the account's name. */
+/** A change that shows in the account's name. */
 let name = 0;
 async function change(headers: Record<string, string | undefined>, browser = ada) {
 	const wanted = `Name ${++name}`;
@@ -119,7 +119,7 @@ test("open routes refuse other sites' pages", async () => {
 			expect(status, url).toBe(403);
 			expect(answered["set-cookie"]).toBeUndefined();
 		}
-	// What is no browser says neither.
+	// Clients other than browsers send neither.
 	const headers = { origin: undefined };
 	const credentials = { email: "ada@example.com", password: PASSWORD };
 	expect((await new Browser(api).call("POST", "/v1/session", { body: credentials, headers })).status).toBe(200);

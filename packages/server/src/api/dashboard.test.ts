@@ -6,7 +6,7 @@ import { TestApi } from "./api.fixture.ts";
 
 const PAGE = `<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__"><script src="/assets/app-1a2b.js"></script>`;
 const SCRIPT = "console.log(1);\n";
-/** As browsers ask for a page. */
+/** Headers with which browsers request a page. */
 const HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 const JSON_TYPE = { accept: "application/json" };
 
@@ -78,7 +78,7 @@ test("browsers cache assets forever, since changed files have new names", async 
 	expect(again.statusCode).toBe(304);
 });
 
-// Each unread download held a file descriptor: enough of them, and deliveries waited.
+// Each unread download held a file descriptor; with enough of them, deliveries had to wait.
 test("assets are read once, at startup, so downloads hold no file open", async () => {
 	writeFileSync(join(folder, "assets", "app-1a2b.js"), "changed");
 	writeFileSync(join(folder, "assets", "late.js"), "changed");

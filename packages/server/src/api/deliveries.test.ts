@@ -12,7 +12,7 @@ afterEach(() => {
 });
 afterAll(() => api.close());
 
-/** Waits for so many more attempts. */
+/** Waits for this many more attempts. */
 async function more(count: number): Promise<void> {
 	attempts += count;
 	await api.attempted(attempts);
@@ -69,7 +69,7 @@ test("bytes that aren't text are shown as U+FFFD", async () => {
 	expect(json.data[0]?.response_body).toBe("a\ufffd\u0000b");
 });
 
-// It had headers, one of them an empty signature, and its response time was counted with those of receivers.
+// It once had headers, one of them an empty signature, and its response time was counted among the receivers'.
 test("an attempt that reached no receiver has no headers or response time, and says why", async () => {
 	const project = await api.project();
 	const url = "https://localhost:1/";

@@ -257,7 +257,7 @@ test("reads the log from a position, by type, in pages, each event once", async 
 	});
 });
 
-// It once got empty pages for ever, or other events under the numbers that it had seen already.
+// It once got empty pages forever, or other events with numbers that it had already seen.
 test("tells a reader beyond the end of the log where to continue, even while waiting", async () => {
 	project = await api.project();
 	await publish({ events: [event, event] });
@@ -339,7 +339,7 @@ test("a page of the log ends early if it gets large", async () => {
 	}
 });
 
-test("missing events are 404, whatever the id looks like", async () => {
+test("missing events are 404, for ids of any form", async () => {
 	for (const id of [
 		"evt_none",
 		"evt_01kbjh6mrxe3q8z1v2t4w5y6a7",

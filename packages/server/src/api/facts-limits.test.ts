@@ -5,7 +5,7 @@ import { type RunningStore, startStore } from "../store/index.ts";
 import { TestApi } from "./api.fixture.ts";
 
 const LIMIT = 1e6;
-/** A verb of storage that a fact calls. */
+/** A storage verb that a fact calls. */
 const FACT_VERB = /^(record|cancel|touchBasket$|removeBasket$)/;
 
 let store: RunningStore;
@@ -32,7 +32,7 @@ afterAll(async () => {
 	await api.close();
 });
 
-/** The storage, whose project's rows somebody else may hold. */
+/** Storage in which another session may hold the project's rows. */
 function lockable(storage: FactStorage): FactStorage {
 	return new Proxy(storage, {
 		get(target, name: keyof FactStorage) {

@@ -166,7 +166,7 @@ test("lists pending attempts with their times, soonest first", async () => {
 		{ state: "failing", waiting: { count: 1, next_at: due[3] } },
 	]);
 
-	// A paused webhook's replays wait, too: nothing is sent meanwhile.
+	// Nor are a paused webhook's replays: nothing is sent meanwhile.
 	patient.receiver.answer = answered(200);
 	const replayable = await patient.publish(project);
 	await patient.attempted(5);

@@ -17,17 +17,17 @@ afterAll(() => api.close());
 const idOf = (path: string): string => path.split("/").at(-1)!;
 const get = async (path: string): Promise<Json> => (await api.call("GET", path)).json;
 
-/** Waits for so many more attempts. */
+/** Waits for this many more attempts. */
 async function more(count: number): Promise<void> {
 	attempts += count;
 	await api.attempted(attempts);
 }
 
-/** Publishes an event for each status, one after the other, and has the receiver answer so. */
+/** Publishes an event for each status, one after the other, to a receiver that responds with it. */
 async function deliver(project: string, ...statuses: number[]): Promise<string[]> {
 	const events: string[] = [];
 	for (const status of statuses) {
-		api.receiver.answer = answered(status, "an answer");
+		api.receiver.answer = answered(status, "a response");
 		events.push(await api.publish(project, { note: "findable" }));
 		await more(1);
 	}
@@ -133,7 +133,7 @@ test("counts up to ten thousand, and says if there are more", async () => {
 	await api.call("POST", `${webhooks[0]}/test`, { body: { type: "delivery.success" } });
 	await more(1);
 	expect(await count()).toEqual({ count: 10_000, capped: true });
-	// Whoever looks for what is not there gets empty pages, which say where to continue.
+	// A search for something that doesn't exist gets empty pages that say where to continue.
 	expect(await get(`${project}/attempts/count?status_code=404`)).toEqual({ count: 0, capped: true });
 	for (const list of ["attempts", "attempts/summaries"]) {
 		let cursor: string | null = null;

@@ -7,7 +7,7 @@ import { TestApi } from "./api.fixture.ts";
 let api: TestApi;
 let project: string;
 let key: string;
-/** However quick a slice is, it takes its share of a turn of the event loop. */
+/** Every slice takes its share of a turn of the event loop, however quick it is. */
 let elapsed = 0;
 const slowClock = (clock: Clock): Clock => ({
 	...clock,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Publishes while it counts how much text was parsed: in all, and at most in one turn of the event loop. */
+/** Publishes while counting how much text is parsed: in total, and at most in one turn of the event loop. */
 async function publishCounted(text: string) {
 	const parse = vi.spyOn(JSON, "parse");
 	let most = 0;
@@ -49,7 +49,7 @@ async function publishCounted(text: string) {
 			payload: text,
 		})
 		.finally(() => {
-			// What was parsed in the turn of the answer counts, too.
+			// The parsing in the turn of the response counts as well.
 			count();
 			over = true;
 		});
@@ -63,7 +63,7 @@ async function publishCounted(text: string) {
 	};
 }
 
-// A batch of 5.6 million empty objects took the event loop for seconds and 400 MB before it was refused.
+// A batch of 5.6 million empty objects blocked the event loop for seconds and took 400 MB before it was refused.
 test("refuses a batch with too many elements without parsing it", async () => {
 	for (const element of ["{}", "[]", "0", '"x"']) {
 		const count = Math.floor((REQUESTS.batchBytes - 20) / (element.length + 1));

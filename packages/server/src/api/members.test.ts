@@ -143,7 +143,7 @@ test("lists an account's own projects in pages", async () => {
 	for (const name of ["B", "C", "D"]) {
 		const token = await invite(api, await api.project(name), "viewer");
 		await viewer.call("POST", "/v1/invitations/accept", { body: { token } });
-		await api.project("Not his");
+		await api.project("Not theirs");
 	}
 	const first = (await viewer.call("GET", "/v1/projects?limit=3")).json;
 	expect(first.data.map(({ name }) => name)).toEqual(["Store", "B", "C"]);

@@ -8,13 +8,13 @@ const NXDOMAIN = 3;
 /** A name server on loopback that knows IPv4 addresses by name, and no other names (RFC 1035, 4). */
 export class NameServer extends EventEmitter<{ asked: [name: string] }> {
 	readonly addresses: Record<string, string> = {};
-	/** Names for which it fails. */
+	/** Names for which it returns an error. */
 	readonly failing = new Set<string>();
-	/** Names for which it answers nothing. */
+	/** Names for which it returns nothing. */
 	readonly silent = new Set<string>();
 	readonly #socket: Socket = createSocket("udp4");
 
-	/** Answers with where it listens, `address:port`. */
+	/** Returns its address, `address:port`. */
 	async listen(): Promise<string> {
 		this.#socket.on("message", (query, from) => {
 			const answer = this.#answer(query);

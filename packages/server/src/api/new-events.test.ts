@@ -14,7 +14,7 @@ function read(source: string): { drafts: EventDraft[]; batch: boolean } {
 	return { drafts: all, batch };
 }
 
-/** The parse and the slices must agree, or the data of one event would be sent as that of another. */
+/** The parser and the slices must agree, or one event would be sent with another's data. */
 test("each event's data keeps its own source text", async () => {
 	const member = fc.oneof(fc.constant("id"), fc.constant("data"), fc.constant("type"), fc.string());
 	const object = fc.dictionary(member, fc.jsonValue(), { maxKeys: 4 });

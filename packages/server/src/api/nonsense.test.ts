@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestApi } from "./api.fixture.ts";
 
-/** Every route is sent this many kinds of nonsense. */
+/** How many kinds of nonsense each route gets. */
 const RUNS = 60;
 
 let api: TestApi;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 	const { paths } = json;
 	routes = Object.entries(paths).flatMap(([path, methods]) =>
 		Object.entries(methods)
-			// An answer that never ends; changes.test.ts listens to it.
+			// A response that never ends; changes.test.ts reads it.
 			.filter(([, { operationId }]) => operationId !== "listenToChanges")
 			.map(([method, { requestBody, parameters }]) => ({
 				method: method.toUpperCase(),
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** All that is stored, as the API shows it. */
+/** All stored data, as the API shows it. */
 async function stored(): Promise<string[]> {
 	const lists = ["/v1/projects", `${project}/webhooks`, `${project}/events`, `${project}/attempts`];
 	return Promise.all(lists.map(async (path) => (await api.call("GET", path)).text));
@@ -78,7 +78,7 @@ const leaf = fc.oneof(
 	fc.string({ unit: "binary", maxLength: 40 }),
 	fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
-/** JSON of every shape, with names that objects have of their own. */
+/** JSON of every shape, including names that objects have by default. */
 const json = fc.letrec((tie) => ({
 	value: fc.oneof(
 		{ maxDepth: 4, withCrossShrink: true },
@@ -91,7 +91,7 @@ const json = fc.letrec((tie) => ({
 		.map((members) => Object.fromEntries(members.map(([name, value]) => [name, value]))),
 }));
 const bytes = fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array));
-/** The unknown name makes sure that no body is one that a route would take. */
+/** The unknown name ensures that no route accepts a body. */
 const body = fc.oneof(
 	json.value.map((value) =>
 		Buffer.from(
@@ -181,7 +181,7 @@ function isObject(value: unknown): value is object {
 	return typeof value === "object" && value !== null;
 }
 
-/** Such as `{}`, which changes nothing and is no nonsense. */
+/** Such as `{}`, which changes nothing but is valid. */
 function isJsonObject(buffer: Buffer): boolean {
 	try {
 		return isObject(JSON.parse(new TextDecoder().decode(buffer)));
@@ -209,7 +209,7 @@ test("nonsense of every kind gets a problem, never a 5xx, and writes nothing", a
 	await fc.assert(
 		fc.asyncProperty(call, async (given) => {
 			const route = routes[given.route % routes.length]!;
-			// What these calls do needs no body, so nonsense in one is all that could be wrong.
+			// These calls need no body, so only nonsense in a body could be wrong.
 			if (!route.hasBody && route.method !== "GET") return;
 			const [a, b, c] = given.ids;
 			const path = route.path
@@ -229,7 +229,7 @@ test("nonsense of every kind gets a problem, never a 5xx, and writes nothing", a
 					Object.entries(given.headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
 				),
 			});
-			// `call` has held the answer against the OpenAPI document.
+			// `call` has checked the response against the OpenAPI document.
 			expect(answer.status, `${route.method} ${url}`).toBeLessThan(500);
 			if (route.method !== "GET")
 				expect(answer.status, `${route.method} ${url} ${given.body.toString()}`).toBeGreaterThanOrEqual(400);

@@ -10,9 +10,9 @@ interface Response {
 	readonly content?: Record<string, { readonly schema: object }>;
 }
 
-/** Holds answers against the OpenAPI document: the status is documented, and the body is what it says. */
+/** Checks responses against the OpenAPI document: the status is documented, and the body matches its schema. */
 export class ResponseCheck {
-	/** By document: schemas are compiled once. */
+	/** By document, so that schemas are compiled once. */
 	static readonly #made = new Map<string, ResponseCheck>();
 	readonly #document: OpenApi;
 	readonly #ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
@@ -21,7 +21,7 @@ export class ResponseCheck {
 	private constructor(document: OpenApi) {
 		this.#document = document;
 		this.#ajv.addSchema({ ...document }, "api");
-		// Of two that fit, the one with fewer parameters is meant.
+		// If two fit, the one with fewer parameters is meant.
 		const parameters = (path: string) => path.split("{").length;
 		this.#paths = Object.keys(document.paths)
 			.toSorted((one, other) => parameters(one) - parameters(other))
@@ -43,7 +43,7 @@ export class ResponseCheck {
 		const said = `${method} ${url.slice(0, 200)} → ${status} ${text.slice(0, 500)}`;
 		const [type = ""] = (headers["content-type"] ?? "").split(";");
 		if (status >= 400) assert.equal(type, "application/problem+json", said);
-		// As the request goes out: without `.` and `..`.
+		// The path as sent: without `.` and `..`.
 		const { pathname } = new URL(url, "http://localhost");
 		const path = this.#paths.find(({ pattern }) => pattern.test(pathname))?.path;
 		const operation = path === undefined ? undefined : this.#document.paths[path]?.[method.toLowerCase()];

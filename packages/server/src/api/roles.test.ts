@@ -4,7 +4,7 @@ import { type Browser, invite, member, PASSWORD, setUp } from "./browser.fixture
 import { type Route, roleFor } from "./route.ts";
 import { apiRoutes } from "./routes/index.ts";
 
-/** Who may call what, at least; `people`: not with a project's key. */
+/** The lowest role that may call each route; `people`: not with a project's key. */
 const EXPECTED = {
 	createProject: "operator",
 	listProjects: "any, people",
@@ -61,7 +61,7 @@ const EXPECTED = {
 	signOutEverywhere: "signed in",
 	listMembers: "viewer, people",
 	updateMember: "owner, people",
-	// Of somebody else; members.test.ts shows that everybody may leave.
+	// For another member; members.test.ts shows that every member may leave.
 	removeMember: "owner, people",
 	createInvitation: "owner, people",
 	listInvitations: "owner, people",
@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The call as somebody who may make it would: what it would do is to nothing that is there. */
+/** A call that would be allowed, but on something that doesn't exist. */
 function urlOf({ path }: Route): string {
 	const absent: Record<string, string> = {
 		webhook_id: `wh_${ABSENT}`,
@@ -137,7 +137,7 @@ function urlOf({ path }: Route): string {
 		.replaceAll(/\{(\w+)\}/g, (_, name: string) => absent[name]!);
 }
 
-/** What the table says somebody gets. */
+/** The status that the table says a caller gets. */
 function expected(operationId: string, who: string): Verdict {
 	const [needs = "", peopleOnly] = EXPECTED[operationId as keyof typeof EXPECTED].split(", ");
 	if (needs === "open") return "may";
@@ -159,7 +159,7 @@ async function call(route: Route, who: string): Promise<{ verdict: Verdict; deta
 	const { method } = route;
 	const body = route.body ? {} : undefined;
 	const browser = people[who];
-	// A stream never ends: what matters is how it begins.
+	// A stream never ends: only its beginning matters.
 	if (route.operationId === "listenToChanges") return listen(route, who);
 	const key = keys[who];
 	const answer = browser
@@ -212,7 +212,7 @@ describe.each([
 	"nobody",
 ])("as %s", (who) => {
 	test("each route responds according to the table", async () => {
-		// Those that end the session come last.
+		// Routes that end the session come last.
 		const ends = ({ operationId }: Route) => Number(/^signOut/.test(operationId));
 		for (const route of routes.toSorted((one, other) => ends(one) - ends(other))) {
 			const { operationId } = route;
@@ -255,7 +255,7 @@ test("an outsider can't tell whether a project exists", async () => {
 
 test("a viewer can read everything except secrets", async () => {
 	const viewer = people.viewer!;
-	// None is missing: "undefined" would be found nowhere.
+	// All of them exist: "undefined" would be found nowhere.
 	for (const secret of secrets) expect(secret).toMatch(/^(?!undefined).{10}/);
 	const reads = routes.filter(
 		({ method, path, operationId, access }) =>

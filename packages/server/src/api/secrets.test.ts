@@ -45,7 +45,7 @@ test("secrets and keys appear only in the response that shows them", async () =>
 	await api.parts.apiKeys.close();
 	const stored = api.databaseBytes();
 
-	// What is searched is really there: an event's data and the webhook's URL.
+	// The search does find what is there: an event's data and the webhook's URL.
 	expect(stored.includes("findable")).toBe(true);
 	expect(logged).toContain("/v1/projects/:project_id/webhooks");
 
@@ -56,12 +56,12 @@ test("secrets and keys appear only in the response that shows them", async () =>
 		expect(logged).not.toContain(tail);
 		expect(stored.includes(tail)).toBe(false);
 	}
-	// The digests of secrets can sign, so they are sealed: not even they are to be found.
+	// The digests of secrets can sign, so they are sealed, and aren't found either.
 	for (const secret of [webhook.secret, rotated.secret].map(String)) {
 		expect(stored.includes(digest(secret))).toBe(false);
 		expect(stored.includes(digest(secret).toString("hex"))).toBe(false);
 		expect(said).not.toContain(digest(secret).toString("hex"));
 	}
-	// A key's hash is what is kept of it.
+	// Only a key's hash is stored.
 	expect(stored.includes(digest(key))).toBe(true);
 });

@@ -35,7 +35,7 @@ test("signing in returns the account and its roles, and then the cookie is enoug
 	expect((await api.call("GET", "/v1/session")).status).toBe(403);
 });
 
-// The dashboard said "attempt 3 of 8" whatever the service was configured with.
+// The dashboard said "attempt 3 of 8", no matter what the service was configured with.
 test("a session says how this service retries", async () => {
 	const other = await TestApi.start({ peopleClock: clock, retryDelaysMs: [50, 1_000, 90_000] });
 	try {
@@ -197,7 +197,7 @@ test("signing out ends this session; everywhere, all of the account's", async ()
 	phone.cookie = stolen;
 	const over = await phone.call("GET", "/v1/session");
 	expect(over.status).toBe(401);
-	expect(over.json.detail).toBe("This session is over. Sign in again.");
+	expect(over.json.detail).toBe("Your session has ended. Sign in again.");
 	expect(await isSignedIn(ada)).toBe(true);
 
 	const other = await member(api, project, "viewer", "bob");

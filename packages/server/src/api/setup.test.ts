@@ -58,7 +58,7 @@ test("only one of many concurrent uses of the setup link succeeds", async () => 
 	expect(statuses.toSorted()).toEqual([201, 409, 409, 409]);
 });
 
-// Two nodes that started at once printed a link each, and one of them was good for nothing.
+// Two nodes that started together each printed a link, and one of the links didn't work.
 test("all setup links printed at about the same time work, for one account", async () => {
 	const tokens = await Promise.all([newToken(), newToken(), newToken()]);
 	const [first, second, third] = tokens.map((token, i) => ({ token, ...PERSON, email: `${i}@example.com` }));
@@ -82,7 +82,7 @@ test("a wrong token, one that was replaced, and one that is a week old are 403",
 	expect((await setUp({ token: await newToken(), ...PERSON })).status).toBe(201);
 });
 
-// Anybody could have the machine hash passwords, tens of milliseconds and 19 MB each, until an account was made.
+// Anyone could have the machine hash passwords, tens of milliseconds and 19 MB each, until the account existed.
 test("hashes no password without a valid link", async () => {
 	const hash = vi.spyOn(Passwords.prototype, "hash");
 	try {

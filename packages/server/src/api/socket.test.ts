@@ -30,19 +30,19 @@ beforeEach(async () => {
 			},
 		}),
 	});
-	// None that somebody else gets once it is closed.
+	// Not a port that another process may get once this one is closed.
 	port = await unusedPort();
 	await api.app.listen({ port, host: "127.0.0.1" });
 });
 afterEach(() => api.close());
 
-/** What the server answers to these bytes, until it closes the connection. */
+/** The server's response to these bytes, until it closes the connection. */
 async function say(bytes: string | Uint8Array): Promise<string> {
 	const socket = connect(port, "127.0.0.1");
 	socket.end(bytes);
 	const chunks: Buffer[] = [];
 	socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-	// What it closes on before it has read it all, it may also reset.
+	// If it closes before reading everything, it may also send a reset.
 	socket.on("error", () => {});
 	await new Promise((resolve) => socket.on("close", resolve));
 	return Buffer.concat(chunks).toString();
@@ -81,7 +81,7 @@ test("limits a body of unknown length while it arrives", async () => {
 	expect(answer).toMatch(/^HTTP\/1.1 413 /);
 });
 
-// Two megabytes of chunks of one byte, in one packet, kept everybody waiting for half a second.
+// Two megabytes of one-byte chunks in one packet kept all other requests waiting for half a second.
 test("refuses a body in too many small chunks", async () => {
 	const inChunks = (chunk: string, count: number): Promise<string> =>
 		say(
@@ -104,7 +104,7 @@ test("checks the key before waiting for a large body", async () => {
 	expect(answer).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test("a truncated body writes nothing and is no server error", async () => {
+test("a truncated body writes nothing and isn't a server error", async () => {
 	const project = await api.project();
 	const socket = connect(port, "127.0.0.1");
 	const closed = once(socket, "close");

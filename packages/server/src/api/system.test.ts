@@ -84,7 +84,7 @@ test("is not ready but alive if storage doesn't respond", async () => {
 		const short = await failing.call("GET", "/readyz");
 		expect(short.status).toBe(503);
 		expect(short.json.detail).toContain("name servers");
-		// A receiver can use up the ports towards itself: that must not take the node away from everyone else.
+		// A receiver can use up the ports towards itself: that must not take the node out of service.
 		current = "ports";
 		const noticed = await failing.call("GET", "/readyz");
 		expect(noticed.status).toBe(200);

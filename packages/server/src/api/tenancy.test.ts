@@ -7,7 +7,7 @@ let victim: string;
 let key: string;
 let paths: string[];
 
-/** Bodies that each route would take from those who may call it. */
+/** Bodies that each route accepts from permitted callers. */
 const BODIES: Record<string, unknown> = {
 	createApiKey: { name: "x" },
 	publishEvents: { type: "delivery.success", data: {} },

@@ -3,8 +3,8 @@ import { header, signatureOf } from "../engine/send/receiver.fixture.ts";
 import { TestApi } from "./api.fixture.ts";
 
 /**
- * Changes of webhooks through the API, with the engine at work: what is answered is in force. Each test fails if the change
- * is stored without telling the engine.
+ * Changes of webhooks through the API while the engine runs: once the API has responded, the change is in force. Each
+ * test fails if the change is stored without notifying the engine.
  */
 let api: TestApi;
 let project: string;
@@ -12,7 +12,7 @@ let webhook: string;
 let secret: string;
 /** Requests by path, in the order in which they came. */
 let received: { readonly path: string; readonly id: string; readonly isGenuine: boolean }[];
-/** Paths that are waited for. */
+/** Paths with a pending wait. */
 let arrived: () => void = () => undefined;
 
 beforeAll(async () => {
@@ -40,14 +40,17 @@ beforeEach(async () => {
 	await published("/one", "/witness");
 });
 
-/** Publishes an event, and resolves when it has come to all of these paths. */
+/** Publishes an event, and resolves when it has reached all of these paths. */
 async function published(...paths: readonly string[]): Promise<void> {
 	const id = await api.publish(project);
 	while (!paths.every((path) => received.some((request) => request.path === path && request.id === id)))
 		await new Promise<void>((resolve) => (arrived = resolve));
 }
 
-/** What comes to a path of two events that the other webhook gets: of the first, all that would have been sent was. */
+/**
+ * The requests to a path for two events that the other webhook gets: by the second, all that the first would have
+ * caused has been sent.
+ */
 async function comesTo(path: string): Promise<number> {
 	const before = received.filter((request) => request.path === path).length;
 	await published("/witness");

@@ -222,7 +222,7 @@ test("the secret that was shown signs; after a rotation, only the new one", asyn
 	expect(second).not.toBe(secondBy(created.json.secret));
 });
 
-test("a test event goes to its webhook alone; one of a type that it is not subscribed to is refused, and any by a paused one", async () => {
+test("a test event only goes to its webhook; a paused webhook refuses any, and others refuse types they aren't subscribed to", async () => {
 	await freshProject();
 	const webhook = await api.webhook(project, {
 		url: api.receiver.url("/one"),

@@ -96,7 +96,7 @@ test("the page on many nodes names the connections that a node opens, and a pool
 	expect(nodes).toContain(`\`default_pool_size\` to ${lasting + brief} per node`);
 });
 
-test("what bodies can make a node hold leaves a third of the memory that operators are told to allow", () => {
+test("buffered bodies leave a third of the memory that the operators' page recommends", () => {
 	const [, megabytes] = nodes.match(/Allow it (\d+) MB/)!;
 	expect(NODE_BODY_BYTES).toBeLessThanOrEqual(Number(megabytes) * 1_000_000 * (2 / 3));
 });

@@ -15,7 +15,7 @@ const turns = async (count = 20): Promise<void> => {
 /** Commits that end when the test says so; those of locked owners are rejected. */
 function harness({ maxWeight = 10, patienceMs }: { maxWeight?: number; patienceMs?: number } = {}) {
 	const clock = new VirtualClock();
-	/** Commits that were started, as `owner+weight`s; those that may wait for a lock begin with `apart`. */
+	/** Started commits as `owner+weight`s; those that may wait for a lock begin with `apart`. */
 	const begun: string[][] = [];
 	const committed: Item[] = [];
 	const givenUp: Item[] = [];
@@ -94,7 +94,7 @@ test("draining waits for everything added, and cuts batching short", async () =>
 	expect(h.committed.map(({ n }) => n)).toEqual([1, 2, 3]);
 });
 
-// Batches were once taken first in, first out: one project's backlog of 100 MB delayed all other events.
+// Batches used to be first in, first out: one project's backlog of 100 MB delayed all other events.
 test("an owner waits for its turn, not for the backlog of another", async () => {
 	const h = harness({ maxWeight: 16 });
 	h.add("big", ...Array<number>(100).fill(4));
@@ -116,7 +116,7 @@ test("a locked owner delays no other, keeps its order, and loses nothing", async
 	h.add("a", 2);
 	h.add("b", 1);
 	await h.end();
-	// Its items immediately and separately, the others' alongside.
+	// Its items commit immediately and separately, the others' alongside.
 	expect(h.begun.slice(1)).toEqual([["apart", "a1", "a2"], ["b1"]]);
 	expect(h.group.isLocked("a")).toBe(true);
 	h.add("b", 2);
@@ -150,7 +150,7 @@ test("only a few of many locked owners wait for their locks at a time, and other
 	expect(apart()).toBe(2);
 });
 
-test("items that wait for a lock are given up after the owner's patience, and later items start fresh", async () => {
+test("items that wait for a lock are rejected after the owner's time limit, and later items start fresh", async () => {
 	const h = harness({ patienceMs: 1_000 });
 	h.locked.add("a");
 	h.add("a", 1, 2);
@@ -161,7 +161,7 @@ test("items that wait for a lock are given up after the owner's patience, and la
 		await turns();
 	}
 	await h.endAll();
-	// No later, however often it was tried meanwhile.
+	// No later, however often it was retried meanwhile.
 	expect(h.clock.elapsed()).toBe(until);
 	expect(h.givenUp.map(({ n }) => n)).toEqual([1, 2]);
 	await h.group.drain();
@@ -171,7 +171,7 @@ test("items that wait for a lock are given up after the owner's patience, and la
 	expect(h.committed.map(({ n }) => n)).toEqual([3]);
 });
 
-test("at the end, locked owners are given up when the time limit passes, as are any found locked later", async () => {
+test("at the end, locked owners are rejected when the time limit passes, as are any found locked later", async () => {
 	const h = harness();
 	h.locked.add("a");
 	h.add("a", 1);

@@ -30,7 +30,7 @@ test("ids of one source strictly increase, even thousands per millisecond and if
 	expect(ids.every((id) => isId("attempt", id))).toBe(true);
 });
 
-// Ids were once in the future until the process ended: the log's filter by time did not find their attempts.
+// Ids stayed in the future until the process ended, and the log's filter by time didn't find their attempts.
 test("after a clock that was days ahead is set back, ids contain the time again, and increase", () => {
 	const at = Date.UTC(2200, 0, 1);
 	let now = at + 20 * 86_400_000;

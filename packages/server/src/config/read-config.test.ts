@@ -184,7 +184,7 @@ test("creates a private seal key once, and refuses a readable or damaged one", (
 	expect(() => readOrMakeSealKey(file, join(folder, "new", "posthorn.db"))).toThrow("damaged");
 });
 
-// A new key beside an old database would leave every webhook without a secret that can be opened.
+// With a new key, no webhook's secret in an existing database could be opened.
 test("creates no new seal key for an existing database", () => {
 	const database = join(folder, "old.db");
 	writeFileSync(database, "rows");

@@ -28,7 +28,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 				? {
 						state: "fault",
 						name: "Database",
-						text: `PostgreSQL ${version} only lets read: point POSTHORN_DATABASE_URL at the server that takes writes.`,
+						text: `PostgreSQL ${version} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
 					}
 				: { state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
 			...(pooled ? [SESSION_POOL] : []),

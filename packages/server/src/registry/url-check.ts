@@ -81,7 +81,7 @@ export class UrlCheck {
 					];
 				default:
 					return [
-						name("unknown", `${host} could not be resolved just now. It may when an event is sent.`),
+						name("unknown", `${host} could not be resolved. It may resolve when an event is sent.`),
 						address("unknown", "Not known without its address."),
 					];
 			}

@@ -7,12 +7,12 @@ import type { FactRecorder } from "./recorder.ts";
 
 const IDLE_MS = 1_000;
 
-/** Resolves when what is not waiting for the clock has come to rest. */
+/** Resolves when only timers are left to wait for. */
 const rest = () => new Promise((resolve) => setImmediate(resolve));
 
 const engine = { appended: () => undefined, recheck: () => undefined };
 
-test("a touch that comes while the timer looks for what is due next is not slept over", async () => {
+test("a touch during the timer's lookup of the next due basket isn't missed", async () => {
 	const clock = new VirtualClock();
 	let answer = (_at: number | null): void => {};
 	const storage = {
@@ -25,14 +25,14 @@ test("a touch that comes while the timer looks for what is due next is not slept
 	clock.advance(0);
 	await rest();
 	timer.due(clock.now() + IDLE_MS);
-	// As storage was before the touch: nothing waits.
+	// Storage's state before the touch: nothing is pending.
 	answer(null);
 	await rest();
 	expect(clock.nextAt).toBe(clock.elapsed() + IDLE_MS);
 	await timer.stop();
 });
 
-test("a touch that storage may have kept although it failed wakes the timer in time", async () => {
+test("a failed touch that storage may have recorded wakes the timer in time", async () => {
 	const touched: number[] = [];
 	const recorder = {
 		storage: { touchBasket: () => Promise.reject(new StorageError("lost", "The connection broke.")) },
@@ -45,8 +45,8 @@ test("a touch that storage may have kept although it failed wakes the timer in t
 	expect(touched).toEqual([1_000 + IDLE_MS]);
 });
 
-// A project with a locked row and many baskets kept those of all others waiting, pass after pass.
-test("baskets of a project whose rows are locked keep no others waiting, and are tried once in a pass", async () => {
+// A project with a locked row and many baskets once delayed those of all others, pass after pass.
+test("baskets of a project with locked rows delay no others, and are tried once per pass", async () => {
 	const clock = new VirtualClock();
 	const abandoned: string[] = [];
 	const freed = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ test("baskets of a project whose rows are locked keep no others waiting, and are
 	expect(abandoned).toEqual(["held", "free"]);
 });
 
-test("a touch does not put off what is due before it", async () => {
+test("a touch doesn't delay baskets due before it", async () => {
 	const clock = new VirtualClock();
 	let looks = 0;
 	const storage = {
@@ -113,7 +113,7 @@ test("baskets of a project are abandoned in the order in which they were touched
 	await timer.stop();
 });
 
-test("events that may have been appended, though storage failed, are looked for in the log", async () => {
+test("after a storage failure, events that may have been appended are looked up in the log", async () => {
 	const clock = new VirtualClock();
 	const rechecked = Promise.withResolvers<string>();
 	const storage = {

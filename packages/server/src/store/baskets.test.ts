@@ -22,7 +22,7 @@ onEachEngine((openStore) => {
 			...{ items: ITEMS, basket_id },
 		});
 
-	test("an untouched basket is abandoned once, exactly when its time has come, and what is made is sent", async () => {
+	test("an untouched basket is abandoned once, exactly when due, and its event is sent", async () => {
 		expect(await touch()).toEqual({ kind: "touched", at: begin, dueAt: begin + IDLE_MS });
 		await world.advanceTo(begin + IDLE_MS - 1);
 		expect(await world.log(project)).toEqual([]);
@@ -34,7 +34,7 @@ onEachEngine((openStore) => {
 		expect(await world.types(project)).toEqual(["basket.abandoned"]);
 	});
 
-	test("a touch starts the clock anew, also after the basket was abandoned", async () => {
+	test("a touch restarts the timer, even after the basket was abandoned", async () => {
 		await touch();
 		await world.advanceTo(begin + IDLE_MS - 1);
 		await touch();
@@ -47,7 +47,7 @@ onEachEngine((openStore) => {
 		expect(times).toEqual([2 * IDLE_MS - 1, 3 * IDLE_MS - 1]);
 	});
 
-	test("what was emptied, removed or bought is never abandoned", async () => {
+	test("an emptied, removed or bought basket is never abandoned", async () => {
 		for (const id of ["emptied", "removed", "bought"]) await touch(id);
 		await world.advanceTo(begin + IDLE_MS - 1);
 		expect(await touch("emptied", [])).toMatchObject({ kind: "touched", dueAt: null });
@@ -58,7 +58,7 @@ onEachEngine((openStore) => {
 		expect(await world.types(project)).toEqual(["customer.created", "purchase.completed"]);
 	});
 
-	test("what was due while the service was down is abandoned when it is back", async () => {
+	test("baskets due while the service was down are abandoned when it is back", async () => {
 		await touch("down");
 		await world.stop();
 		world.clock.advanceTo(begin + 2 * IDLE_MS);
@@ -67,7 +67,7 @@ onEachEngine((openStore) => {
 		expect(await world.types(project)).toEqual(["basket.abandoned"]);
 	});
 
-	test("what was taken by a node that died before it could abandon it is abandoned some seconds later", async () => {
+	test("baskets claimed by a node that died are abandoned a few seconds later", async () => {
 		await touch();
 		await world.stop();
 		const due = begin + IDLE_MS;
@@ -80,9 +80,9 @@ onEachEngine((openStore) => {
 		expect(await world.storage.nextBasketDue()).toBeNull();
 	});
 
-	test("baskets that cannot be abandoned do not keep others from it, and are when they can", async () => {
+	test("baskets that can't be abandoned don't block others, and are abandoned once possible", async () => {
 		const other = await world.project();
-		// More than are taken at a time, and due before the others; one is among them.
+		// More than are claimed at a time, and due before the others; a good one is among them.
 		const poison = Array.from({ length: 70 }, (_, i) => `poison${i}`);
 		const good = Array.from({ length: 70 }, (_, i) => `good${i}`);
 		for (const id of [...poison.slice(0, 35), "first", ...poison.slice(35)]) await touch(id);
@@ -103,7 +103,7 @@ onEachEngine((openStore) => {
 		expect(await world.storage.nextBasketDue()).toBeNull();
 	});
 
-	test("several nodes abandon each basket once, however many are due at once", async () => {
+	test("several nodes abandon each basket once, however many are due together", async () => {
 		await world.stop();
 		const ids = Array.from({ length: 300 }, (_, i) => `b${i}`);
 		await Promise.all(ids.map((id) => touch(id)));
@@ -115,7 +115,7 @@ onEachEngine((openStore) => {
 		expect(world.sent.get(project)).toHaveLength(ids.length);
 	});
 
-	test("a touch, a removal or an order that races the timer either comes before it or after it", async () => {
+	test("a touch, removal or order that races the timer takes effect either before or after it", async () => {
 		for (let round = 0; round < 20; round++) {
 			const [a, b, c] = [`a${round}`, `b${round}`, `c${round}`];
 			const before = world.clock.now();

@@ -13,7 +13,7 @@ const LEASE_TERM_MS = 15_000;
 
 type OpenStore = (options?: TestStoreOptions) => Promise<TestStore>;
 
-/** Defines the same tests for each storage engine. What they are given opens the rules on a database of their own. */
+/** Defines the same tests for each storage engine. Each test opens the rules on its own database. */
 export function onEachEngine(define: (openStore: OpenStore) => void): void {
 	describe("on SQLite", () => define(async (options) => TestStore.open(await sqliteDatabase(), options)));
 

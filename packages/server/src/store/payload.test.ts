@@ -3,7 +3,7 @@ import { Refunds } from "./order-facts.ts";
 import { ID_LENGTH, idFaults, itemFaults } from "./payload.ts";
 import type { FactRecorder } from "./recorder.ts";
 
-test("an id is as long as fits into a URL, percent-encoded", () => {
+test("an id fits into a URL, percent-encoded", () => {
 	expect(idFaults("/id", "x".repeat(ID_LENGTH))).toEqual([]);
 	expect(idFaults("/id", "x".repeat(ID_LENGTH + 1))).toMatchObject([{ pointer: "/id" }]);
 	// Six bytes each.
@@ -11,14 +11,14 @@ test("an id is as long as fits into a URL, percent-encoded", () => {
 	expect(idFaults("/id", "ä".repeat(17))).toMatchObject([{ pointer: "/id" }]);
 });
 
-test("numbers of items that have lost digits are refused, however deep", () => {
+test("item numbers that would lose digits are refused at any depth", () => {
 	expect(itemFaults([{ id: Number.MAX_SAFE_INTEGER }, { price: 1.5, many: -3 }])).toEqual([]);
 	expect(itemFaults([{ id: 1 }, { of: [{ id: 2 ** 53 }] }])).toMatchObject([{ pointer: "/items/1" }]);
 	expect(itemFaults([{ price: Number.POSITIVE_INFINITY }])).toMatchObject([{ pointer: "/items/0" }]);
 });
 
-test("a refund is of something", async () => {
-	// Nothing is asked of storage.
+test("a refund needs a positive amount", async () => {
+	// Storage isn't called.
 	const refunds = new Refunds({} as FactRecorder);
 	for (const amount_cents of [0, -1, 1.5]) {
 		const result = await refunds.record("proj_1", "order", { refund_id: "refund", amount_cents });

@@ -11,7 +11,7 @@ const recordAll = ({ orders }: Store, project: string, all: readonly OrderInput[
 		project,
 		all.map((each) => orders.prepare(project, each)),
 	);
-/** Room for three small orders, and not for one fact more. */
+/** Room for three small orders and no further fact. */
 const THREE_ORDERS = 4_500;
 
 /** One report of every kind, about order `o`. */
@@ -49,7 +49,7 @@ onEachEngine((openStore) => {
 	const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind);
 
 	test(
-		"facts beyond their project's share are refused as its own, and nothing of them is written",
+		"facts beyond a project's share are refused as such, and none of them is written",
 		withStore(1e6, THREE_ORDERS, async (world, project) => {
 			const { store } = world;
 			const quiet = await world.project();
@@ -71,7 +71,7 @@ onEachEngine((openStore) => {
 	);
 
 	test(
-		"facts beyond what the node has room for are refused as the node's",
+		"facts beyond the node's limit are refused as such",
 		withStore(THREE_ORDERS, THREE_ORDERS, async (world, project) => {
 			const { store } = world;
 			const full = await world.project();
@@ -84,7 +84,7 @@ onEachEngine((openStore) => {
 	);
 
 	test(
-		"a call larger than its project's share is recorded when nothing else of the project waits",
+		"a call larger than its project's share is recorded if nothing else of the project is pending",
 		withStore(1e6, THREE_ORDERS, async ({ store }, project) => {
 			const many = Array.from({ length: 10 }, (_, i) => order(`o${i}`));
 			const [all, one] = await Promise.all([recordAll(store, project, many), store.orders.record(project, order("p"))]);
@@ -94,7 +94,7 @@ onEachEngine((openStore) => {
 	);
 
 	test(
-		"bytes count, too",
+		"bytes count too",
 		withStore(1e6, 8_000, async ({ store }, project) => {
 			const large = ["a", "b", "c", "d"].map((id) => store.orders.record(project, order(id, "x".repeat(2_000))));
 			expect(kinds(await Promise.all(large))).toEqual(["recorded", "recorded", "busy", "busy"]);
@@ -102,7 +102,7 @@ onEachEngine((openStore) => {
 	);
 
 	test(
-		"what was refused or failed makes room again",
+		"refused or failed facts release their room",
 		withStore(1e6, 2_000, async ({ store, storage, ids }, project) => {
 			for (let i = 0; i < 3; i++)
 				expect(await store.orders.record(ids.next("project"), order("o"))).toEqual({ kind: "no_project" });

@@ -18,7 +18,7 @@ function setUp(maxEventBytes = 10) {
 	};
 }
 
-test("each fact of a call takes room in the queue besides its text, and gives it back, even if it fails", async () => {
+test("each fact of a call takes room in the queue in addition to its text, and releases it even if it fails", async () => {
 	const { queue, rechecked, recorder } = setUp();
 	const held = (facts?: number) => recorder.admit("p", 100, async () => queue.heldBy("p"), facts);
 	const [one, many] = [await held(), await held(50)];
@@ -29,7 +29,7 @@ test("each fact of a call takes room in the queue besides its text, and gives it
 	expect(rechecked).toEqual(["p"]);
 });
 
-test("data is measured in bytes, not in characters", () => {
+test("data is measured in bytes, not characters", () => {
 	const { recorder } = setUp();
 	expect(recorder.sizeFault("x".repeat(10))).toBeNull();
 	expect(recorder.sizeFault("€€€€")).toEqual({ kind: "too_large", bytes: 12, limit: 10 });

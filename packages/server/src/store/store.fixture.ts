@@ -8,22 +8,22 @@ import { type RunningStore, startStore } from "./index.ts";
 
 export const IDLE_MS = 3_600_000;
 
-/** A new and empty database. */
+/** A new, empty database. */
 export interface TestDatabase {
-	/** Opens it; where many nodes may share it, also more than once. */
+	/** Opens it; more than once if several nodes may share it. */
 	open(clock: Pick<Clock, "now">): Promise<Storage>;
-	/** From now on the database takes no event that has this text in it. */
+	/** From now on the database refuses every event that contains this text. */
 	refuse(text: string): Promise<void>;
 	refuseNothing(): Promise<void>;
 	remove(): Promise<void>;
 }
 
 export interface TestStoreOptions {
-	/** The queue to the log; one without end unless given. */
+	/** The queue to the log; unlimited by default. */
 	readonly queue?: Budget;
 }
 
-/** A virtual clock that says when somebody sets a timer. */
+/** A virtual clock that signals when a timer is set. */
 class SignallingClock extends VirtualClock {
 	#watchers: { left: number; readonly resolve: () => void }[] = [];
 
@@ -34,13 +34,13 @@ class SignallingClock extends VirtualClock {
 		return timer;
 	}
 
-	/** Resolves with the next timer that is set, or with the last of so many. */
+	/** Resolves with the next timer that is set, or with the last of this many. */
 	nextSleep(times = 1): Promise<void> {
 		return new Promise((resolve) => this.#watchers.push({ left: times, resolve }));
 	}
 }
 
-/** The rules on a real database, under a clock that stands still until it is told. */
+/** The rules on a real database, with a clock that only moves when told to. */
 export class TestStore {
 	readonly clock: SignallingClock;
 	readonly storage: Storage;
@@ -50,7 +50,7 @@ export class TestStore {
 	readonly sent = new Map<string, LogEvent[]>();
 	readonly database: TestDatabase;
 	readonly #options: TestStoreOptions;
-	/** What other nodes hold, to be closed in the end. */
+	/** What other nodes opened, to be closed at the end. */
 	readonly #others: { store: RunningStore; storage: Storage | null }[] = [];
 
 	private constructor(database: TestDatabase, storage: Storage, clock: SignallingClock, options: TestStoreOptions) {
@@ -69,7 +69,7 @@ export class TestStore {
 		return test;
 	}
 
-	/** The rules on so many more nodes, as far as nodes may share the database: otherwise on the one that has it. */
+	/** The rules on this many more nodes if nodes may share the database; otherwise on its only node. */
 	async startNodes(count: number): Promise<RunningStore[]> {
 		const { manyNodes } = this.storage.capabilities;
 		const more = Array.from({ length: count }, () => (manyNodes ? this.database.open(this.clock) : null));
@@ -105,13 +105,13 @@ export class TestStore {
 		return id;
 	}
 
-	/** Goes on to `at`, and lets whoever wakes on the way do his work before the next one wakes. The rules must run. */
+	/** Advances to `at`, and lets each timer's work finish before the next fires. The rules must be running. */
 	async advanceTo(at: number): Promise<void> {
 		for (;;) {
 			const { nextAt } = this.clock;
 			if (nextAt !== null && nextAt > at) break;
 			const asleep = this.clock.nextSleep();
-			// Without a timer the rules are at work, and set one when they are done.
+			// Without a timer the rules are busy, and set one when they are done.
 			if (nextAt !== null) this.clock.advanceTo(nextAt);
 			await asleep;
 		}

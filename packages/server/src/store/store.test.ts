@@ -13,7 +13,7 @@ const order = (order_id: string, customer_email = "ada@example.com", amount_cent
 	items: [{ name: "VIP", quantity: 1 }],
 });
 
-test("addresses are one customer's without regard to case, surrounding space and compatibility forms", () => {
+test("addresses identify a customer regardless of case, surrounding space and compatibility forms", () => {
 	const key = (email: string) => customerKey(email).toString("hex");
 	for (const same of ["ADA@Example.com", " ada@example.com\n", "ａｄａ@example.com"])
 		expect(key(same), same).toBe(key("ada@example.com"));
@@ -23,7 +23,7 @@ test("addresses are one customer's without regard to case, surrounding space and
 		expect(key(other), other).not.toBe(key("ada@example.com"));
 });
 
-test("a digest goes by values, not by the order of members", () => {
+test("a digest depends on values, not on the order of members", () => {
 	expect(digestOf({ a: 1, b: [{ c: 2, d: undefined }] })).toEqual(digestOf({ b: [{ c: 2 }], a: 1 }));
 	const different = [
 		{ c: 1 },
@@ -46,7 +46,7 @@ test("a digest goes by values, not by the order of members", () => {
 
 type Step = readonly [kind: string, order: number, id: number, value: number];
 
-/** What the rules say, as plainly as it can be said. */
+/** A model of the rules, as simple as possible. */
 class Model {
 	readonly log: string[] = [];
 	readonly #facts = new Map<string, string>();
@@ -64,7 +64,7 @@ class Model {
 					this.log.push("purchase.completed");
 				});
 			case "refund": {
-				// Whether the order is there comes first, and only then whether the refund is known.
+				// Whether the order exists is checked before whether the refund is known.
 				if (!order) return "no_order";
 				const amount = 5 * (value + 1);
 				const known = this.#facts.has(`refund ${id}`);
@@ -129,7 +129,7 @@ const step = fc.tuple(fc.constantFrom(...KINDS), small, small, fc.integer({ min:
 
 onEachEngine((openStore) => {
 	let world: TestStore;
-	/** Of two nodes, where several may share the database. */
+	/** The rules on two nodes, if several may share the database. */
 	let stores: readonly Store[];
 	beforeAll(async () => {
 		world = await openStore();
@@ -147,7 +147,7 @@ onEachEngine((openStore) => {
 		expect((await record()).kind).toBe("conflict");
 	});
 
-	test("purchases that race make one customer, before all of his purchases", async () => {
+	test("concurrent purchases create one customer, before all of that customer's purchases", async () => {
 		for (let round = 0; round < 10; round++) {
 			const project = await world.project();
 			const emails = ["ada@example.com", "ADA@example.com", " Ada@Example.Com"];
@@ -156,7 +156,7 @@ onEachEngine((openStore) => {
 			);
 			const types = await world.types(project);
 			expect(types).toEqual(["customer.created", ...Array(12).fill("purchase.completed")]);
-			// Handed to the lanes in whatever order the calls end: as many, and the same.
+			// Handed to the lanes in the order in which the calls end: the same events in any order.
 			expect(
 				world.sent
 					.get(project)
@@ -166,7 +166,7 @@ onEachEngine((openStore) => {
 		}
 	});
 
-	test("any series of facts makes the events that the rules make, with data as the catalogue says", async () => {
+	test("any series of facts creates the model's events, with data as in the catalogue", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
 				const project = await world.project();
@@ -185,7 +185,7 @@ onEachEngine((openStore) => {
 		);
 	});
 
-	test("any facts at once keep the rules: nothing twice, no refund beyond the amount, no outcome before its order", async () => {
+	test("concurrent facts keep the rules: nothing twice, no refund beyond the amount, no outcome before its order", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
 				const project = await world.project();

@@ -146,7 +146,7 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 			"unauthorized",
 			token === undefined
 				? "Send an API key in the header Authorization: Bearer KEY, or sign in."
-				: "This session is over. Sign in again.",
+				: "Your session has ended. Sign in again.",
 			{ headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' } },
 		);
 	}

@@ -5,7 +5,7 @@ import { REQUESTS } from "../../base/budgets.ts";
 import { TestApi } from "../api.fixture.ts";
 import { Bodies } from "./body.ts";
 
-/** A request of nobody in particular, whose body does not come. */
+/** An unauthenticated request whose body doesn't arrive. */
 const stalled = (ip: string): FastifyRequest =>
 	({
 		ip,
@@ -14,8 +14,8 @@ const stalled = (ip: string): FastifyRequest =>
 		raw: new PassThrough(),
 	}) as unknown as FastifyRequest;
 
-// Sixteen /64 networks, of which everyone with a /48 has 65,536, once filled what all strangers share.
-test("strangers from a few networks leave room for others, and an IPv6 /48 is one network", async () => {
+// Sixteen /64 networks, of which anyone with a /48 has 65,536, once used up what all unauthenticated clients share.
+test("unauthenticated clients from a few networks leave room for others, and an IPv6 /48 is one network", async () => {
 	const bodies = new Bodies({ largest: REQUESTS.batchBytes, inFlight: REQUESTS.bodyBytesInFlight });
 	const [, strangers] = bodies.budgets;
 	const each = REQUESTS.bodyBytesPerStranger / REQUESTS.strangerBodyBytes;
@@ -35,7 +35,7 @@ test("an open route only accepts small bodies", async () => {
 		const token = "x".repeat(REQUESTS.strangerBodyBytes);
 		const answer = await api.call("POST", "/v1/session", { key: null, body: { token } });
 		expect(answer.status).toBe(413);
-		// The longest e-mail, name and password, written as escapes, fit.
+		// The longest e-mail, name and password, all in escapes, fit.
 		const person = { email: "e".repeat(254), name: "\u0001".repeat(100), password: "\u0001\u0001".repeat(200) };
 		const fits = JSON.stringify({ token: "x".repeat(100), ...person });
 		expect(fits.length).toBeLessThan(REQUESTS.strangerBodyBytes);

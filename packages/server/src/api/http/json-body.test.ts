@@ -7,11 +7,11 @@ const LIST = { member: "events", items: 1_000, itemBytes: 300_000 };
 function readAll(body: string): JsonBody[] {
 	const { value } = parseBody(Buffer.from(body), LIST);
 	const list = (value as { events: unknown }).events;
-	if (!(list instanceof JsonList)) throw new Error("no list");
+	if (!(list instanceof JsonList)) throw new Error("not a list");
 	return Array.from({ length: list.length }, (_, index) => list.read(index));
 }
 
-/** Elements of many sizes: some go together into a slice, some are larger than one. */
+/** Elements of many sizes: some share a slice, some are larger than one. */
 const sizes = [0, 1, 10, 5_000, 60_000, REQUESTS.sliceBytes, 100_000, 3, 40_000, 40_000, 2];
 
 for (const [kind, character] of [

@@ -14,7 +14,7 @@ const follow = (value: unknown, pointer: string): unknown =>
 		.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
 		.reduce((at, name) => (at as Record<string, unknown>)[name], value);
 
-/** Puts the mark in place of one value within. */
+/** Replaces one nested value with the mark. */
 function marked(value: unknown, pick: (count: number) => number): unknown {
 	if (typeof value !== "object" || value === null) return MARK;
 	const names = Object.keys(value);

@@ -17,7 +17,7 @@ function depthOf(value: unknown): number {
 /** JSON with names, strings and spaces that look like structure. */
 const name = fc.oneof(
 	fc.constantFrom("events", "event", "data", '"', "]", "{", ",", ":", "__proto__"),
-	// V8 14 takes the name "\\"" for "\\\\" where it has just seen an object with that one.
+	// V8 14 mistakes the name "\\"" for "\\\\" after parsing an object with that one.
 	fc.string({ unit: "binary", maxLength: 6 }).filter((text) => !text.includes("\\")),
 );
 const { value: anyJson } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -79,7 +79,7 @@ test("a document is valid JSON if and only if its elements and the rest are", ()
 			const bytes = Buffer.from(whole.slice(0, at) + put + whole.slice(at + length));
 			const text = bytes.toString();
 			const scan = scanJson(bytes, LIMITLESS);
-			// Two lists of the same name are valid JSON, and refused.
+			// Two lists with the same name are valid JSON, and refused.
 			if (scan.kind === "broken" && isJson(text)) {
 				expect(text.match(/events|\\/g)!.length).toBeGreaterThan(1);
 				return;
@@ -123,7 +123,7 @@ test("handles any bytes, and reads each at most three times", () => {
 				return found;
 			};
 			scanJson(counted, LIMITLESS);
-			// Once ahead, once on the way, and once back for the space behind an element.
+			// Once ahead, once in the main pass, and once back for the space after an element.
 			expect(reads).toBeLessThanOrEqual(3 * values.length);
 		}),
 		{ numRuns: 500 },

@@ -21,7 +21,7 @@ test("requests of one owner take turns; other owners' run immediately", async ()
 	enter(b1!, "b");
 	await setImmediate();
 	expect(entered).toEqual(["a1 true", "b1 true"]);
-	// It has waited for long enough.
+	// It has waited long enough.
 	late[0]!();
 	await setImmediate();
 	expect(entered.splice(0)).toEqual(["a1 true", "b1 true", "a2 false"]);
@@ -37,7 +37,7 @@ test("requests of one owner take turns; other owners' run immediately", async ()
 	expect(entered.at(-1)).toBe("a2 true");
 });
 
-// A client that left while its batch was written once kept its project's large batches waiting for good.
+// A client that left during its batch once blocked its project's large batches forever.
 test("a client that leaves during its batch, or while waiting, delays no other", async () => {
 	const api = await TestApi.start();
 	try {
@@ -52,7 +52,7 @@ test("a client that leaves during its batch, or while waiting, delays no other",
 				headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
 				agent: false,
 			});
-		// Storage takes the first batch when it is told to.
+		// Storage takes the first batch when the test lets it.
 		const { promise: written, resolve: write } = Promise.withResolvers<void>();
 		const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
 		const append = api.storage.appendEvents.bind(api.storage);

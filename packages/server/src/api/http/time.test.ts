@@ -53,6 +53,6 @@ test.each([
 	"9999-12-31T23:59:59-00:01",
 	"2026-01-01T00:00:00Z\n",
 	"２０２６-01-01T00:00:00Z",
-])("%j is none", (text) => {
+])("%j is not a time", (text) => {
 	expect(parseTime(text)).toBeNull();
 });

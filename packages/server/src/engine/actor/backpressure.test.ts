@@ -8,7 +8,7 @@ import type { Message } from "./messages.ts";
 
 const LIMIT = 100_000;
 
-/** The room of a project on a node whose byte budget another project has used up. */
+/** The capacity of a project on a node whose byte budget another project has used up. */
 function start() {
 	const slots = createSlots({ clock: new VirtualClock(), totalInFlight: 10, bytesInFlight: LIMIT, largestBody: LIMIT });
 	const inbox: Extract<Message, { kind: "freed" }>[] = [];

@@ -18,7 +18,7 @@ test("an attempt that waited before its request was written stays handed over un
 	} as unknown as InFlight;
 	clock.advance(500);
 	const { attempts } = new Handover(context, { projectId: "proj", generation: 1 }, [inFlight]);
-	// Five more seconds are for the commit.
+	// The commit gets five more seconds.
 	expect(attempts.map(({ until }) => until - clock.now())).toEqual([14_500 + 5_000]);
 });
 

@@ -35,7 +35,7 @@ test("returns lanes that storage no longer has, among all or the one that was re
 	expect(names(lanes.load([stateOf("b")], null))).toEqual(["a", "c"]);
 });
 
-test("a project is idle once no lane is behind its log; until then it wakes immediately", () => {
+test("a project is idle once every lane has reached the end of its log; until then it wakes immediately", () => {
 	const { clock, lanes } = setUp();
 	lanes.load([stateOf("a", 5), stateOf("b", 3)], null);
 	for (const lane of lanes) {
@@ -53,7 +53,7 @@ test("a project is idle once no lane is behind its log; until then it wakes imme
 	expect(lanes.wakeAt(3)).toBe(1_000);
 });
 
-test("looks at marked lanes in order, a limited number at a time, including those marked meanwhile", () => {
+test("visits marked lanes in order, a limited number at a time, including those marked meanwhile", () => {
 	const { lanes } = setUp();
 	lanes.load(
 		["a", "b", "c"].map((webhookId) => stateOf(webhookId)),

@@ -60,7 +60,7 @@ function start(lane: Lane, log: readonly LogEvent[], window: number): number | n
 /** A minimal model of storage, the owner and the node around one lane. */
 class World {
 	readonly log: LogEvent[] = [];
-	/** What storage holds, with the owner's settings. */
+	/** What storage contains, including the owner's settings. */
 	stored = stateOf({});
 	readonly logged = new Set<number>();
 	lane = new Lane("proj_1", this.stored, KEY, TYPES.length);
@@ -135,7 +135,7 @@ class World {
 		this.heardSkipped = this.skipped;
 	}
 
-	/** Checks that loading what is stored repeats every attempt that isn't logged, and no other. */
+	/** Checks that loading the stored state repeats every attempt that isn't logged, and no other. */
 	check(): void {
 		const { position, open } = this.stored;
 		expect(open).toEqual([...new Set(open)].sort((a, b) => a - b));
@@ -204,13 +204,13 @@ test("for any history, each event is started once and in order, and the stored p
 					world.set({ subscriptions: new Map(step.types.map((type) => [type, from(type)])) });
 					world.reload();
 				} else if (step.kind === "resume") {
-					// The lane learns of it at its next reload.
+					// The lane learns of it when it is next reloaded.
 					world.skipped = world.log.length;
 					world.set({ position: world.log.length, open: [], skipThrough: world.log.length });
 				} else world.crash();
 				world.check();
 			}
-			// Finally everything that waits is sent, however many may be in flight by then.
+			// Finally everything pending is sent, however many may be in flight by then.
 			world.reload();
 			for (let turns = 0; turns <= 2 * world.log.length; turns++) {
 				world.take(3);

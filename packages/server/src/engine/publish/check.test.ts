@@ -41,7 +41,7 @@ test("a long list of wrong elements produces one fault", () => {
 	expect(faultsOf(wrong, NOW)).toMatchObject([{ pointer: "/data/items/0" }]);
 });
 
-/** The text of a purchase, with these members instead of those that are `null` here. */
+/** The text of a purchase, with these members replaced; `null` removes one. */
 const written = (members: string, items = "[]"): { type: string; data: string } => ({
 	type: "purchase.completed",
 	data: `{"order_id":"o","customer_email":"a@example.com","currency":"EUR","items":${items},${members}}`,

@@ -84,7 +84,7 @@ test("only the project that fills its share of the queue is refused; a full node
 	await turn();
 	expect(kinds).toEqual({ published: 0, own: 10, node: 0 });
 	const small = draft(10);
-	// However many projects are greedy, one with nothing waiting finds room.
+	// However many projects are greedy, one with nothing pending finds room.
 	for (let p = 0; p < 20; p++) for (let i = 0; i < accepted; i++) all.push(publish(`greedy ${p}`));
 	await turn();
 	expect(kinds.node).toBeGreaterThan(0);
@@ -141,7 +141,7 @@ test("publishers of a locked project get an error after a while; others continue
 	expect(publisher.budget.used).toBe(0);
 });
 
-// A 2 MiB batch was once checked and encoded in one turn of the event loop, while every other project waited.
+// A 2 MiB batch was once checked and encoded in one turn of the event loop, while all other projects waited.
 test.each([
 	["large", 1_000, 2_000],
 	["tiny", 1_000, 1],

@@ -6,8 +6,8 @@ import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres
 import { type NewEvent, StorageError } from "../port.ts";
 import { openPostgresStorage } from "./index.ts";
 
-/** Everything here pulls plugs, so the server is one of its own, whose commits reach the disk. */
-describe("a database that goes away", { timeout: 60_000 }, () => {
+/** These tests cut connections and stop the server, so they use their own, whose commits reach the disk. */
+describe("an unavailable database", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
@@ -35,7 +35,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 	const cutConnections = () =>
 		server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
 
-	test("while it is down every call says so; once it is back, all goes on over new connections", async () => {
+	test("while it is down every call fails as such; once it is back, calls succeed over new connections", async () => {
 		const project = await world.project();
 		await world.publish(project, "a");
 		await server.kill();
@@ -52,7 +52,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect((await world.log(project)).map(({ seq }) => seq)).toEqual([1, 2]);
 	});
 
-	test("what was answered is there after a crash, and what was not can be told again without harm", async () => {
+	test("confirmed writes survive a crash, and unconfirmed ones can be repeated safely", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const lease = await world.lease(project);
@@ -82,11 +82,11 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		const log = await world.log(project);
 		expect(log.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
 		expect(new Set(log.map(({ id }) => id)).size).toBe(events.length);
-		// The lease has outlived the crash.
+		// The lease has survived the crash.
 		expect(await world.settle(lease, { lanes: [{ webhookId: webhook, position: 1, open: [] }] })).toBe("settled");
 	});
 
-	test("a settlement that is told again after it was committed is settled once", async () => {
+	test("a settlement repeated after its commit is settled once", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const events = await world.publish(project, "a", "a");
@@ -112,7 +112,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect(await world.storage.settle({ settlements: [mixed] })).toEqual(["stale"]);
 	});
 
-	test("settling goes on through cut connections, each attempt logged and counted once", async () => {
+	test("settling continues through cut connections, and each attempt is logged and counted once", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const events = await world.publish(project, ...Array.from({ length: 60 }, () => "a"));
@@ -128,7 +128,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect(count).toEqual({ count: events.length });
 	});
 
-	test("publishing goes on through cut connections: nothing twice, nothing lost, nothing called repeated that is new", async () => {
+	test("publishing continues through cut connections: no duplicates, no losses, and no new event reported as repeated", async () => {
 		const project = await world.project();
 		await world.publish(project, "a");
 		const results: boolean[] = [];
@@ -142,7 +142,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 			};
 			const [result] = await Promise.all([insist(publish), cutConnections()]);
 			if (result.kind !== "appended") throw new Error(`Publishing ended as ${result.kind}.`);
-			// One that a failed call may have committed is repeated for the next call, and new within one.
+			// An event that a failed call may have committed is a repetition for the next call, but new within one call.
 			if (asked === 1) results.push(result.events[0]!.repeated);
 		}
 		expect(results).not.toContain(true);
@@ -150,8 +150,8 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
 	});
 
-	// The end of a connection was waited for in a way that failed when it broke instead, and with it the process.
-	test("closing goes through while connections are being cut", async () => {
+	// Waiting for a connection's end once failed if the connection broke instead, and ended the process.
+	test("closing completes while connections are being cut", async () => {
 		const project = await world.project();
 		for (let round = 0; round < 20; round++) {
 			const storage = await openPostgresStorage({ url, clock: world.clock, leaseTermMs: LEASE_TERM_MS });
@@ -160,8 +160,8 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		}
 	});
 
-	// Outcomes were refused as if they were at fault themselves, and the same events sent again with every lease.
-	test("a schema that another version has changed is told as such, and what waits for it goes through once it fits", async () => {
+	// Outcomes were once refused as if they were faulty, and the same events sent again with every lease.
+	test("a schema changed by another version is reported as such, and waiting outcomes are settled once it fits", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const [event] = await world.publish(project, "a");
@@ -174,7 +174,7 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		expect(await settle()).toBe("settled");
 	});
 
-	test("a database that only lets read is away for whoever writes", async () => {
+	test("a read-only database counts as unavailable for writes", async () => {
 		const project = await world.project();
 		const name = new URL(url).pathname.slice(1);
 		await server.execute(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
@@ -184,20 +184,20 @@ describe("a database that goes away", { timeout: 60_000 }, () => {
 		).toBe("lost");
 		expect(await world.log(project)).toEqual([]);
 		await server.execute(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-		// Sessions that began before go on as they were, and are left by themselves.
+		// Sessions that began before are unchanged, and are left alone.
 		expect((await world.storage.setDeveloperApp({ projectId: project, installed: true }))?.id).toBe(project);
 	});
 });
 
-/** As the engine does: what is lost is tried again. */
+/** Retries what is lost, as the engine does. */
 const insist = <T>(call: () => Promise<T>): Promise<T> => again(call, (error) => error.code === "lost");
 
-/** The same until what is lost is lost for the reason named. */
+/** The same until a call fails for the named reason. */
 const insistOn = <T>(reason: string, call: () => Promise<T>): Promise<T> =>
 	again(call, (error) => !error.message.includes(reason));
 
 async function again<T>(call: () => Promise<T>, mayPass: (error: StorageError) => boolean): Promise<T> {
-	const { value } = await until("the database to answer", async () => {
+	const { value } = await until("the database to respond", async () => {
 		try {
 			return { value: await call() };
 		} catch (error) {

@@ -9,10 +9,10 @@ import type { AppendRequest, Lease, LogEvent } from "../port.ts";
 import type { PostgresStorage } from "./index.ts";
 
 const NODE = "node_a";
-/** How often the others do everything while the rows stay held. */
+/** How often the others do everything while the rows stay locked. */
 const ROUNDS = 20;
 
-/** Rows of one project that another session of the database may hold. */
+/** Rows of one project that another session of the database may lock. */
 const ROWS: Readonly<Record<string, string>> = {
 	logs: "SELECT FROM posthorn.logs WHERE project_no = $1 FOR UPDATE",
 	leases: "SELECT FROM posthorn.leases WHERE project_no = $1 FOR UPDATE",
@@ -21,8 +21,8 @@ const ROWS: Readonly<Record<string, string>> = {
 	projects: "SELECT FROM posthorn.projects WHERE no = $1 FOR UPDATE",
 };
 
-// A store's transaction that published and then waited once stopped every publish and every delivery of the nodes.
-describe("rows of a project that another session holds", { timeout: 60_000 }, () => {
+// A store's transaction that published and then waited once stopped all publishing and delivering on all nodes.
+describe("project rows that another session holds", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
 	let url: string;
 	let storage: PostgresStorage;
@@ -72,7 +72,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 	});
 
 	for (const [table, statement] of Object.entries(ROWS))
-		test(`hold up no other project: ${table}`, async () => {
+		test(`delay no other project: ${table}`, async () => {
 			const [held, free] = [await project(), await project()];
 			const mark = (await storage.loadLanes({ projectId: free.id })).seen;
 			await hold(statement, held.id);
@@ -80,7 +80,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			const first = (await world.log(held.id))[0]!;
 			const late = outcome(held, first);
 			for (let round = 1; round <= ROUNDS; round++) {
-				// As a node does it: both projects in one call.
+				// Like a node, with both projects in one call.
 				const [mine, theirs] = await storage.appendEvents({ requests: [request(held), request(free)] });
 				expect(theirs).toMatchObject({ kind: "appended", events: [{ seq: round + 1 }] });
 				const [verdict, other] = await storage.settle({
@@ -94,7 +94,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 				const told = [held, free].map(({ lease }) => ({ lease, revision: mark.revision }));
 				expect((await storage.neighbours.acknowledge(told)).map(({ lease }) => lease.projectId)).not.toContain(free.id);
 			}
-			// Nor does the sweep wait, or whoever takes up projects.
+			// Neither the sweep nor acquiring projects waits.
 			await storage.sweepAttempts({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
 			await storage.sweepEvents({ cutoff: world.clock.now() + 1, limit: 100, from: 0 });
 			const idle = await world.project();
@@ -103,7 +103,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 				idle,
 			]);
 			await other.query("COMMIT");
-			// What could not be done is done now, and nothing is done twice.
+			// The pending work is done now, and nothing is done twice.
 			expect(heldEnd).toEqual({
 				appended: table === "logs" ? "locked" : "appended",
 				settled: table === "leases" || table === "lanes" ? "locked" : expect.stringMatching(/^settled$/),
@@ -116,8 +116,8 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			expect(log.at(-1)!.seq).toBe(heldEnd.appended === "locked" ? 2 : ROUNDS + 2);
 		});
 
-	// Two nodes that swept at once once held what the other one needed, and both left the project for later.
-	test("the sweep holds no webhooks of a project that another session holds", async () => {
+	// Two concurrent sweeps once each held what the other needed, and both left the project for later.
+	test("the sweep locks no webhooks of a project that another session holds", async () => {
 		const [held, free] = [await project(), await project()];
 		for (const one of [held, free])
 			expect(await storage.settle({ settlements: [outcome(one, { seq: 1, type: "a" })] })).toEqual(["settled"]);
@@ -140,8 +140,8 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		await other.query("COMMIT");
 	});
 
-	// A role that may only publish could end the settling of all nodes at midnight, and keep nodes from starting.
-	test("advisory locks, which any role may hold, stop nothing", async () => {
+	// A role that may only publish could stop all nodes from settling at midnight, and keep nodes from starting.
+	test("advisory locks, which any role may take, stop nothing", async () => {
 		await other.query("SELECT pg_advisory_lock(8102087430316384818 + n) FROM generate_series(-64, 64) n");
 		const next = await openNode(url, world.clock);
 		await next.close();
@@ -153,8 +153,8 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		expect(await waiting()).toBe(0);
 	});
 
-	// Each waited for half a second, four at a time: a node that stopped did not come to its end in time.
-	test("of many leases released while their rows are held, few wait, and free ones are released", async () => {
+	// Each waited half a second, four at a time, so a stopping node didn't finish in time.
+	test("if many leases are released while their rows are locked, few wait, and unlocked ones are released", async () => {
 		const locked: Project[] = [];
 		for (let n = 0; n < 40; n++) locked.push(await project());
 		const free = await project();
@@ -185,7 +185,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		await other.query("ROLLBACK");
 	});
 
-	test("an alarm that cannot be rung keeps its project's events out, and no other's", async () => {
+	test("a locked alarm only blocks its own project's events", async () => {
 		const [held, free] = [await project(), await project()];
 		const { seen } = await storage.loadLanes({ projectId: held.id });
 		await storage.releaseLease({ lease: held.lease, wakeAt: null, seen });
@@ -194,7 +194,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 			{ kind: "locked" },
 			{ kind: "appended" },
 		]);
-		// A lease that is free is not waited for either, when its project is named.
+		// Acquiring a named project doesn't wait for a free lease either.
 		expect(await storage.acquireLeases({ holder: NODE, limit: 10, projectIds: [held.id] })).toEqual([]);
 		await other.query("COMMIT");
 		expect(await storage.appendEvents({ requests: [request(held)] })).toMatchObject([{ kind: "appended" }]);
@@ -202,7 +202,7 @@ describe("rows of a project that another session holds", { timeout: 60_000 }, ()
 		expect(taken.map(({ projectId }) => projectId)).toEqual([held.id]);
 	});
 
-	test("a call for one project may wait for its lock, and goes through when it is released", async () => {
+	test("a call for one project may wait for its lock, and succeeds when the lock is released", async () => {
 		const one = await project();
 		await hold(ROWS.logs!, one.id);
 		const waiting = storage.appendEvents({ requests: [request(one)], waits: true });

@@ -40,14 +40,14 @@ describe("many nodes on one database", () => {
 	/** The suite's verbs on one of the nodes. */
 	const worldOn = (storage: Storage): Promise<World> => worldOf(async () => storage);
 
-	test("nodes that start together bring the database up to date once", async () => {
+	test("nodes that start together migrate the database once", async () => {
 		const opened = await Promise.all(Array.from({ length: 6 }, () => node()));
 		for (const storage of opened) await storage.ping();
 		const versions = await server.execute("SELECT version FROM posthorn.schema_versions ORDER BY version", url);
 		expect(versions).toEqual(MIGRATIONS.map((_, i) => ({ version: i + 1 })));
 	});
 
-	test("nodes that meet the same new event types at once wait for each other, and not both", async () => {
+	test("of nodes that add the same new event types concurrently, only one waits", async () => {
 		const world = await worldOn(await node());
 		const project = await world.project();
 		const other = new Client({ connectionString: url });
@@ -58,19 +58,19 @@ describe("many nodes on one database", () => {
 		const published = world.publish(project, "new.b", "new.a");
 		const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 		await until("the node to wait for a lock", async () => (await server.execute(waits, url)).length > 0);
-		// A deadlock, where the node had added this one before it waited for the other.
+		// It would deadlock if the node had added this one before waiting for the other.
 		await add("new.b");
 		await other.query("COMMIT");
 		await other.end();
 		expect(await published).toHaveLength(2);
 	});
 
-	test("who waited for another to bring the database up to date sees that it did, however little it changed", async () => {
+	test("a node that waited for another's migration sees its result, however little it changed", async () => {
 		const migrating = new Client({ connectionString: url });
 		await migrating.connect();
 		await migrating.query(`BEGIN; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
 		const waiting = [migratePostgres(url), migratePostgres(url)];
-		// Both have looked and found nothing, and wait for the lock: the server keeps that in mind for them.
+		// Both have found nothing and wait for the lock; the server has cached that for them.
 		const waiters = `
 			SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
 			WHERE locktype = 'advisory' AND NOT granted AND datname = '${new URL(url).pathname.slice(1)}'`;
@@ -83,7 +83,7 @@ describe("many nodes on one database", () => {
 		await Promise.all(waiting);
 	});
 
-	test("a database that a newer version has written is refused, and left as it is", async () => {
+	test("a database written by a newer version is refused and left unchanged", async () => {
 		await (await node()).close();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (1000)", url);
 		await expect(node()).rejects.toMatchObject({ code: "unusable", message: expect.stringContaining("newer version") });
@@ -91,7 +91,7 @@ describe("many nodes on one database", () => {
 		expect(row).toEqual({ version: 1000 });
 	});
 
-	test("leases go by the database's clock: nodes whose clocks are hours apart neither steal nor miss one", async () => {
+	test("leases use the database's clock: nodes whose clocks are hours apart neither steal nor miss one", async () => {
 		const [ahead, behind] = [
 			await node({ now: () => Date.now() + HOUR }),
 			await node({ now: () => Date.now() - HOUR }),
@@ -106,7 +106,7 @@ describe("many nodes on one database", () => {
 		expect(await behind.acquireLeases({ holder: "behind", limit: 10, projectIds: [project] })).toEqual([]);
 		const { seen } = await ahead.loadLanes({ projectId: project });
 		await ahead.releaseLease({ lease: lease!, wakeAt: Date.now() + HOUR + 5 * HOUR, seen });
-		// In five hours, by whatever clock.
+		// In five hours, by any clock.
 		const minutes = async (storage: Storage, offset: number) =>
 			Math.round(((await storage.nextAlarm())! - Date.now() - offset) / (HOUR / 60));
 		expect(await minutes(ahead, HOUR)).toBe(300);
@@ -118,7 +118,7 @@ describe("many nodes on one database", () => {
 		expect(await ahead.acquireLeases({ holder: "ahead", limit: 10 })).toHaveLength(1);
 	});
 
-	test("each lease goes to one node, however many ask at once", async () => {
+	test("each lease goes to one node, however many ask concurrently", async () => {
 		const all = await Promise.all(Array.from({ length: 4 }, () => node()));
 		const world = await worldOn(all[0]!);
 		const projects: string[] = [];
@@ -139,7 +139,7 @@ describe("many nodes on one database", () => {
 		expect(taken.sort()).toEqual(projects.sort());
 	});
 
-	test("a change is in force once the current holder of the lease has acknowledged it, whatever a former one did", async () => {
+	test("a change is in force once the current lease holder has acknowledged it, regardless of former holders", async () => {
 		const [former, current] = [await node(), await node()];
 		const project = await (await worldOn(former)).project();
 		const revision = 9;
@@ -156,7 +156,7 @@ describe("many nodes on one database", () => {
 		expect(await isInForce()).toBe(true);
 	});
 
-	test("events that nodes publish to one project at once are numbered without gaps, and counted by type", async () => {
+	test("events that nodes publish concurrently to one project are numbered without gaps, and counted by type", async () => {
 		const all = await Promise.all(Array.from({ length: 3 }, () => node()));
 		const worlds = await Promise.all(all.map(worldOn));
 		const [project, other] = [await worlds[0]!.project(), await worlds[0]!.project()];
@@ -177,7 +177,7 @@ describe("many nodes on one database", () => {
 		expect((await all[1]!.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)?.events).toBe(120);
 	});
 
-	test("an event that is published while the lease is given back rings the alarm", async () => {
+	test("an event published while the lease is released wakes the project", async () => {
 		const [holder, publisher] = [await node(), await node()];
 		const world = await worldOn(publisher);
 		const project = await world.project();
@@ -192,7 +192,7 @@ describe("many nodes on one database", () => {
 		}
 	});
 
-	test("a late attempt of a day that was dropped makes its day anew", async () => {
+	test("a late attempt of a dropped day creates the day again", async () => {
 		const time = { now: START };
 		const clock = { now: () => time.now };
 		const [storage, sweeper] = [await node(clock, true), await node(clock, true)];
@@ -222,7 +222,7 @@ describe("many nodes on one database", () => {
 		expect(await storage.gauges()).toMatchObject({ deadLetters: 2 });
 	});
 
-	// Its outcome was refused, and its request was sent again.
+	// Its outcome was refused, and its request was repeated.
 	test("so does one that was handed over", async () => {
 		const time = { now: START };
 		const clock = { now: () => time.now };
@@ -251,7 +251,7 @@ describe("many nodes on one database", () => {
 		expect(await storage.settleHandedOver({ handedOver, settlement })).toBe("settled");
 	});
 
-	test("the database and the program agree on which ids are of which time", async () => {
+	test("the database and the program agree on the times of ids", async () => {
 		await node();
 		for (const ms of [0, 1, START, START + DAY - 1, 2 ** 48 - 1]) {
 			const [row] = await server.execute(`SELECT posthorn.id_at(${ms}) AS id`, url);

@@ -11,9 +11,9 @@ import { openPostgresStorage } from "./index.ts";
 const DAY = 86_400_000;
 /** A verb of the storage port's facts. */
 const FACT_VERB = /^record|Basket|^(get|cancel)Subscription$|^getOrder$/;
-/** The tables that grow with what is published, delivered and waiting … */
+/** The tables that grow with events, deliveries and backlogs … */
 const HOT = ["events", "attempts", "retries"];
-/** … and with the years, the people and the projects. */
+/** … and with time, accounts and projects. */
 const BIG = [
 	...HOT,
 	...["webhooks", "lanes", "subscriptions", "attempt_stats", "api_keys", "accounts", "sessions", "links"],
@@ -23,19 +23,18 @@ const BIG = [
 let server: PostgresServer;
 let url: string;
 let client: Client;
-/** What the verbs sent. */
+/** The statements that the verbs sent. */
 let texts: string[];
 let called: ReadonlySet<string>;
 
 beforeAll(async () => {
-	// Generic plans are shown by PostgreSQL 16 and later.
-	// Statistics are gathered when the test says.
+	// PostgreSQL shows generic plans since version 16. The test itself says when to gather statistics.
 	server = await PostgresServer.start({ own: true, settings: { autovacuum: "off" } });
 	url = await server.createDatabase();
 	const sent = await collectStatements(async () => {
 		({ called } = await runEveryVerb(url, { sweeps: true }));
 	});
-	// The days that were swept are gone: any other stands for them.
+	// Swept days are gone, so any other day represents them.
 	const day = "SELECT relname FROM pg_class WHERE relname ~ '^attempts_[0-9]{8}$'";
 	const [{ relname }] = (await server.execute(day, url)) as [{ relname: string }];
 	texts = [...new Set([...sent].map((text) => text.replaceAll(/attempts_\d{8}/g, relname)))];
@@ -47,7 +46,7 @@ afterAll(async () => {
 	await server.stop();
 });
 
-test("every verb was run", async () => {
+test("every verb ran", async () => {
 	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
 	const verbs = new Set(Object.keys(storage.neighbours));
 	for (const name of Object.keys(storage)) verbs.add(name);
@@ -59,13 +58,13 @@ test("every verb was run", async () => {
 	expect(texts.length).toBeGreaterThan(130);
 });
 
-describe.each(["there is next to nothing", "there is much, and statistics of it"])("when %s", (state) => {
+describe.each(["tables are almost empty", "tables are large, with statistics"])("when %s", (state) => {
 	const plans = new Map<string, Plan>();
 	/** The columns of each index. */
 	let columns: Map<string, string[]>;
 	beforeAll(async () => {
-		if (state.includes("much")) {
-			// Makes the day that was swept.
+		if (state.includes("large")) {
+			// Creates the swept day.
 			await (await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 })).close();
 			await server.execute(FILL, url);
 		}
@@ -93,10 +92,10 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 		return prefix > 0 && (prefix === boundColumns(plan).size || index.slice(0, prefix).includes("seq"));
 	}
 
-	test("big tables are read by ranges of their indexes, or by the row's place", () => {
+	test("big tables are read by index ranges, or by a row's physical location", () => {
 		const others = scansOf(BIG).filter(({ plan }) => !plan["Node Type"].startsWith("Tid ") && !isRange(plan));
 		for (const { plan } of others) expect(plan["Node Type"]).toMatch(/^Index (Only )?Scan$/);
-		// Where there are few (operators), or a few of many.
+		// Tables with few rows (operators), or a few of many.
 		expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
 			[undefined, "SELECT 1 FROM posthorn.accounts WHERE operator LIMIT 1"],
 			[undefined, "SELECT project_no"],
@@ -108,7 +107,7 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 		const others = scansOf(HOT).filter(
 			({ plan }) => !plan["Node Type"].startsWith("Tid ") && !boundColumns(plan).has("project_no"),
 		);
-		// The sweep goes through events in the order of their age, and through days one by one.
+		// The sweep reads events by age, and days one by one.
 		expect(others.map(({ plan, text }) => [plan["Index Cond"], text.trim().split(/\n|,/)[0]])).toEqual([
 			["(no >= $1)", "SELECT e.no"],
 			[undefined, "SELECT project_no"],
@@ -116,16 +115,16 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 		]);
 	});
 
-	test("of them nothing is read to be passed over", () => {
+	test("no row is read and then discarded", () => {
 		const filtered = scansOf(HOT).filter(({ plan }) => plan.Filter !== undefined);
-		// But what the sweep finds too young, or found locked before.
+		// Except those that the sweep finds too recent, or found locked before.
 		expect(filtered.map(({ plan }) => [plan["Node Type"], plan.Filter])).toEqual([
 			["Tid Range Scan", "((id < $3) AND (project_no <> ALL ($5)))"],
 			["Index Scan", "(project_no <> ALL ($2))"],
 		]);
 	});
 
-	test("events of a type are found in the index of their type", () => {
+	test("events of a type are found in the type's index", () => {
 		const byType = scansOf(["events"]).filter(({ plan }) => plan["Index Cond"]?.includes("ROW(type, seq)"));
 		expect(byType.length).toBeGreaterThan(5);
 		expect(new Set(byType.map(({ plan }) => plan["Index Name"]))).toEqual(new Set(["events_by_type"]));
@@ -152,8 +151,8 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 	});
 });
 
-/** With bounds a plan may still read much, and a sort what it is given: so it is counted, too. */
-test("however much there is, verbs read a few rows of it", async () => {
+/** A bounded plan may still read a lot, and a sort everything that it gets, so rows are counted as well. */
+test("verbs read a few rows, however many there are", async () => {
 	await server.execute("SELECT pg_stat_reset()", url);
 	await runEveryVerb(url, { sweeps: false });
 	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
@@ -169,13 +168,13 @@ test("however much there is, verbs read a few rows of it", async () => {
 	const big = read.filter(({ table }) => BIG.includes(table as string));
 	expect(big).toHaveLength(BIG.length);
 	for (const { table, whole, rows } of big) {
-		expect(whole, `times that ${table} was read as a whole`).toBe(0);
-		expect(rows, `rows that were read of ${table}`).toBeGreaterThan(0);
-		expect(rows, `rows that were read of ${table}`).toBeLessThan(MANY / 10);
+		expect(whole, `full scans of ${table}`).toBe(0);
+		expect(rows, `rows read from ${table}`).toBeGreaterThan(0);
+		expect(rows, `rows read from ${table}`).toBeLessThan(MANY / 10);
 	}
 });
 
-test("a page far from any match looks at a bounded number of attempts", async () => {
+test("a page far from any match reads a bounded number of attempts", async () => {
 	const storage = await openPostgresStorage({ url, clock: { now: () => START }, leaseTermMs: 1_000 });
 	const maxScanned = 500;
 	const filter = { response: { codes: [{ from: 500, to: 599 }], maxScanned } };
@@ -196,12 +195,12 @@ test("a page far from any match looks at a bounded number of attempts", async ()
 		`SELECT sum(idx_tup_read)::int AS entries FROM pg_stat_user_indexes WHERE relname ~ '^attempts_[0-9]{8}$'`,
 		url,
 	);
-	// As many entries of each of four ranges, two statuses and two types, and then each row that is looked at.
+	// That many entries of each of four ranges, two statuses and two types, and then each row that is examined.
 	expect(read!.entries).toBeGreaterThan(3 * maxScanned);
 	expect(read!.entries).toBeLessThanOrEqual(3 * (4 + 1) * maxScanned);
 });
 
-/** Runs `work`, and answers with the statements that were sent. */
+/** Runs `work`, and returns the statements that were sent. */
 async function collectStatements(work: () => Promise<void>): Promise<Set<string>> {
 	const sent = new Set<string>();
 	const send = Client.prototype.query as (...args: unknown[]) => unknown;

@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { systemBinaries } from "../../../../testkit/src/postgres.ts";
 import { describePostgres } from "../../../test/storage/postgres/harness.ts";
 
-/** From the oldest version that is supported to the last one before that which npm brings. */
+/** From the oldest supported version to the last one before npm's. */
 const [OLDEST, LAST] = [14, 17];
 
 const binDirectory = await systemBinaries(OLDEST, LAST);

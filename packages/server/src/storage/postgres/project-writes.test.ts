@@ -10,8 +10,8 @@ import type { PostgresStorage } from "./index.ts";
 
 const WRITES = 100;
 
-// Four changes of one project, whose rows a transaction of its own held, kept every other project's calls waiting.
-describe("changes of a project whose rows another session holds", { timeout: 60_000 }, () => {
+// Four changes of one project, locked by its own transaction, once kept every other project's calls waiting.
+describe("changes of a project whose rows another session locks", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
 	let url: string;
 	let storage: PostgresStorage;
@@ -56,7 +56,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		return id;
 	}
 
-	test("wait one at a time, and others are changed and read meanwhile", async () => {
+	test("wait one at a time, while others are changed and read", async () => {
 		const [held, free] = [await world.project(), await world.project()];
 		const [heldWebhook, freeWebhook] = [await world.webhook(held, ["a"]), await world.webhook(free, ["a"])];
 		const change = (projectId: string, webhookId: string, description: string) =>
@@ -73,7 +73,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		expect((await storage.getWebhook({ projectId: held, webhookId: heldWebhook }))?.description).not.toMatch(/^held/);
 		expect(await storage.listWebhooks({ projectId: free, limit: 10 })).toHaveLength(1);
 		expect(settled).toBe(0);
-		// They are refused with the one that met the lock: none of them meets it again.
+		// They are refused with the one that met the lock, so none of them meets it again.
 		const refused = (await outcomes).map((outcome) => outcome.status === "rejected" && outcome.reason);
 		expect(new Set(refused).size).toBe(1);
 		expect(refused[0]).toMatchObject({ code: "locked" });
@@ -82,7 +82,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		expect(await change(held, heldWebhook, "again")).toMatchObject({ description: "again" });
 	});
 
-	// Three projects once took all places for writes, and invitations had no places at all.
+	// Three projects once took all slots for writes, and invitations had no limit at all.
 	test.each<[string, (projectId: string) => Promise<() => Promise<unknown>>]>([
 		["renamed", async (projectId) => () => storage.renameProject({ projectId, name: "Renamed" })],
 		[
@@ -92,7 +92,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 				return () => storage.acceptInvitation({ projectId, tokenHash: token, accountId: person, at: START });
 			},
 		],
-	])("of several projects hold up no other: %s", async (_, prepare) => {
+	])("of several projects delay no other: %s", async (_, prepare) => {
 		const count = PROJECT_WRITES.apart + PROJECT_WRITES.apartWaiting;
 		const held = await Promise.all(Array.from({ length: count }, () => world.project()));
 		const heldWrites = await Promise.all(held.map(prepare));
@@ -109,7 +109,7 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		expect((await outcomes).map(({ status }) => status)).toEqual(Array(count).fill("fulfilled"));
 	});
 
-	test("beyond those that may wait are refused", async () => {
+	test("beyond the limit on waiting ones are refused", async () => {
 		const projectId = await world.project();
 		await other.query("BEGIN");
 		await other.query("SELECT FROM posthorn.projects WHERE id = $1 FOR UPDATE", [projectId]);
@@ -122,8 +122,8 @@ describe("changes of a project whose rows another session holds", { timeout: 60_
 		expect((await outcomes).filter(({ status }) => status === "fulfilled")).toHaveLength(most);
 	});
 
-	// One key's row, or one expired invitation's, kept those of all other projects from being written.
-	test("keep neither the last uses of other keys nor the sweep", async () => {
+	// One locked row, of a key or an expired invitation, once blocked writes to those of all other projects.
+	test("block neither the last uses of other keys nor the sweep", async () => {
 		const project = await world.project();
 		const keys = [world.id("apiKey"), world.id("apiKey")];
 		for (const id of keys)

@@ -9,17 +9,17 @@ import {
 } from "../../../../testkit/src/postgres.ts";
 import { migratePostgres } from "./index.ts";
 
-/** Without the lines at its top that say what it is. */
+/** Without the header lines that describe it. */
 const written = readFileSync(new URL("schema.sql", import.meta.url), "utf8").replace(/^(--.*\n)+\n/, "");
 
-/** `npm run check` compares it with what npm's server says; others that are supported have to say the same. */
+/** `npm run check` compares it with what npm's server prints; other supported versions must print the same. */
 const older = await systemBinaries(14, 17);
 const servers: PostgresOptions[] = [{}, ...(older === null ? [] : [{ binDirectory: older, own: true }])];
 const versions = await Promise.all(
 	servers.map(async (options) => ({ options, version: await PostgresServer.version(options) })),
 );
 
-describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({ options }) => {
+describe.each(versions)("the schema in the catalogue of PostgreSQL $version", ({ options }) => {
 	let server: PostgresServer;
 	let url: string;
 
@@ -30,7 +30,7 @@ describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({
 	}, START_TIMEOUT_MS);
 	afterAll(() => server.stop());
 
-	test("is the one that is written down", async () => {
+	test("matches schema.sql", async () => {
 		expect(await dumpSchema(url)).toBe(written);
 	});
 
@@ -58,11 +58,11 @@ describe.each(versions)("the schema by the catalogue of PostgreSQL $version", ({
 		["CREATE TYPE posthorn.more AS ENUM ('a')", "type more"],
 		["CREATE SEQUENCE posthorn.more INCREMENT 2", "relation more of kind S"],
 		["ALTER TABLE posthorn.settings ENABLE ROW LEVEL SECURITY", "relation settings of kind r"],
-	])("%s is not passed over", async (change, told) => {
+	])("%s is noticed", async (change, told) => {
 		await altered(change, (copy) => expect(dumpSchema(copy)).rejects.toThrow(told));
 	});
 
-	test("days are left out", async () => {
+	test("daily partitions are left out", async () => {
 		const day = "CREATE TABLE posthorn.attempts_20260101 PARTITION OF posthorn.attempts FOR VALUES FROM ('0') TO ('1')";
 		await altered(day, async (copy) => expect(await dumpSchema(copy)).toBe(written));
 	});

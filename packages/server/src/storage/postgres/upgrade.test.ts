@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
-/** A database as the version that knew so many migrations left it. */
+/** A database as the version with this many migrations left it. */
 async function databaseOf(version: number): Promise<string> {
 	const url = await server.createDatabase();
 	const client = new Client({ connectionString: url });
@@ -29,7 +29,7 @@ async function databaseOf(version: number): Promise<string> {
 	return url;
 }
 
-test("attempts that waited to be counted are counted once, beside what was counted before", async () => {
+test("attempts not counted yet are counted once, in addition to earlier counts", async () => {
 	const url = await databaseOf(6);
 	// Two webhooks of project 7; minutes 59 and 60 fall into hours 0 and 1.
 	await server.execute(
@@ -62,7 +62,7 @@ test("attempts that waited to be counted are counted once, beside what was count
 });
 
 // It was counted before the settle had ended, and its row dropped with the table after that.
-test("what a node settles while the migration begins is counted", async () => {
+test("outcomes that a node settles as the migration begins are counted", async () => {
 	const url = await databaseOf(6);
 	const node = new Client({ connectionString: url });
 	await node.connect();
@@ -91,9 +91,9 @@ test("what a node settles while the migration begins is counted", async () => {
 	expect(await server.execute(counted, url)).toEqual([{ n: 3 }]);
 });
 
-test("lanes that had settled events beyond their cursor keep the ones between as open", async () => {
+test("lanes with settled events beyond their cursor keep the events in between open", async () => {
 	const url = await databaseOf(8);
-	// Type 1 is wanted beyond event 2, type 3 beyond event 5; type 2 is not wanted.
+	// Type 1 is subscribed to after event 2, type 3 after event 5; type 2 isn't.
 	await server.execute(
 		`INSERT INTO posthorn.lanes (project_no, webhook_no, cursor, ahead)
 			VALUES (7, 1, 1, '{6,9,10}'), (7, 2, 4, '{}'), (8, 3, 0, '{5}')`,

@@ -3,7 +3,7 @@ import { ClockOffset } from "./clock-offset.ts";
 
 const HOUR = 3_600_000;
 
-test("clocks that may be the same are taken for one: times come back just as they were stored", () => {
+test("clocks that may be equal count as one: times come back exactly as stored", () => {
 	const offset = new ClockOffset();
 	offset.measured(1_000, 600, 1_400);
 	offset.measured(1_400, 1_000, 1_100);
@@ -11,11 +11,11 @@ test("clocks that may be the same are taken for one: times come back just as the
 	expect([offset.toDatabase(7), offset.toNode(7)]).toEqual([7, 7]);
 });
 
-test("clocks that are apart are told apart, as exactly as they could be measured, until they are measured anew", () => {
+test("an offset between clocks is kept as precisely as measured, until measured again", () => {
 	const offset = new ClockOffset();
 	offset.measured(HOUR + 15, 10, 20);
 	expect([offset.toDatabase(0), offset.toNode(HOUR)]).toEqual([HOUR, 0]);
-	// A slow answer contradicts nothing.
+	// A slow response doesn't contradict the measurement.
 	offset.measured(HOUR + 2_000, 1_000, 9_000);
 	offset.measured(HOUR + 100, 0, 50);
 	expect(offset.toDatabase(0)).toBe(HOUR);

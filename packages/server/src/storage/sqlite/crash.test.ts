@@ -20,7 +20,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const open = (onDeath?: (error: StorageError) => void) =>
 	openSqliteStorage({ path, clock, leaseTermMs: 1000, ...(onDeath && { onDeath }) });
 
-test("a thread that ends because it was told to is no death", async () => {
+test("a thread that ends on request doesn't count as a crash", async () => {
 	const deaths: StorageError[] = [];
 	const storage = await open((error) => deaths.push(error));
 	await storage.close();
@@ -28,7 +28,7 @@ test("a thread that ends because it was told to is no death", async () => {
 	expect(deaths).toEqual([]);
 });
 
-test("when the reading thread dies, reads fail as lost and the owner is told", async () => {
+test("when the reading thread dies, reads fail as lost and the owner is notified", async () => {
 	const threads = new Threads();
 	const deaths: StorageError[] = [];
 	const storage = await open((error) => deaths.push(error));
@@ -39,7 +39,7 @@ test("when the reading thread dies, reads fail as lost and the owner is told", a
 	threads.close();
 });
 
-test("when the writing thread dies, the owner is told, all calls fail as lost, and the file can be opened again", async () => {
+test("when the writing thread dies, the owner is notified, all calls fail as lost, and the file can be opened again", async () => {
 	const threads = new Threads();
 	const deaths: StorageError[] = [];
 	const storage = await open((error) => deaths.push(error));
@@ -58,7 +58,7 @@ test("when the writing thread dies, the owner is told, all calls fail as lost, a
 	await again.close();
 });
 
-/** The worker threads of this process, through the debugger's protocol. */
+/** The worker threads of this process, through the debugger protocol. */
 class Threads {
 	readonly #session = new Session();
 	readonly #attached = new Map<string, string>();
@@ -71,7 +71,7 @@ class Threads {
 		this.#session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
 	}
 
-	/** Ends a thread from within, as a crash would; resolves when it is gone. */
+	/** Ends a thread from within, as a crash would; resolves when it has ended. */
 	async end(name: string): Promise<void> {
 		const [, sessionId] = [...this.#attached].find(([title]) => title.includes(name))!;
 		const gone = once(this.#session, "NodeWorker.detachedFromWorker");

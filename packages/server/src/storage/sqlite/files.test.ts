@@ -28,7 +28,7 @@ async function refusal(at = path): Promise<StorageError> {
 	return reason as StorageError;
 }
 
-test("the file and its directories are made; a clean close leaves the database and its lock file alone", async () => {
+test("the file and its directories are created; a clean close leaves only the database and its lock file", async () => {
 	const deep = join(directory, "a", "b");
 	const storage = await open(join(deep, "posthorn.db"));
 	await storage.ping();
@@ -58,7 +58,7 @@ test("creates files as 0600 and folders as 0700", async () => {
 	}
 });
 
-test("a file that is no database is refused as such, and left as it is", async () => {
+test("a file that isn't a database is refused as such, and left unchanged", async () => {
 	await writeFile(path, "This is a letter, not a database. ".repeat(100));
 	expect(await refusal()).toMatchObject({
 		code: "unusable",
@@ -74,7 +74,7 @@ test("another program's database is refused", async () => {
 	expect(await refusal()).toMatchObject({ code: "unusable", message: expect.stringContaining("another program's") });
 });
 
-test("a database of a newer version is refused, and says so", async () => {
+test("a database of a newer version is refused with that reason", async () => {
 	await (await open()).close();
 	const later = new DatabaseSync(path);
 	later.exec("PRAGMA user_version = 9999");
@@ -82,7 +82,7 @@ test("a database of a newer version is refused, and says so", async () => {
 	expect(await refusal()).toMatchObject({ code: "unusable", message: expect.stringContaining("newer version") });
 });
 
-test("a damaged database fails as damaged, when what is damaged is read", async () => {
+test("a damaged database fails as damaged when the damaged part is read", async () => {
 	const storage = await open();
 	for (let i = 0; i < 50; i++) await storage.initSetting({ name: `name ${i}`, value: "x".repeat(1000) });
 	await storage.close();
@@ -93,7 +93,7 @@ test("a damaged database fails as damaged, when what is damaged is read", async 
 	expect((await refusal()).code).toBe("unusable");
 });
 
-test("a path that cannot be written is refused with what to do", async () => {
+test("an unwritable path is refused with advice", async () => {
 	await writeFile(join(directory, "plain"), "");
 	const error = await refusal(join(directory, "plain", "posthorn.db"));
 	expect(error).toMatchObject({ code: "unusable", message: expect.stringContaining("cannot be") });

@@ -8,18 +8,18 @@ beforeAll(async () => {
 });
 
 /**
- * Tables that stay small (a row for each event type, or for each webhook's types), what needs no table, and what a part
- * of the same statement found: ranges up to a limit, and the counts of a range of the log.
+ * Steps over small tables (a row per event type, or per webhook's type), over no table, or over what another part of
+ * the statement found: ranges up to a limit, and the counts of a range of the log.
  */
 const SMALL = /^SCAN (event_types|json_each|CONSTANT ROW|\(subquery-\d+\)|minutes)/;
 const allOf = (text: string): string[] => [...plans].filter(([sql]) => sql.includes(text)).flatMap(([, plan]) => plan);
 
-test("no operation walks through a table, but for the gauge that counts projects", () => {
+test("no operation scans a table, except the gauge that counts projects", () => {
 	const walks = [...plans].filter(([, plan]) => plan.some((step) => step.startsWith("SCAN") && !SMALL.test(step)));
 	expect(walks.map(([text]) => text)).toEqual(["SELECT count(*) AS count FROM projects"]);
 });
 
-test("no operation sorts, but for the attempts of one event, and a range of the log that is counted", () => {
+test("no operation sorts, except an event's attempts and a counted range of the log", () => {
 	const sorts = [...plans].filter(([, plan]) => plan.some((step) => step.includes("TEMP B-TREE")));
 	const counts = sorts.filter(([text]) => text.includes("INSERT INTO attempt_stats"));
 	expect(counts.map(([, plan]) => plan.filter((step) => /attempts/.test(step)))).toEqual([
@@ -31,7 +31,7 @@ test("no operation sorts, but for the attempts of one event, and a range of the 
 		expect(plan[0]).toMatch(/^SEARCH attempts USING INDEX attempts_by_delivery \(project_no=\? AND seq=\?/);
 });
 
-/** As the ranges of a filter are written. */
+/** A filter's ranges as they are written in SQL. */
 const FROM_RANGE = "\n\t\t\t\tFROM attempts\n\t\t\t\tWHERE";
 
 test("the delivery log is a merge of ranges of the index that fits its filter", () => {
@@ -39,7 +39,7 @@ test("the delivery log is a merge of ranges of the index that fits its filter", 
 	const bound = "status=? AND type=? AND id>? AND id<?";
 	const byProject = `SEARCH attempts USING COVERING INDEX attempts_by_project (project_no=? AND ${bound})`;
 	const byWebhook = `SEARCH attempts USING COVERING INDEX attempts_by_webhook (webhook_no=? AND ${bound})`;
-	// Pages and counts read the index alone; a step of a replay looks at the rows, too, and so does who seeks a status code.
+	// Pages and counts only read the index; replay steps and filters by status code read rows as well.
 	for (const columns of ["SELECT no, id", "SELECT 1"]) {
 		expect(new Set(ranges(`${columns} ${FROM_RANGE} project_no`))).toEqual(new Set([byProject]));
 		expect(new Set(ranges(`${columns} ${FROM_RANGE} webhook_no`))).toEqual(new Set([byWebhook]));
@@ -77,7 +77,7 @@ test("due retries, the log, alarms and backlogs are each one range of their inde
 	);
 });
 
-test("figures over time are one range of counts and the end of the log; health is single steps in an index", () => {
+test("statistics are one range of counts and the end of the log; health is single steps in an index", () => {
 	const planOf = (text: string) => new Set(allOf(text));
 	expect(planOf("SELECT at, status, class, n FROM attempt_stats")).toEqual(
 		new Set(["SEARCH attempt_stats USING PRIMARY KEY (scope=? AND grain=? AND at>? AND at<?)"]),
@@ -107,7 +107,7 @@ test("figures over time are one range of counts and the end of the log; health i
 	);
 });
 
-test("members, audit entries and what expires are each found by an index", () => {
+test("members, audit entries and expiring rows are each found by an index", () => {
 	const planOf = (text: string) => new Set(allOf(text));
 	expect(planOf("FROM audit WHERE project_no")).toEqual(
 		new Set(["SEARCH audit USING INDEX audit_by_project (project_no=? AND id<?)"]),

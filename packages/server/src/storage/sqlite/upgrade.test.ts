@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** A database as the first schema had it: a project, two webhooks (one of them deleted), and attempts by the hour. */
+/** A database with the first schema: a project, two webhooks (one of them deleted), and attempts by the hour. */
 function makeFirstVersion(attempts: number): void {
 	const db = new DatabaseSync(path);
 	db.exec(`${initial.sql} PRAGMA user_version = 1; PRAGMA application_id = ${APPLICATION_ID};`);
@@ -49,7 +49,7 @@ function makeFirstVersion(attempts: number): void {
 
 const open = (at = path) => openSqliteStorage({ path: at, clock, leaseTermMs: 1000 });
 
-test("a database of the first version is brought up to date, and its attempts are counted: all of them, once", async () => {
+test("a database of the first version is migrated, and each of its attempts is counted once", async () => {
 	makeFirstVersion(240);
 	for (let opened = 0; opened < 2; opened++) {
 		const storage = await open();
@@ -72,10 +72,10 @@ test("a database of the first version is brought up to date, and its attempts ar
 	}
 });
 
-test("lanes that had settled events beyond their cursor keep the ones between as open", async () => {
+test("lanes with settled events beyond their cursor keep the events in between open", async () => {
 	makeFirstVersion(0);
 	const db = new DatabaseSync(path);
-	// Type 1 is wanted beyond event 2, type 3 beyond event 5; type 2 is not wanted.
+	// Type 1 is subscribed to after event 2, type 3 after event 5; type 2 isn't.
 	db.exec(`
 		INSERT INTO event_types (code, name) VALUES (2, 'b'), (3, 'c');
 		UPDATE projects SET last_seq = 11;
@@ -99,7 +99,7 @@ test("lanes that had settled events beyond their cursor keep the ones between as
 	await storage.close();
 });
 
-test("an empty database of the first version is brought up to date, too", async () => {
+test("an empty database of the first version is migrated too", async () => {
 	makeFirstVersion(0);
 	const storage = await open();
 	const { total } = await storage.readStats({ projectId: "proj_x", query: { since: 0, until: DAY, stepMs: DAY } });
@@ -107,7 +107,7 @@ test("an empty database of the first version is brought up to date, too", async 
 	await storage.close();
 });
 
-test("a backup carries accounts and counts", async () => {
+test("a backup includes accounts and counts", async () => {
 	makeFirstVersion(9);
 	const storage = await open();
 	const account = { id: "acc_x", email: "ada@example.com", name: "Ada", operator: true, createdAt: NOW };

@@ -7,7 +7,7 @@ import { START } from "../../../test/storage/conformance/world.ts";
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 import { openPostgresStorage } from "../postgres/index.ts";
 
-test("of two owners who step down at the same time, at two nodes, one stays", async () => {
+test("if two owners step down concurrently on two nodes, one stays", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const world = await worldOf((clock) => openNode(url, clock));

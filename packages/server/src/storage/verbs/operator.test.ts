@@ -6,7 +6,7 @@ import { accountOf, hashOf } from "../../../test/storage/conformance/accounts.ts
 import { START } from "../../../test/storage/conformance/world.ts";
 import { openNode, worldOf } from "../../../test/storage/postgres/world.ts";
 
-test("of two set-up links used at the same time, at two nodes, one makes an operator", async () => {
+test("if two setup links are used concurrently on two nodes, one creates the operator", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const world = await worldOf((clock) => openNode(url, clock));

@@ -11,7 +11,7 @@ test("values become each engine's parameters, and SQLite has no schema", () => {
 		"SELECT role FROM posthorn.memberships WHERE account_id = $1 AND added_at > $2",
 	);
 	expect(template.text("sqlite")).toBe("SELECT role FROM memberships WHERE account_id = ? AND added_at > ?");
-	expect(find("acc_2", 6).template, "prepared statements are found by it").toBe(template);
+	expect(find("acc_2", 6).template, "its text identifies prepared statements").toBe(template);
 });
 
 test("a fragment is part of the text, and may differ by engine", () => {
@@ -23,7 +23,7 @@ test("a fragment is part of the text, and may differ by engine", () => {
 	expect(template.text("sqlite")).toBe("SELECT id, name FROM projects WHERE no = ?");
 });
 
-test("a template can't be used with other fragments: its text is made once", () => {
+test("a template can't be used with other fragments: its text is built once", () => {
 	const count = (table: string) => sql`SELECT count(*) FROM ${fragment(table)}`;
 	count("accounts");
 	expect(() => count("sessions")).toThrow("must be constants");

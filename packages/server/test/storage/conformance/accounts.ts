@@ -67,26 +67,26 @@ export function describeAccounts(harness: StorageHarness): void {
 				tokenHash: hashOf("newer"),
 				expiresAt: START + HOUR,
 			});
-			// Those that expire early are over with the newest; what was made at about the same time holds.
+			// Links that expire early end with the newest; one created at about the same time stays valid.
 			expect(await storage.holdsSetupLink({ tokenHash: hashOf("older"), at: START })).toBe(false);
 			expect(await storage.holdsSetupLink({ tokenHash: hashOf("other"), at: START })).toBe(true);
 			expect(await storage.holdsSetupLink({ tokenHash: hashOf("other"), at: START + HOUR - 1 })).toBe(false);
 			expect(await make("older", START)).toBe("wrong_token");
 			expect(await make("other", START + HOUR - 1)).toBe("wrong_token");
 			expect(await make("newer", START + HOUR)).toBe("wrong_token");
-			// A set-up link signs nobody in.
+			// A set-up link can't be used to sign in.
 			expect(await storage.useSignInLink({ tokenHash: hashOf("newer"), at: START })).toBeNull();
-			// Somebody was invited with the operator's key before there was an operator.
+			// Someone was invited with the operator's key before the operator's account existed.
 			const guest = accountOf(world, "guest@example.com");
 			await storage.createAccount({ account: guest, normalEmail: "guest@example.com", passwordHash: "hash" });
 			expect(await storage.hasOperator()).toBe(false);
 			const twin = accountOf(world, "Guest@Example.com", { operator: true });
 			expect(await make("newer", START, twin)).toBe("taken");
-			expect(await make("none", START, twin), "tells nobody else who has an account").toBe("wrong_token");
+			expect(await make("none", START, twin), "doesn't reveal who has an account").toBe("wrong_token");
 			expect(await make("newer", START + HOUR - 1)).toBe("created");
 			expect(await storage.hasOperator()).toBe(true);
 			expect(await storage.getAccount({ accountId: first.id })).toEqual(first);
-			// Neither a link that was not used nor a new one makes a second one.
+			// Neither an unused link nor a new one creates a second operator.
 			await storage.createLink({
 				kind: "setup",
 				supersedes: START,
@@ -123,7 +123,7 @@ export function describeAccounts(harness: StorageHarness): void {
 			await fresh.dispose();
 		});
 
-		test("an email has one account, whatever its case; credentials are found by it and by the account", async () => {
+		test("an email in any case has one account; credentials are found by email and by account", async () => {
 			const { storage } = world;
 			const account = accountOf(world, "Ada@Example.com");
 			expect(
@@ -241,7 +241,7 @@ export function describeAccounts(harness: StorageHarness): void {
 				});
 			}
 			await storage.sweepExpired({ at: START + 11 });
-			// Asked as of a time at which all of them were good.
+			// Queried as of a time at which all of them were valid.
 			expect(await storage.findSession({ tokenHash: hashOf("old session"), at: START })).toBeNull();
 			expect(await storage.findInvitation({ tokenHash: hashOf("old invitation"), at: START })).toBeNull();
 			expect(await storage.useSignInLink({ tokenHash: hashOf("old link"), at: START })).toBeNull();

@@ -4,14 +4,14 @@ import type { World } from "./world.ts";
 
 const HOLDER = "node_a";
 
-/** An engine that many nodes share, and how it compares their claims with what it holds. */
+/** An engine that many nodes share, and how it compares their claims with its data. */
 export interface ClaimsHarness {
 	readonly world: World;
 	/** @param epoch in which the claims' leases were taken, among those of the node */
 	kept(epoch: number, claims: readonly Claim[]): Promise<Claim[]>;
 }
 
-/** What a node keeps of its projects when the database goes on in another epoch. */
+/** Which of its projects a node keeps when the database continues in another epoch. */
 export function describeClaims(name: string, open: () => Promise<ClaimsHarness>): void {
 	describe(`claims on ${name}`, () => {
 		let harness: ClaimsHarness;
@@ -22,7 +22,7 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 		});
 		afterAll(() => world?.dispose());
 
-		/** What a node claims of a project of its own: two events, the first of them delivered. */
+		/** What a node claims of its own project: two events, the first of them delivered. */
 		async function claimOne(): Promise<Claim> {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
@@ -41,10 +41,10 @@ export function describeClaims(name: string, open: () => Promise<ClaimsHarness>)
 		});
 
 		test.for<readonly [string, (claim: Claim) => Partial<Claim>]>([
-			["the lease was given to another node", () => ({ holder: "node_b" })],
+			["another node holds the lease", () => ({ holder: "node_b" })],
 			["the lease had changed hands since", ({ lease }) => ({ lease: { ...lease, generation: lease.generation + 1 } })],
 			["the lease is of another project", ({ lease }) => ({ lease: { ...lease, projectId: "prj_none" } })],
-			["a change that the node went by is missing", ({ revision }) => ({ revision: revision + 1 })],
+			["a change that the node applied is missing", ({ revision }) => ({ revision: revision + 1 })],
 			["the log is shorter", ({ lastSeq }) => ({ lastSeq: lastSeq + 1 })],
 			["the last event is missing", ({ event }) => ({ event: { ...event!, seq: 3 } })],
 			["another event has the number of the last one", ({ event }) => ({ event: { ...event!, id: "evt_other" } })],

@@ -5,7 +5,7 @@ import { World } from "./world.ts";
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** In how many minutes by the clock of a node that is so far ahead. */
+/** In how many minutes a time comes, on the clock of a node this far ahead. */
 const minutesUntil = (at: number | null, aheadMs: number): number => Math.round((at! - Date.now() - aheadMs) / MINUTE);
 
 /** The suite's verbs on one of several nodes. */
@@ -19,7 +19,7 @@ const worldOn = (storage: Storage): Promise<World> =>
 		dispose: (one) => one.close(),
 	});
 
-/** Nodes whose clocks are ahead of the database's by so many milliseconds, or behind it. */
+/** Nodes whose clocks are ahead of the database's, or behind it, by this many milliseconds. */
 export function describeClocks(name: string, open: (aheadMs: number) => Promise<Storage>): void {
 	describe(`nodes on ${name} whose clocks differ`, () => {
 		const nodes: Storage[] = [];
@@ -32,7 +32,7 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			return node;
 		};
 
-		// A retry was due when the clock of whoever stored it said so: to a node an hour behind, an hour late.
+		// A retry used to be due by the clock of the node that stored it: for a node an hour behind, an hour late.
 		test("a time stored by one node is due at that time for all others, whatever their clocks say", async () => {
 			const offsets = [HOUR, -HOUR, 0];
 			const all = await Promise.all(offsets.map(openNode));
@@ -90,8 +90,9 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			}
 		});
 
-		// A node an hour ahead found baskets due an hour early, and told of them as abandoned while they were being filled.
-		test("a basket is abandoned on time by any node, whatever its clock says", async () => {
+		// A node an hour ahead once found baskets due an hour early, and reported them as abandoned while they were being
+		// filled.
+		test("a basket is abandoned on time by any node, whatever time its clock shows", async () => {
 			const offsets = [-HOUR, HOUR, 0];
 			const all = await Promise.all(offsets.map(openNode));
 			const [behind, ahead] = all as [Storage, Storage];
@@ -110,7 +111,7 @@ export function describeClocks(name: string, open: (aheadMs: number) => Promise<
 			expect(await ahead.takeDueBaskets({ now: inMinutes(6), until: inMinutes(9), limit: 10 })).toMatchObject([
 				{ basketId: "b" },
 			]);
-			// Put off until then, for as long as it is being told of.
+			// Deferred until then, while it is being reported.
 			expect(minutesUntil(await behind.nextBasketDue(), -HOUR)).toBe(9);
 		});
 	});

@@ -214,7 +214,7 @@ export function describeFacts(harness: StorageHarness): void {
 			const log = await world.log(project);
 			expect(log.map(({ type }) => type).sort()).toEqual(["end of a", "end of b", "end of c"]);
 			expect(plain(racing.flat().sort((one, other) => one.seq - other.seq))).toEqual(plain(log));
-			// As they were given, not as they are stored.
+			// As passed in, not as stored.
 			for (const id of ["a", "b", "c"]) await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const again = await take(START + 1);
 			const ended = await abandon(again.get("c")!, again.get("a")!, again.get("b")!);
@@ -251,7 +251,7 @@ export function describeFacts(harness: StorageHarness): void {
 				await storage.touchBasket({ projectId: project, touch: touch(id, START + 1) });
 			const due = await take(START + 1);
 			expect(due.size).toBe(3);
-			// In the same millisecond, and with the clock set back.
+			// In the same millisecond, and after the clock was set back.
 			for (const at of [START, START - 5])
 				await storage.touchBasket({ projectId: project, touch: touch("touched", START + 1, at) });
 			await storage.removeBasket({ projectId: project, basketId: "removed" });

@@ -13,7 +13,7 @@ export function describeGauges(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		test("a backlog equals a count of the log, whatever is subscribed, settled or added", async () => {
+		test("a backlog always equals a count of the log, through any subscribing, settling and publishing", async () => {
 			const types = fc.subarray(TYPES, { minLength: 1 });
 			const publish = fc.record({
 				kind: fc.constant("publish" as const),
@@ -170,7 +170,7 @@ export function describeGauges(harness: StorageHarness): void {
 	});
 }
 
-/** Two requests of one call: the first is refused whole, for its last event's id is taken by its first. */
+/** Two requests in one call; the first is refused completely because its last event has the id of its first. */
 async function publishBehindRefused(world: World, projectId: string, types: readonly string[]): Promise<void> {
 	const draft = () => types.map((type) => world.event(projectId, type));
 	const refused = draft();

@@ -19,7 +19,7 @@ export function describeHandover(harness: StorageHarness): void {
 		});
 		afterEach(() => world.dispose());
 
-		/** A node that has 1 in flight and has settled 2 gives the project back. */
+		/** A node with 1 in flight and 2 settled releases the project. */
 		async function release(...inFlight: HandedOver[]): Promise<Lease> {
 			const lease = await world.lease(project);
 			const lanes = [{ webhookId: webhook, position: 2, open: [1] }];
@@ -50,7 +50,7 @@ export function describeHandover(harness: StorageHarness): void {
 			const before = await world.storage.loadLanes({ projectId: project });
 			expect(before.handedOver).toEqual([first()]);
 			expect(before.lanes).toMatchObject([{ position: 2, open: [1] }]);
-			// What the next holder commits meanwhile still has it as open.
+			// It is still open in what the next holder commits meanwhile.
 			const lanes = [{ webhookId: webhook, position: 3, open: [1] }];
 			expect(await world.settle(next, { attempts: [world.attempt(webhook, { seq: 3, type: "a" })], lanes })).toBe(
 				"settled",

@@ -1,14 +1,14 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import type { Capabilities, Storage } from "../../../src/storage/port.ts";
 
-/** How the suite gets at an engine. */
+/** How the suite accesses an engine. */
 export interface StorageHarness {
 	readonly name: string;
-	/** What the engine declares; the suite holds it to that. */
+	/** What the engine declares, which the suite checks. */
 	readonly capabilities: Capabilities;
-	/** The term of leases, in milliseconds, with which `open` opens. */
+	/** The lease duration with which `open` opens, in milliseconds. */
 	readonly leaseTermMs: number;
-	/** Opens a new and empty database. */
+	/** Opens a new, empty database. */
 	open(options: { clock: Pick<Clock, "now"> }): Promise<Storage>;
 	/** Closes the storage and opens its database again, as after a restart. */
 	reopen(storage: Storage): Promise<Storage>;

@@ -25,7 +25,7 @@ export function describeHealth(harness: StorageHarness): void {
 			const project = await world.project();
 			const lease = await world.lease(project);
 			const [D, R, F] = ["delivered", "retrying", "failed"] as const;
-			/** Attempts by minute, and which of them is the first after the last delivered one. */
+			/** Attempts by minute, and which of them is the first one after the last success. */
 			const courses: [AttemptStatus[], number | null, number | null][] = [
 				[[], null, null],
 				[[D], null, 0],

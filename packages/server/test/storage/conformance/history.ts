@@ -7,7 +7,7 @@ import { ALL, START, World } from "./world.ts";
 const TYPES = ["a", "b", "c"];
 const STATUSES = ["delivered", "retrying", "failed"] as const;
 const MINUTE = 60_000;
-/** What receivers respond to attempts of each status; null is no response. */
+/** What receivers respond to attempts of each status; null means no response. */
 const RESPONSES = { delivered: [200, 204], retrying: [503, 404, null], failed: [503, 302, 500, null] } as const;
 const CODES = [
 	[0, 0],
@@ -69,12 +69,12 @@ export function describeHistory(harness: StorageHarness): void {
 						for (const { ids, next } of pages) {
 							const to = next === null ? scanned.length : scanned.findIndex(({ id }) => id === next) + 1;
 							expect(to - from).toBeLessThanOrEqual(maxScanned);
-							// A page is short only where it had to stop.
+							// A page is short only where it had to end.
 							if (next !== null && ids.length < limit) expect(to - from).toBe(maxScanned);
 							from = to;
 						}
 						const found = wanted(scanned.slice(0, maxScanned)).length;
-						// A count that just reaches its maximum is exact.
+						// A count that exactly reaches its maximum is exact.
 						const max = isJustReached ? Math.max(1, found) : limit;
 						const capped = found > max || scanned.length >= maxScanned;
 						const count = await world.storage.countAttempts({ projectId: shop.project, filter, max });
@@ -194,7 +194,7 @@ export function describeHistory(harness: StorageHarness): void {
 	});
 }
 
-/** A project with some three hundred entries of all kinds, and another with a few. */
+/** One project with about three hundred entries of all kinds, and another with a few. */
 async function stock(world: World) {
 	const [project, other] = [await world.project(), await world.project()];
 	const webhooks = [await world.webhook(project, TYPES), await world.webhook(project, TYPES)];
@@ -218,7 +218,7 @@ async function stock(world: World) {
 	return { project, other, webhooks, foreign, attempts, eventIds: new Map(events.map(({ seq, id }) => [seq, id])) };
 }
 
-/** How an attempt ended, with one of the responses that fit. */
+/** How an attempt ended, with one of the possible responses. */
 function ended(status: (typeof STATUSES)[number], n: number): Pick<NewAttempt, "status" | "statusCode"> {
 	const codes = RESPONSES[status];
 	return { status, statusCode: codes[n % codes.length]! };
@@ -230,7 +230,7 @@ const toRanges = (codes: readonly (readonly [from: number, to: number])[]): Code
 const includes = (codes: readonly CodeRange[], code: number): boolean =>
 	codes.some(({ from, to }) => from <= code && code <= to);
 
-/** Whether an attempt must be looked at: whatever it was responded, its status may have such a response. */
+/** Whether the filter must read an attempt: its status may have such a response, no matter which one it had. */
 function fits(attempt: NewAttempt, eventId: string, filter: AttemptFilter): boolean {
 	const codes = Array.from({ length: 600 }, (_, code) => code).filter((code) =>
 		includes(filter.response?.codes ?? [{ from: 0, to: 599 }], code),

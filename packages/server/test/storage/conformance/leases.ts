@@ -44,7 +44,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(named.map(({ projectId }) => projectId)).toEqual([silent]);
 		});
 
-		// One that had rung was passed over for as long as others rang again.
+		// One with a due alarm was once skipped as long as others were woken again.
 		test("if more projects are due than requested, they are acquired in turn, however often they are woken", async () => {
 			const projects: string[] = [];
 			for (let n = 0; n < 5; n++) projects.push(await world.project());
@@ -56,7 +56,7 @@ export function describeLeases(harness: StorageHarness): void {
 					expect(leases).toHaveLength(each);
 					for (const lease of leases) {
 						taken.add(lease.projectId);
-						// More was published meanwhile.
+						// More was published in the meantime.
 						await world.storage.releaseLease({ lease, wakeAt: null, seen: { lastSeq: -1, revision: -1 } });
 					}
 				}
@@ -103,7 +103,7 @@ export function describeLeases(harness: StorageHarness): void {
 			expect(order.indexOf(late)).toBe(1);
 		});
 
-		// Overdue projects took its places for as long as there were any, since its number was behind the last one taken.
+		// Overdue projects once took its turns as long as there were any, because its number was before the last one taken.
 		test("a project with new events gets its turn, however many projects are overdue", async () => {
 			const busy = await world.project();
 			const overdue: string[] = [];
@@ -119,13 +119,13 @@ export function describeLeases(harness: StorageHarness): void {
 			for (let turn = 0; turn < overdue.length; turn++) {
 				const [lease] = await world.storage.acquireLeases({ holder: NODE, limit: 1 });
 				order.push(lease!.projectId);
-				// More was published meanwhile.
+				// More was published in the meantime.
 				if (lease!.projectId === busy)
 					await world.storage.releaseLease({ lease: lease!, wakeAt: null, seen: { lastSeq: -1, revision: -1 } });
 			}
 			const taken = order.filter((project) => project !== busy);
 			expect(taken).toEqual(overdue.slice(0, taken.length));
-			// At the end of the line of projects with news it takes a turn to begin again.
+			// After the last project with news, it takes one more turn to start over.
 			expect(order.length - taken.length).toBeGreaterThanOrEqual(order.length / 4);
 		});
 
@@ -236,7 +236,7 @@ export function describeLeases(harness: StorageHarness): void {
 		test("a previous owner can neither settle nor release", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
-			// The second one is there to be settled too early.
+			// The second one exists only to be settled too early.
 			const [event] = await world.publish(project, "a", "a");
 			const lost = await world.lease(project);
 			world.clock.time += harness.leaseTermMs;

@@ -147,7 +147,7 @@ export function describeMembers(harness: StorageHarness): void {
 			const stranger = world.id("account");
 			expect(await storage.setRole({ projectId: project, accountId: stranger, role: "owner" })).toBe("no_member");
 			expect(await storage.removeMember({ projectId: project, accountId: stranger })).toBe("no_member");
-			// None has to be found where there was none.
+			// A project that had no owner doesn't need one.
 			await join(project, grace, "developer");
 			expect(await storage.setRole({ projectId: project, accountId: grace.id, role: "viewer" })).toBe("changed");
 			await join(project, ada, "owner");
@@ -160,7 +160,7 @@ export function describeMembers(harness: StorageHarness): void {
 			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
 			expect(await storage.removeMember({ projectId: project, accountId: ada.id })).toBe("removed");
 			expect(await storage.getRole({ projectId: project, accountId: ada.id })).toBeNull();
-			// An owner elsewhere is no owner here.
+			// An owner of another project isn't an owner here.
 			await join(await world.project(), ada, "owner");
 			expect(await storage.removeMember({ projectId: project, accountId: grace.id })).toBe("last_owner");
 		});

@@ -4,7 +4,7 @@ import type { StorageHarness } from "./harness.ts";
 import { START, World } from "./world.ts";
 
 const HOUR = 3_600_000;
-/** When the replays of these tests are asked for. */
+/** When these tests request their replays. */
 const NOW = START + 24 * HOUR;
 
 export function describeReplayMatching(harness: StorageHarness): void {
@@ -31,8 +31,8 @@ export function describeReplayMatching(harness: StorageHarness): void {
 		}
 
 		/**
-		 * Two webhooks. Of the first: 1 delivered, 2 failed after a retry, 3 between retries, 4 failed and delivered by a
-		 * replay, 5 delivered and failed by a replay, 6 not attempted. Of the second: 1 failed.
+		 * Two webhooks. First webhook: 1 delivered, 2 failed after a retry, 3 between retries, 4 failed and delivered by a
+		 * replay, 5 delivered and failed by a replay, 6 not attempted. Second webhook: 1 failed.
 		 */
 		async function stock() {
 			const project = await world.project();

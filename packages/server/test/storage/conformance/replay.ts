@@ -141,7 +141,7 @@ export function describeReplay(harness: StorageHarness): void {
 				failed.push(await world.finish(lease, webhook, event, status, { startedAt: startedAt(i) }));
 			}
 			await world.finish(lease, other, events[0]!, "failed");
-			// One is being replayed already, another was and arrived.
+			// One is being replayed, another was replayed and delivered.
 			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[3]!.id, at: START });
 			await world.storage.replayDelivery({ projectId: project, webhookId: webhook, eventId: events[4]!.id, at: START });
 			await world.finish(lease, webhook, events[4]!, "delivered", { replay: 1, startedAt: startedAt(9) });
@@ -175,7 +175,7 @@ export function describeReplay(harness: StorageHarness): void {
 				[2, START + 5],
 				[6, START + 5],
 			]);
-			// What was asked for by itself does not stand among a bulk of replays.
+			// A single requested replay isn't part of a bulk replay.
 			const requested = await world.storage.readRetries({
 				projectId: project,
 				webhookId: webhook,

@@ -51,7 +51,7 @@ export function describeRetention(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a");
 			const lease = await world.lease(project);
-			// The last one stays, so that a count too many shows: counters stop at 0.
+			// The last one stays, so that an excess subtraction shows: counters stop at 0.
 			for (const [i, event] of events.entries())
 				await world.finish(lease, webhook, event, "failed", { startedAt: i < 2 ? START : START + 2 * DAY });
 			await world.storage.replayDelivery({
@@ -79,13 +79,13 @@ export function describeRetention(harness: StorageHarness): void {
 			expect([count(old), count(young)]).toEqual([0, 1]);
 		});
 
-		test("an entry that was written after younger ones is deleted with others of its age", async () => {
+		test("an entry written after newer ones is deleted with others of its age", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const events = await world.publish(project, "a", "a", "a", "a");
 			const lease = await world.lease(project);
-			// An attempt is logged when it is over: one that took longer comes behind those that began after it, and behind
-			// one of a node whose clock is ahead.
+			// An attempt is logged when it ends: a slow one comes after later ones, and after one of a node whose clock is
+			// ahead.
 			for (const [i, startedAt] of [DAY + 1, DAY + 900_000, DAY + 2, DAY - 60_000].entries())
 				await world.finish(lease, webhook, events[i]!, "delivered", { startedAt: START + startedAt });
 			expect((await sweepAttempts(START + DAY)).deleted).toBe(1);
@@ -131,7 +131,7 @@ export function describeRetention(harness: StorageHarness): void {
 			expect(await world.storage.acquireLeases({ holder: "node_b", limit: 10 })).toMatchObject([
 				{ projectId: project },
 			]);
-			// The second is not wanted and the third is settled, though neither the first nor the fourth is.
+			// The second isn't subscribed to and the third is settled, but neither the first nor the fourth is.
 			expect(await seqs(project)).toEqual([1, 4]);
 			expect(await seqs(quiet)).toEqual([]);
 			expect((await world.storage.readBacklogs({ projectId: project, webhookIds: [webhook] })).get(webhook)).toEqual({

@@ -62,7 +62,7 @@ export function describeSettle(harness: StorageHarness): void {
 			expect(await world.settle(lease, { attempts, lanes: [{ ...beyond, position: event!.seq }] })).toBe("settled");
 		});
 
-		test("attempts that are logged together are read back unchanged, whatever they have in common", async () => {
+		test("attempts logged together are read back unchanged, no matter what they have in common", async () => {
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a", "b"]);
 			const lease = await world.lease(project);
@@ -72,7 +72,7 @@ export function describeSettle(harness: StorageHarness): void {
 					status: "failed",
 					statusCode: null,
 					errorCode: "timeout",
-					error: "No answer came.",
+					error: "No response.",
 					sent: null,
 				} as const),
 				...{
@@ -83,7 +83,7 @@ export function describeSettle(harness: StorageHarness): void {
 					url: "https://b.example/",
 				},
 			};
-			// All of a kind, of two kinds in turn, and one that differs at either end.
+			// All of one kind, two kinds alternating, and one that differs at either end.
 			for (const kinds of ["aaaa", "bbbb", "cccc", "abab", "baaa", "aaab", "cbbb", "abcc"]) {
 				const events = await world.publish(project, ...[...kinds].map((kind) => (kind === "a" ? "a" : "b")));
 				const attempts = [...kinds].map((kind, i) =>
@@ -173,7 +173,8 @@ export function describeSettle(harness: StorageHarness): void {
 			const webhook = await world.webhook(project, ["a"], { maxInFlight: 3 });
 			const [, second, third, fourth] = await world.publish(project, "a", "a", "a", "a");
 			const lease = await world.lease(project);
-			// The first is still under way when the owner skips what waits; who works the lane has not heard of it yet.
+			// The first is still in flight when the project's owner skips the backlog; the node that runs the lane doesn't know
+			// yet.
 			const at = (position: number, ...open: number[]) => [{ webhookId: webhook, position, open }];
 			await world.settle(lease, { attempts: [world.attempt(webhook, second!)], lanes: at(3, 1, 3) });
 			await world.storage.updateWebhook({
@@ -225,7 +226,7 @@ export function describeSettle(harness: StorageHarness): void {
 		});
 
 		test("a retry in flight when its webhook was deleted can be closed as the next attempt", async () => {
-			// It once stayed pending as the attempt that was just logged: closing it was refused for ever.
+			// It once stayed pending with the number of the attempt just logged, and closing it was refused forever.
 			const project = await world.project();
 			const webhook = await world.webhook(project, ["a"]);
 			const [event] = await world.publish(project, "a");
@@ -272,7 +273,7 @@ export function describeSettle(harness: StorageHarness): void {
 				dueAt: fc.integer({ min: START, max: START + 3 }),
 			});
 			const step = fc.record({
-				// A delivery is scheduled or unscheduled once in a settlement.
+				// A settlement schedules or unschedules a delivery once.
 				schedule: fc.uniqueArray(waiting, { maxLength: 4, size: "max", selector: keyOf }),
 				unschedule: fc.uniqueArray(fc.record(place), { maxLength: 3, size: "max", selector: keyOf }),
 				lanes: fc.uniqueArray(
@@ -291,7 +292,7 @@ export function describeSettle(harness: StorageHarness): void {
 					async (steps, window) => {
 						const project = await world.project();
 						const webhooks = [await world.webhook(project, ["a"]), await world.webhook(project, ["a"])];
-						// As far as lanes go: none is ever beyond the end of the log.
+						// Lane positions, none of which is beyond the end of the log.
 						await world.publish(project, ...Array.from({ length: 20 }, () => "a"));
 						const lease = await world.lease(project);
 						const lanes = webhooks.map(() => ({ position: 0, settled: new Set<number>() }));

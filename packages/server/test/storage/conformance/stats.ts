@@ -138,7 +138,7 @@ export function describeStats(harness: StorageHarness): void {
 			await log(120, START);
 			await log(60, START + HOUR);
 			world.clock.time = START + 3 * HOUR;
-			// The entries go before enough of them gathered to be counted on the way.
+			// The entries are deleted before there are enough of them for an automatic roll-up.
 			await sweep(START + HOUR);
 			expect(await world.storage.countAttempts({ projectId: project, filter: {}, max: 1000 })).toEqual({
 				count: 60,
@@ -152,7 +152,7 @@ export function describeStats(harness: StorageHarness): void {
 				capped: false,
 			});
 			expect(await hours(START + HOUR, 1)).toBe(60);
-			// What comes after an empty log counts as well, and once.
+			// Attempts after an empty log count too, and once.
 			await log(5, START + 2 * HOUR);
 			expect(await hours(START + HOUR, 2)).toBe(65);
 			await log(2_200, START + 2 * HOUR);
@@ -165,7 +165,7 @@ export function describeStats(harness: StorageHarness): void {
 			expect((await world.storage.listAttempts({ projectId: project, filter: {}, page: ALL })).rows).toHaveLength(
 				2_205,
 			);
-			// Counts go with the next pass after the entries at the latest.
+			// Counts are deleted at the latest with the pass after the entries.
 			for (let passes = 0; passes < 2; passes++) await sweep(START + 3 * HOUR);
 			expect(await hours(START, 3)).toBe(0);
 		});

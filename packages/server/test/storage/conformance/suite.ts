@@ -21,7 +21,7 @@ import { describeWaiting } from "./waiting.ts";
 
 export type { StorageHarness } from "./harness.ts";
 
-/** What every engine behind the storage port has to pass. An engine's test calls it with a way to open databases. */
+/** What every storage engine has to pass. An engine's test calls it with a way to open databases. */
 export function describeStorage(harness: StorageHarness): void {
 	describe(`${harness.name} storage`, () => {
 		describeLog(harness);

@@ -39,7 +39,7 @@ export function describeWaiting(harness: StorageHarness): void {
 				[retry.dueAt, retry.eventId, retry.webhookId].join(" ");
 			for (const limit of [1, 5, 20, 100]) {
 				const all = await world.storage.listWaitingRetries({ projectId: project, webhookId: null, limit });
-				// Any may come first of those that are due at the same time.
+				// Those due at the same time come in any order.
 				expect(all.map(({ dueAt }) => dueAt)).toEqual(wanted.slice(0, limit).map(({ dueAt }) => dueAt));
 				expect(new Set(all.map(key)).size).toBe(all.length);
 				for (const retry of all) {

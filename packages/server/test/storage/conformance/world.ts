@@ -27,13 +27,13 @@ export const WIDE = { maxEvents: 10_000, maxBytes: 1e9 };
 export const ALL = { limit: 10_000, maxBytes: 1e9 };
 export const NODE = "node_a";
 
-/** A clock that stands still until it is told. */
+/** A clock that only moves when told to. */
 export class TestClock {
 	time = START;
 	readonly now = (): number => this.time;
 }
 
-/** An open storage and the few verbs in which the suite speaks to it. */
+/** An open storage and the few verbs that the suite uses. */
 export class World {
 	storage: Storage;
 	readonly harness: StorageHarness;
@@ -95,7 +95,7 @@ export class World {
 		return { id, type, createdAt, createdAtGiven: about.createdAtGiven ?? false, body };
 	}
 
-	/** Appends one event of each of these types, all in one request. */
+	/** Appends one event of each of these types in one request. */
 	async publish(projectId: string, ...types: readonly string[]): Promise<(NewEvent & AppendedEvent)[]> {
 		const events = types.map((type) => this.event(projectId, type));
 		const result = await this.append({ projectId, publishedAt: this.clock.now(), events });
@@ -103,7 +103,7 @@ export class World {
 		return events.map((event, i) => ({ ...event, ...result.events[i]! }));
 	}
 
-	/** As the engine does: as long as somebody else holds the project's rows, it is tried again. */
+	/** Like the engine, retries while another session holds the project's rows. */
 	async append(request: AppendRequest): Promise<AppendResult> {
 		for (let next = request; ; ) {
 			const [result] = await this.storage.appendEvents({ requests: [next], waits: true });
@@ -149,7 +149,7 @@ export class World {
 		return verdict!;
 	}
 
-	/** Settles the one attempt of a delivery that ends with it, and moves the lane past its event. */
+	/** Settles a delivery's only attempt and moves the lane past its event. */
 	async finish(
 		lease: Lease,
 		webhookId: string,
@@ -192,7 +192,7 @@ export function plain<T>(value: T): unknown {
 	return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
 }
 
-/** The webhook as it reads, its set of events in a fixed order. */
+/** The webhook with its events in a fixed order, for comparison. */
 export function sorted(webhook: Webhook | null): Webhook | null {
 	return webhook === null ? null : { ...webhook, events: [...webhook.events].sort() };
 }

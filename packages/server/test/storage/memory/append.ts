@@ -31,7 +31,7 @@ function appendRequest(
 ): AppendResult {
 	const byId = node.tables.events.by.id;
 	const conflicts: number[] = [];
-	/** New ones of this request, by id. */
+	/** New events of this request, by id. */
 	const fresh = new Map<string, NewEvent>();
 	for (const [index, event] of given.entries()) {
 		const there = byId.get(eventKey(project.no, event.id)) ?? fresh.get(event.id);
@@ -46,7 +46,7 @@ function appendRequest(
 			return { seq, createdAt, repeated: false };
 		}
 		const { seq, createdAt } = there;
-		// What a call before may have written is the caller's own, if it is just as this call would have written it.
+		// An event that an earlier call may have written is the caller's own if it is exactly what this call would write.
 		const isOwn = seq <= end && createdAt === event.createdAt && there.publishedAt === publishedAt;
 		return { seq, createdAt, repeated: !(maybeWritten && isOwn) };
 	});

@@ -8,7 +8,7 @@ export function toSummary(node: MemoryNode, row: AttemptRow): AttemptSummary {
 	return { ...entry, eventId: eventOf(node, row).id };
 }
 
-/** An entry of the log with the event that it delivered, and with bytes of its own. */
+/** A log entry with the event that it delivered and its own copy of the bytes. */
 export function toAttempt(node: MemoryNode, row: AttemptRow): Attempt {
 	const { entry } = row;
 	const { id, body } = eventOf(node, row);

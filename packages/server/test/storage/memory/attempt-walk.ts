@@ -6,10 +6,10 @@ import { compareText, merged } from "./ordered.ts";
 import type { AttemptRow } from "./rows.ts";
 import { eventKey } from "./tables.ts";
 
-/** A filter's conditions, without its times. */
+/** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
-/** A part of the log, by ids without their prefix: from `from` on, before `to`. */
+/** A range of the log by ids without their prefix: from `from`, before `to`. */
 export interface IdRange {
 	readonly from: string;
 	readonly to: string;
@@ -17,16 +17,16 @@ export interface IdRange {
 
 export type Order = "ascending" | "descending";
 
-/** What a walk along the log found. */
+/** What a walk through the log found. */
 export interface Walk {
 	readonly rows: AttemptRow[];
-	/** The id where it stopped because it had looked at enough; null otherwise. */
+	/** The id at which it stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
 export const ALL_STATUSES = STATUSES.map((status) => STATUS_CODE[status]);
 
-/** Attempts that match, in the order of their ids, `limit` at most. */
+/** Matching attempts in the order of their ids, `limit` at most. */
 export function walkAttempts(
 	node: MemoryNode,
 	projectNo: number,
@@ -48,7 +48,7 @@ export function walkAttempts(
 	return { rows, end: null };
 }
 
-/** Attempts that match, whatever the response. */
+/** Attempts that match, with any response. */
 function matching(
 	node: MemoryNode,
 	projectNo: number,

@@ -2,8 +2,8 @@ import type { Claim } from "../../../src/storage/port/neighbours.ts";
 import type { MemoryDatabase } from "./database.ts";
 
 /**
- * The claims that hold: the database has all that they rest on. Commits are lost from the end, so three witnesses suffice
- * for a project: the lease with the revision that was acknowledged, the last event, and the last attempt.
+ * The claims that hold: those whose evidence is all in the database. Commits are lost from the end, so three witnesses
+ * suffice for a project: the lease with the acknowledged revision, the last event, and the last attempt.
  */
 export function keptClaims(
 	database: MemoryDatabase,

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../../src/base/clock.ts";
 
-/** A test's clock, of which timers fire when the test says so. */
+/** A test's clock, whose timers fire when the test says so. */
 export class StandingClock implements Pick<Clock, "now" | "setTimeout"> {
 	readonly now: () => number;
 	readonly #timers = new Set<() => void>();

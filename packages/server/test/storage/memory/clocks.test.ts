@@ -26,7 +26,7 @@ test("a lease ends by the database's clock, and is reported by each node's own",
 	const [lease] = await ahead.acquireLeases({ holder: "node_a", limit: 1, projectIds: ["p"] });
 	expect(lease!.expiresAt).toBe(START + HOUR + LEASE_TERM_MS);
 	expect(await behind.acquireLeases({ holder: "node_b", limit: 1, projectIds: ["p"] })).toEqual([]);
-	// In an hour, whoever asks.
+	// In an hour, for any node.
 	await ahead.releaseLease({ lease: lease!, wakeAt: START + 2 * HOUR, seen: { lastSeq: 0, revision: 0 } });
 	expect(await ahead.nextAlarm()).toBe(START + 2 * HOUR);
 	expect(await behind.nextAlarm()).toBe(START);

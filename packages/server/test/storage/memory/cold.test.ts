@@ -45,7 +45,7 @@ test("members see their projects' current names and apps", async () => {
 	await world.dispose();
 });
 
-test("restoring a snapshot from before people used the database leaves nobody in it", async () => {
+test("restoring a snapshot from before the first sign-up leaves no accounts", async () => {
 	const memory = await MemoryWorld.open();
 	const { database, storage, world } = memory;
 	const project = await world.project();
@@ -55,19 +55,19 @@ test("restoring a snapshot from before people used the database leaves nobody in
 	await expect(storage.ping()).rejects.toMatchObject({ code: "lost" });
 	expect(await storage.getAccount({ accountId })).toBeNull();
 	expect(await storage.getRole({ projectId: project, accountId })).toBeNull();
-	// The project is still there to join.
+	// The project still exists and can be joined.
 	await join(memory, project);
 	await world.dispose();
 });
 
-test("a snapshot keeps what people had set up by then, and those in what was lost can't be restored", async () => {
+test("a snapshot keeps the settings made by then, and snapshots of lost history can't be restored", async () => {
 	const memory = await MemoryWorld.open();
 	const { database, storage, world } = memory;
 	const project = await world.project();
 	const accountId = await join(memory, project);
 	const early = database.snapshot();
 	await storage.renameAccount({ accountId, name: "Renamed" });
-	// Nothing else has changed between the two.
+	// Nothing else changed between the two.
 	const late = database.snapshot();
 	const joined = await join(memory, project);
 	for (let restored = 0; restored < 2; restored++) {
@@ -76,7 +76,7 @@ test("a snapshot keeps what people had set up by then, and those in what was los
 		expect((await storage.getAccount({ accountId }))?.name).toBe("Ada");
 		expect(await storage.getRole({ projectId: project, accountId })).toBe("owner");
 		expect(await storage.getAccount({ accountId: joined })).toBeNull();
-		expect(() => database.restore(late)).toThrow("lies in what was lost");
+		expect(() => database.restore(late)).toThrow("belongs to lost history");
 		await storage.setRole({ projectId: project, accountId: await join(memory, project), role: "viewer" });
 	}
 	await world.dispose();

@@ -1,6 +1,6 @@
 /**
- * The cold verbs of a database in memory run on a private SQLite database with the product's schema. It is opened when
- * the first of them runs, so worlds without people do without. The projects that its rows refer to are copied into it.
+ * The cold verbs of a database in memory run on a private SQLite database with the product's schema, opened on first
+ * use, so worlds without accounts never open one. The projects that its rows refer to are copied into it.
  */
 import { DatabaseSync } from "node:sqlite";
 import { Connection } from "../../../src/storage/sqlite/connection/connection.ts";
@@ -46,7 +46,7 @@ export class ColdDatabase {
 		put(this.#connection, project);
 	}
 
-	/** Made once for each state. */
+	/** Created once per state. */
 	copy(): ColdCopy {
 		if (this.#copy.version !== this.#version)
 			this.#copy = { version: this.#version, bytes: this.#connection!.db.serialize() };

@@ -6,22 +6,22 @@ import type { EpochRow, ProjectRow, WebhookRow } from "./rows.ts";
 import { Journal } from "./table.ts";
 import { makeTables, type Tables } from "./tables.ts";
 
-/** A state of a database to return to, until it is released. */
+/** A database state that can be restored until it is released. */
 export interface Snapshot {
 	release(): void;
 }
 
-/** The clock that leases use, and how hints get to other nodes. */
+/** The clock that leases use, and how hints reach other nodes. */
 export interface MemoryDatabaseOptions {
-	/** The database server's clock. `setTimeout` ends waits for rows that another session holds. */
+	/** The database server's clock. `setTimeout` bounds waits for rows that another session holds. */
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
-	/** Carries a hint from one node to the others: calls `deliver` later, or never. In the same turn unless given. */
+	/** Carries a hint from one node to the others: calls `deliver` later, or never. By default, immediately. */
 	readonly carryHint?: (deliver: () => void) => void;
 }
 
 /**
- * A database in memory, which several nodes may share. Every change is made at once and as a whole; nothing in it takes
- * time or chance but from what is handed in.
+ * A database in memory that several nodes may share. Every change is atomic and immediate; time and chance only come
+ * from the injected functions.
  */
 export class MemoryDatabase {
 	readonly clock: Pick<Clock, "now" | "setTimeout">;
@@ -50,18 +50,18 @@ export class MemoryDatabase {
 		return this.#history;
 	}
 
-	/** The epoch that it is in, as far as a node has begun one. */
+	/** The current epoch, if a node has started one. */
 	get epoch(): EpochRow | undefined {
 		return this.tables.epochs.get(this.tables.epochs.size);
 	}
 
-	/** A number for a row: higher than those before, also than those that were lost. */
+	/** A number for a row: higher than all earlier ones, including lost ones. */
 	nextNo(): number {
 		this.#lastNo += 1;
 		return this.#lastNo;
 	}
 
-	/** Eight hexadecimal digits, never the same. */
+	/** Eight hexadecimal digits, never repeated. */
 	nextEpochId(): string {
 		this.#lastEpochId += 1;
 		return this.#lastEpochId.toString(16).padStart(8, "0");
@@ -77,7 +77,7 @@ export class MemoryDatabase {
 		return webhook?.projectNo === projectNo ? webhook : undefined;
 	}
 
-	/** Runs changes: all of them are made, or none when it throws. */
+	/** Runs changes atomically: if it throws, none are made. */
 	transaction<T>(change: () => T): T {
 		const begin = this.#journal.end;
 		try {
@@ -103,8 +103,8 @@ export class MemoryDatabase {
 	}
 
 	/**
-	 * The current state, to return to. Costs nothing now, unless people have changed something since the last one; while it
-	 * is held, every change is remembered.
+	 * The current state, to be restored later. Costs nothing now, unless cold data has changed since the last one; while
+	 * it is held, every change is remembered.
 	 */
 	snapshot(): Snapshot {
 		const snapshot: Snapshot = { release: () => this.#release(snapshot) };
@@ -115,7 +115,7 @@ export class MemoryDatabase {
 	/** Continues from an earlier state, like a standby that lacks the last commits: everything after it is lost. */
 	restore(snapshot: Snapshot): void {
 		const state = this.#snapshots.get(snapshot);
-		if (state === undefined) throw new Error("This snapshot was released, or lies in what was lost.");
+		if (state === undefined) throw new Error("This snapshot was released, or belongs to lost history.");
 		this.#journal.undoTo(state.end);
 		this.cold.restore(state.cold);
 		for (const [other, { end, cold }] of this.#snapshots)
@@ -123,7 +123,7 @@ export class MemoryDatabase {
 		this.failOver();
 	}
 
-	/** Continues like another server that lacks nothing: nodes' calls in progress end, and another epoch begins. */
+	/** Continues like another server that lacks nothing: nodes' pending calls end, and another epoch begins. */
 	failOver(): void {
 		this.#history += 1;
 		this.locks.clear(new StorageError("lost", "The connection to the database is lost."));

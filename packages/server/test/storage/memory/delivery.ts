@@ -6,7 +6,7 @@ import { deliveryKey } from "./tables.ts";
 
 const BEGIN = Number.NEGATIVE_INFINITY;
 
-/** Null when the event was never on its way to this webhook, or the webhook is deleted. */
+/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
 export function standingOf(node: MemoryNode, webhookNo: number, event: EventRow): Standing | null {
 	const lane = node.tables.lanes.get(webhookNo);
 	if (lane === undefined) return null;
@@ -29,7 +29,7 @@ export function waitsIn({ subscriptions, position, open }: LaneRow, { type, seq 
 	return seq > 0 && from !== undefined && seq > from && (seq > position || open.includes(seq));
 }
 
-/** The attempts of a delivery, the newest first. */
+/** A delivery's attempts, newest first. */
 export function attemptsOf(
 	{ tables }: MemoryNode,
 	webhookNo: number,
@@ -49,7 +49,7 @@ export function newestAttempt(
 	return undefined;
 }
 
-/** Whether this is the newest attempt of a delivery of which nothing waits. */
+/** Whether this is the newest attempt of a delivery with nothing pending. */
 export function endsDelivery(node: MemoryNode, row: AttemptRow): boolean {
 	if (node.tables.retries.get(deliveryKey(row.webhookNo, row.seq)) !== undefined) return false;
 	return newestAttempt(node, row.webhookNo, row)?.no === row.no;

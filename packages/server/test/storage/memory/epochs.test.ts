@@ -1,4 +1,4 @@
-/** A standby that lacks the last commits takes the primary's place, as in `postgres/epochs.test.ts`. */
+/** A standby that lacks the last commits replaces the primary, as in `postgres/leases/epochs.test.ts`. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Claim } from "../../../src/storage/port/neighbours.ts";
 import type { LostTail } from "../../../src/storage/port/observer.ts";
@@ -14,7 +14,7 @@ let world: World;
 let storage: Storage;
 let lost: LostTail[];
 let events: string[];
-/** What was there before, all of it, in part, and not at all on the standby. */
+/** Projects from before the failover: the standby has all, part or none of each. */
 let [kept, cut, gone] = ["", "", ""];
 let [keptHook, cutHook] = ["", ""];
 let [epochBefore, otherBefore] = ["", ""];
@@ -55,7 +55,7 @@ beforeEach(async () => {
 	memory.database.restore(standby);
 });
 
-/** The node finds out with its next call. */
+/** The node finds out on its next call. */
 async function meet(node = storage): Promise<void> {
 	await expect(node.ping()).rejects.toMatchObject({ code: "lost" });
 	await node.ping();
@@ -72,7 +72,7 @@ test("is reported before anything is read, and starts another epoch", async () =
 	expect(storage.epoch).not.toBe(epochBefore);
 	await meet(other);
 	expect(other.epoch).toBe(storage.epoch);
-	// A node that comes later has nothing to find out.
+	// A node that starts later has nothing to find out.
 	await (await memory.node()).ping();
 });
 
@@ -86,7 +86,7 @@ test("each node reports its lost acknowledged events once", async () => {
 	expect(lost).toHaveLength(2);
 });
 
-test("a reader from before is told how far the log is unchanged; a current one isn't", async () => {
+test("a reader from before learns how far the log is unchanged; a current one doesn't", async () => {
 	await meet();
 	const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
 	expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
@@ -94,7 +94,7 @@ test("a reader from before is told how far the log is unchanged; a current one i
 	const end = { lastSeq: 5, kept: 3 };
 	expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual(end);
 	expect(await storage.readLogEnd({ projectId: cut, since: storage.epoch })).toEqual({ lastSeq: 5, kept: null });
-	// An epoch that was lost itself may have parted anywhere since its number.
+	// A lost epoch may have diverged anywhere after its number.
 	for (const epoch of [epochBefore, storage.epoch])
 		expect(await storage.readLogEnd({ projectId: cut, since: `${epoch.split(".")[0]}.ffffffff` })).toEqual(end);
 	expect(await storage.readLogEnd({ projectId: cut, since: "9.ffffffff" })).toEqual(end);

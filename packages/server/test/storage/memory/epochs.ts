@@ -1,7 +1,7 @@
 /**
- * Epochs: stretches of the database's history in which nothing was lost, as in `postgres/leases/epochs.ts`. What a node
- * knows belongs to one epoch. The first node that meets another history begins the next one: where each log ended is
- * kept, and for a lease's duration leases stay with their holders.
+ * Epochs: stretches of the database's history in which nothing was lost, as in `postgres/leases/epochs.ts`. A node's
+ * knowledge belongs to one epoch. The first node that sees another history begins the next epoch: the end of each log
+ * is recorded, and for a lease's duration leases stay with their holders.
  */
 
 import type { Claim } from "../../../src/storage/port/neighbours.ts";
@@ -18,9 +18,9 @@ const EPOCHS_KEPT = 8;
 export type Joining = { readonly termMs: number } & (
 	| { readonly memory: null }
 	| {
-			/** The epoch that the node comes from. */
+			/** The node's previous epoch. */
 			readonly memory: EpochRow;
-			/** By project the last event that the node knows to have been acknowledged. */
+			/** By project, the last event that the node knows to be acknowledged. */
 			readonly ends: ReadonlyMap<string, number>;
 			readonly claims: readonly Claim[];
 			readonly storedGeneration: (generation: number) => number;
@@ -30,13 +30,13 @@ export type Joining = { readonly termMs: number } & (
 export interface Joined {
 	readonly epoch: EpochRow;
 	readonly lost: readonly LostTail[];
-	/** Claims of which nothing is missing. */
+	/** Claims with all of their evidence present. */
 	readonly kept: readonly Claim[];
-	/** How long another node may still use a lease that was lost, milliseconds. */
+	/** How long another node may still use a lost lease, in milliseconds. */
 	readonly opensInMs: number;
 }
 
-/** Joins the database's epoch, and begins it if no node has. */
+/** Joins the database's epoch; begins it if no node has. */
 export function joinEpoch(database: MemoryDatabase, joining: Joining): Joined {
 	const current = database.epoch;
 	const epoch = current?.history === database.history ? current : beginEpoch(database, joining.termMs);
@@ -47,7 +47,7 @@ export function joinEpoch(database: MemoryDatabase, joining: Joining): Joined {
 	return { epoch, lost, kept: keptClaims(database, storedGeneration, claims), opensInMs };
 }
 
-/** The first epoch of all has nothing before it that could have been lost. */
+/** Nothing can have been lost before the very first epoch. */
 function beginEpoch(database: MemoryDatabase, termMs: number): EpochRow {
 	const { tables, locks } = database;
 	const no = (database.epoch?.no ?? 0) + 1;
@@ -64,7 +64,7 @@ function beginEpoch(database: MemoryDatabase, termMs: number): EpochRow {
 	return epoch;
 }
 
-/** Whether a lease that is free may be taken by any node: all that were held when the epoch began have ended. */
+/** Whether any node may take a free lease: all that were held when the epoch began have ended. */
 export const areLeasesOpen = ({ epoch }: MemoryDatabase, now: number): boolean => (epoch?.openAt ?? 0) <= now;
 
 /**
@@ -82,7 +82,7 @@ function forksSince(database: MemoryDatabase, projectNo: number, { no, id }: Pic
 	return forks;
 }
 
-/** Of several forks since a node's epoch, the lowest is where its knowledge ends. A missing project kept nothing. */
+/** The lowest of several forks since a node's epoch is where its knowledge ends. A missing project kept nothing. */
 function recordLost(database: MemoryDatabase, from: EpochRow, projectId: string, seq: number): LostTail | null {
 	const project = database.project(projectId);
 	if (project === undefined) return { projectId, kept: 0, lost: seq, count: seq };
@@ -94,7 +94,7 @@ function recordLost(database: MemoryDatabase, from: EpochRow, projectId: string,
 	return { projectId, kept: lowest.kept, lost: seq, count: seq - before };
 }
 
-/** What a node tells readers of an epoch: its number and its id. */
+/** How a node identifies an epoch to readers: its number and its id. */
 const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
 
 export const epochName = ({ no, id }: EpochRow): string => `${no}.${id}`;

@@ -44,7 +44,7 @@ const told = (key: string, { digest, at }: NewFact, appended: readonly LogEvent[
 	return { key, digest: hex(digest), at, events: eventsOf(appended) };
 };
 
-/** Appends what a fact made. */
+/** Appends the events of a fact. */
 export function appendOfFact(
 	node: MemoryNode,
 	project: ProjectRow,
@@ -53,7 +53,7 @@ export function appendOfFact(
 ): LogEvent[] {
 	const appended = events.map((event): LogEvent => {
 		if (node.tables.events.by.id.get(eventKey(project.no, event.id)) !== undefined)
-			throw new Error("The events of a fact could not be appended: the id of one is taken.");
+			throw new Error("The events of a fact could not be appended: one has an id that is taken.");
 		const { seq } = addEvent(node, project, event, publishedAt);
 		const { id, type, createdAt, body } = event;
 		return { seq, id, type, createdAt, publishedAt, body };

@@ -6,7 +6,7 @@ import type { LeaseRow } from "./rows.ts";
 import { settleAttempts } from "./settle.ts";
 import { deliveryKey } from "./tables.ts";
 
-/** Records what is in flight with a lease that is being released. */
+/** Records the attempts in flight with a lease that is being released. */
 export function handOver(node: MemoryNode, { projectNo, generation }: LeaseRow, attempts: readonly HandedOver[]): void {
 	const time = node.time();
 	for (const { webhookId, seq, replay, queue, until } of attempts) {
@@ -37,7 +37,7 @@ export function readHandedOver(node: MemoryNode, projectNo: number): HandedOver[
 	}));
 }
 
-/** A call that was made before, by one who got no answer, is settled: its attempt is logged under its id. */
+/** A repeated call whose first result was lost is settled: its attempt is logged under its id. */
 export function settleHandedOver(
 	node: MemoryNode,
 	{ handedOver: { webhookId, seq, replay }, settlement }: Params<"settleHandedOver">,
@@ -58,7 +58,7 @@ export function settleHandedOver(
 	return verdict;
 }
 
-/** While another session holds the project, it may be settling one: the next call forgets it. */
+/** Another session that holds the project may be settling one, so the next call drops it. */
 export function forgetHandedOver({ database, tables }: MemoryNode, { projectId }: Params<"forgetHandedOver">): void {
 	const project = database.project(projectId);
 	if (project === undefined || database.locks.has(project.no)) return;

@@ -27,7 +27,7 @@ function readOutcomes(
 	const end = (status: number, from: string, which: "first" | "last"): AttemptRow | undefined =>
 		byWebhook[which]({ webhookNo, status, id: from }, { webhookNo, status, id: BEYOND_ALL_IDS });
 	const delivered = end(STATUS_CODE.delivered, "", "last");
-	// What is behind the last delivery is the failures since.
+	// All attempts after the last success failed.
 	const behind = delivered === undefined ? "" : `${delivered.id} `;
 	const others = (which: "first" | "last"): AttemptRow[] =>
 		[STATUS_CODE.retrying, STATUS_CODE.failed]

@@ -44,7 +44,7 @@ export function listAttemptSummaries(
 	);
 }
 
-/** A page, newest first, and one more than it holds. */
+/** A page, newest first, plus one extra row. */
 function findPage(
 	node: MemoryNode,
 	projectId: string,

@@ -10,13 +10,13 @@ export { MemoryDatabase, type MemoryDatabaseOptions, type Snapshot } from "./dat
 
 export interface MemoryOptions {
 	readonly database: MemoryDatabase;
-	/** The node's clock. Leases go by the database's, so nodes' clocks may differ. */
+	/** The node's clock. Leases use the database's, so nodes' clocks may differ. */
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease holds unless it is renewed, in milliseconds. */
+	/** How long a lease lasts unless renewed, in milliseconds. */
 	readonly leaseTermMs: number;
 	/**
-	 * Whether other nodes may share the database, as they do by default. Otherwise the node has it for itself: nodes before
-	 * are gone, and what they held is free.
+	 * Whether other nodes may share the database, as they do by default. Otherwise the node is alone: earlier nodes are
+	 * gone, and their leases are free.
 	 */
 	readonly manyNodes?: boolean;
 	/** Notified of leases taken over, and of events that a failover lost. */

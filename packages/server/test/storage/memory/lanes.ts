@@ -25,7 +25,7 @@ function closing({ tables }: MemoryNode, projectNo: number): WebhookRow[] {
 	return [...tables.webhooks.by.closing.ascending({ projectNo, id: "" }, { projectNo, id: BEYOND_ALL_IDS })];
 }
 
-/** Null for a deleted webhook of which nothing is pending. */
+/** Null for a deleted webhook with nothing pending. */
 function toLane({ tables }: MemoryNode, webhook: WebhookRow, lastSeq: number): LaneState | null {
 	const { id, url, status, maxInFlight, sealedDigest } = webhook;
 	if (webhook.closing) return closingLane(id, url, lastSeq);

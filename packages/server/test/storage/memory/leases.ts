@@ -1,6 +1,6 @@
 /**
- * Leases and alarms use only the database's clock. A node's times are converted to offsets from its current time on the
- * way in, and back on the way out.
+ * Leases and alarms use only the database's clock. A node's times are converted to offsets from its current time when
+ * stored, and back when read.
  */
 import type { Lease, Params, Renewal } from "../../../src/storage/port.ts";
 import { areLeasesOpen } from "./epochs.ts";
@@ -11,7 +11,7 @@ import type { LeaseRow } from "./rows.ts";
 import { FIRST_TURN } from "./rung-turn.ts";
 
 const END = Number.POSITIVE_INFINITY;
-/** After every project. */
+/** Sorts after every project. */
 const LAST = { projectNo: END };
 
 export function acquireLeases(
@@ -22,7 +22,7 @@ export function acquireLeases(
 	return acquireRung(node, holder, limit);
 }
 
-/** Acquires leases of projects that are due. */
+/** Acquires leases of due projects. */
 function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
 	const rung = findRung(node, limit);
 	const over = rung.filter(({ until }) => until !== null).length;
@@ -31,8 +31,8 @@ function acquireRung(node: MemoryNode, holder: string, limit: number): Lease[] {
 }
 
 /**
- * Alternates between two queues: projects with news, in turn by number; and those that are overdue (a retry is due, or
- * a lease expired), the longest overdue first.
+ * Alternates between two queues: projects with news, taking turns by number; and overdue ones (a retry is due, or a
+ * lease expired), longest overdue first.
  */
 function findRung(node: MemoryNode, limit: number): LeaseRow[] {
 	const { database, tables, rungTurn } = node;
@@ -135,7 +135,7 @@ export function renewLeases(node: MemoryNode, { holder, leases }: Params<"renewL
 	return { renewed, locked };
 }
 
-/** Does nothing if someone else holds the lease by now. */
+/** Does nothing if another node holds the lease by now. */
 export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const held = findHeld(node, lease);
 	if (held === null) return;
@@ -149,7 +149,7 @@ export function releaseLease(node: MemoryNode, { lease, wakeAt, seen, inFlight =
 	if (next !== null && next <= time.database) node.changed(lease.projectId);
 }
 
-/** Frees projects that earlier processes held. They are gone if one process has the database for itself. */
+/** Frees projects that earlier processes held, which are gone if one process owns the database. */
 export function freeAllLeases({ tables: { leases, handedOver } }: MemoryNode): void {
 	const worked = new Set([...handedOver.values()].map(({ projectNo }) => projectNo));
 	for (const lease of [...leases.values()])

@@ -33,7 +33,7 @@ const outcome = ({ id, webhook, lease }: Project, seq = 1) => ({
 	lanes: [{ webhookId: webhook, position: seq, open: [] }],
 });
 
-/** Whether a call has come to its end by now: those that wait for nothing have. */
+/** Whether a call has ended by now, as one that waits for nothing has. */
 async function isOver(call: Promise<unknown>): Promise<boolean> {
 	let over = false;
 	const end = (): void => {
@@ -100,7 +100,7 @@ test("a lease with a locked row isn't granted, and is reported if it was named",
 	expect(await named()).toMatchObject([{ projectId: held.id }]);
 });
 
-/** Calls that work for one project, and what they end with when they have waited in vain. */
+/** Calls on one project, and how they end when they have waited too long. */
 const WAITING: Readonly<Record<string, (one: Project) => Promise<unknown>>> = {
 	updateWebhook: ({ id, webhook }) =>
 		storage.updateWebhook({ projectId: id, webhookId: webhook, patch: { url: "https://other.example/" } }),
@@ -137,7 +137,7 @@ describe.each(Object.entries(WAITING))("%s of a locked project", (_, call) => {
 	});
 });
 
-test("publishing, settling and renewing wait where they are told to, and answer `locked` when that takes too long", async () => {
+test("publishing, settling and renewing wait if asked to, and return `locked` if that takes too long", async () => {
 	const one = await project();
 	const waits = { waits: true };
 	const calls = () =>
@@ -156,7 +156,7 @@ test("publishing, settling and renewing wait where they are told to, and answer 
 	expect(await waiting).toMatchObject([[{ kind: "appended" }], ["settled"], { renewed: [one.lease], locked: [] }]);
 });
 
-test("few of many releases wait, and a limited number of one project's changes", async () => {
+test("only a few releases and a limited number of one project's changes wait", async () => {
 	const one = await project();
 	memory.database.lock(one.id);
 	const release = () => storage.releaseLease({ lease: one.lease, wakeAt: null, seen: SEEN });

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../../src/base/clock.ts";
 import { StorageError } from "../../../src/storage/port.ts";
 
-/** How long a call waits for a project whose rows another session holds, milliseconds. */
+/** How long a call waits for a project whose rows another session holds, in milliseconds. */
 const LOCK_WAIT_MS = 500;
 
 const LOCKED = "Another session of the database holds this project's rows.";
@@ -12,7 +12,7 @@ interface Waiter {
 	readonly reject: (error: StorageError) => void;
 }
 
-/** Projects whose rows (its log, its lease and its lanes) another session holds, as a store's open transaction does. */
+/** Projects whose rows (log, lease and lanes) another session holds, as a store's open transaction does. */
 export class ProjectLocks {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #waiters = new Map<number, Set<Waiter>>();
@@ -35,7 +35,7 @@ export class ProjectLocks {
 		}
 	}
 
-	/** As if the database's server were gone: for holders of rows and for waiters. */
+	/** Acts like the loss of the database server, for holders of rows and for waiters. */
 	clear(error: StorageError): void {
 		const all = [...this.#waiters.values()].flatMap((waiters) => [...waiters]);
 		this.#waiters.clear();

@@ -52,7 +52,7 @@ export function findEvent(
 	return row === undefined ? null : toEvent(row);
 }
 
-/** With bytes of its own: a reader that writes into them changes nothing here. */
+/** With its own copy of the bytes, so that a reader can't change anything here. */
 const toEvent = ({ seq, id, type, createdAt, publishedAt, body }: EventRow): LogEvent => {
 	return { seq, id, type, createdAt, publishedAt, body: Buffer.from(body) };
 };

@@ -52,7 +52,7 @@ function acknowledge(node: MemoryNode, acknowledgements: readonly Acknowledgemen
 	});
 }
 
-/** Soon after an epoch has begun a lease may be held that is not there any more. */
+/** Soon after an epoch has begun, a lost lease may still be in use. */
 function isInForce({ database, tables }: MemoryNode, projectId: string, revision: number): boolean {
 	const project = database.project(projectId);
 	if (project === undefined) return true;
@@ -62,7 +62,7 @@ function isInForce({ database, tables }: MemoryNode, projectId: string, revision
 	return (until === null || until <= now) && areLeasesOpen(database, now);
 }
 
-/** A node lives for the term of a lease after its last report. */
+/** A node counts as alive for a lease duration after its last report. */
 function share({ database, tables, leaseTermMs }: MemoryNode, holder: string): Share {
 	const { nodes, leases } = tables;
 	const now = database.clock.now();

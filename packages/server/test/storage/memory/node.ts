@@ -11,11 +11,11 @@ import type { EpochRow } from "./rows.ts";
 import { FIRST_TURN, type RungTurn } from "./rung-turn.ts";
 import type { Tables } from "./tables.ts";
 
-/** What time it is. */
+/** The current time. */
 export interface LeaseTime {
-	/** By the node's clock. */
+	/** On the node's clock. */
 	readonly node: number;
-	/** By the database's. */
+	/** On the database's clock. */
 	readonly database: number;
 }
 
@@ -27,24 +27,24 @@ export interface NodeOptions {
 
 const closed = (): StorageError => new StorageError("closed", "The storage is closed.");
 
-/** One node's access to the database: what it remembers, and how its calls deal with epochs and locks. */
+/** One node's access to the database: what it remembers, and how its calls handle epochs and locks. */
 export class MemoryNode {
 	readonly database: MemoryDatabase;
 	readonly clock: Pick<Clock, "now">;
 	readonly leaseTermMs: number;
 	readonly observer: DatabaseObserver;
 	readonly offset = new ClockOffset();
-	/** By project the last event that this node knows to be in the log. */
+	/** By project, the last event that this node knows to be in the log. */
 	readonly ends = new Map<string, number>();
 	readonly hintListeners = new Set<(projectIds: readonly string[]) => void>();
 	readonly epochListeners = new Set<() => void>();
 	readonly epochKeepers = new Set<EpochKeeper>();
 	/** Where the next call for due projects continues. */
 	rungTurn: RungTurn = FIRST_TURN;
-	/** Leases waiting to be released, because another session holds their project. */
+	/** Leases waiting to be released because another session holds their project. */
 	releasesWaiting = 0;
 	epoch: EpochRow;
-	/** How many epochs it has been in before this one. */
+	/** How many earlier epochs it has been in. */
 	#epochs = 0;
 	readonly #changed = new Set<string>();
 	/** By project, the writes waiting for its rows. */
@@ -76,7 +76,7 @@ export class MemoryNode {
 		this.offset.measured(database, node, node);
 	}
 
-	/** A lease's generation for the engine: with the epoch that it was given in. */
+	/** A lease's generation as the engine sees it: including its epoch. */
 	toGeneration(stored: number): number {
 		return toGeneration(this.#epochs, stored);
 	}
@@ -86,7 +86,7 @@ export class MemoryNode {
 		return storedGeneration(this.#epochs, generation);
 	}
 
-	/** Hints to other nodes that a project has work, or changed. */
+	/** Hints to other nodes that a project has work or has changed. */
 	changed(projectId: string): void {
 		this.#changed.add(projectId);
 		if (this.#changed.size === 1) this.database.carryHint(this.#tell);
@@ -141,8 +141,7 @@ export class MemoryNode {
 	}
 
 	/**
-	 * The database continues from another state: the call that finds out fails, and later calls belong to the next
-	 * epoch.
+	 * The database continues from another state: the call that finds out fails, and later calls belong to the next epoch.
 	 */
 	#meetEpoch(): Promise<never> {
 		const told = Promise.resolve().then(() => {
@@ -155,7 +154,7 @@ export class MemoryNode {
 			}),
 		);
 		return told.then(() => {
-			throw new StorageError("lost", "The database's history is another one than before.");
+			throw new StorageError("lost", "The database's history has changed.");
 		});
 	}
 

@@ -6,13 +6,13 @@ import { PartitionedSet } from "./partitions.ts";
 interface Row {
 	readonly part: number;
 	readonly key: number;
-	/** Rows with an odd one are left out. */
+	/** The index only holds rows with an even value. */
 	readonly tag: number;
 }
 
 const row = fc.record({
 	part: fc.integer({ min: 0, max: 2 }),
-	// Enough of them for several chunks.
+	// Enough for several chunks.
 	key: fc.integer({ min: 0, max: 1_000 }),
 	tag: fc.integer({ min: 0, max: 3 }),
 });

@@ -6,7 +6,7 @@ export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b
 /** Rows in one chunk: few enough that moving half of them costs less than finding the chunk. */
 const CHUNK = 256;
 
-/** What a {@link Table} keeps its rows findable by. */
+/** An index of a {@link Table}. */
 export interface Index<Row> {
 	add(row: Row): void;
 	remove(row: Row): void;
@@ -15,17 +15,17 @@ export interface Index<Row> {
 }
 
 /**
- * Rows in the order of their keys, each key once: sorted chunks one after the other. Adding, removing and finding cost
- * about the logarithm of the size. A walk ends when the set changes: collect first, then change.
+ * Rows in the order of their keys, each key once, in a list of sorted chunks. Adding, removing and finding cost about
+ * the logarithm of the size. A walk ends when the set changes: collect first, then change.
  */
 export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 	readonly #compare: Compare<Key>;
 	readonly #holds: (row: Row) => boolean;
-	/** None of them is empty. */
+	/** None is empty. */
 	readonly #chunks: Row[][] = [];
 	#size = 0;
 
-	/** @param holds which rows are in it: all of them unless told */
+	/** @param holds which rows it holds; all of them by default */
 	constructor(compare: Compare<Key>, holds: (row: Row) => boolean = () => true) {
 		this.#compare = compare;
 		this.#holds = holds;
@@ -79,7 +79,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 		return row !== undefined && this.#compare(row, key) === 0 ? row : undefined;
 	}
 
-	/** The rows from `from` on, before `to`, ascending. */
+	/** The rows from `from`, before `to`, ascending. */
 	*ascending(from: Key, to: Key): Generator<Row, void, void> {
 		for (let at = this.#chunkOf(from); at < this.#chunks.length; at++) {
 			const chunk = this.#chunks[at]!;
@@ -122,12 +122,12 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 		return row !== undefined && this.#compare(row, from) >= 0 ? row : undefined;
 	}
 
-	/** The first chunk whose last row is not before `key`; the number of chunks if there is none. */
+	/** The first chunk whose last row isn't before `key`; the number of chunks if there is none. */
 	#chunkOf(key: Key): number {
 		let low = 0;
 		let high = this.#chunks.length;
 		if (high === 0) return 0;
-		// Mostly it comes at the end.
+		// Most are added at the end.
 		const end = this.#chunks[high - 1]!;
 		if (this.#compare(end[end.length - 1]!, key) < 0) return high;
 		high -= 1;
@@ -140,7 +140,7 @@ export class OrderedSet<Row extends Key, Key = Row> implements Index<Row> {
 		return low;
 	}
 
-	/** The place of the first row that is not before `key`. */
+	/** The index of the first row that isn't before `key`. */
 	#placeIn(chunk: readonly Row[], key: Key): number {
 		let low = 0;
 		let high = chunk.length;

@@ -1,6 +1,6 @@
 import { type Compare, type Index, OrderedSet } from "./ordered.ts";
 
-/** An {@link OrderedSet} for each project, webhook or the like: queries are always for one of them. */
+/** An {@link OrderedSet} per project, webhook or the like: every query is for one of them. */
 export class PartitionedSet<Row extends Key, Key = Row> implements Index<Row> {
 	readonly #partOf: (key: Key) => number;
 	readonly #compare: Compare<Key>;
@@ -47,7 +47,7 @@ export class PartitionedSet<Row extends Key, Key = Row> implements Index<Row> {
 		return this.#parts.get(this.#partOf(key))?.get(key);
 	}
 
-	/** The rows of one part from `from` on, before `to`, ascending. */
+	/** One part's rows from `from`, before `to`, ascending. */
 	ascending(from: Key, to: Key): Iterator<Row, void, void> & Iterable<Row> {
 		return this.#parts.get(this.#partOf(from))?.ascending(from, to) ?? [].values();
 	}

@@ -10,7 +10,7 @@ const toProject = ({ id, name, developer, createdAt }: ProjectRow): Project => {
 	return { id, name, apps: developer ? ["developer"] : [], createdAt };
 };
 
-/** Cold verbs read it from a copy. */
+/** Cold verbs read a copy of it. */
 function putProject({ database, tables }: MemoryNode, row: ProjectRow): void {
 	tables.projects.put(row);
 	database.cold.putProject(row);
@@ -56,7 +56,7 @@ export function liveWebhooks({ tables }: MemoryNode, projectNo: number): Webhook
 	return [...tables.webhooks.by.live.ascending({ projectNo, id: "" }, { projectNo, id: BEYOND_ALL_IDS })];
 }
 
-/** A webhook that is not deleted, with its project and its lane. */
+/** A webhook that isn't deleted, with its project and its lane. */
 export function findLive(
 	{ database, tables }: MemoryNode,
 	projectId: string,

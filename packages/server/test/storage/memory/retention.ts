@@ -12,7 +12,7 @@ import type { AttemptRow, EventRow, WebhookRow } from "./rows.ts";
 import { sweepStats } from "./stats-counts.ts";
 import { deliveryKey } from "./tables.ts";
 
-/** Attempts are logged after they end, so they aren't exactly in the order in which they began. */
+/** Attempts are logged when they end, so they aren't exactly in the order in which they began. */
 const DISORDER_MS = 600_000;
 
 const END = { no: Number.POSITIVE_INFINITY };
@@ -45,7 +45,7 @@ function forgetDeadLetter(node: MemoryNode, row: AttemptRow): void {
 	node.tables.lanes.put({ ...lane, deadLetters: Math.max(0, lane.deadLetters - 1) });
 }
 
-/** Deletes the rest of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
+/** Deletes the remains of webhooks deleted long ago: retries that couldn't be closed, and finally the row. */
 function sweepDeletedWebhooks(node: MemoryNode, cutoff: number, limit: number): void {
 	const { webhooks, retries } = node.tables;
 	const old = [...webhooks.by.deleted.ascending({ deletedAt: 0, no: 0 }, { deletedAt: cutoff, no: 0 })].filter(

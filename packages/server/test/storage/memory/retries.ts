@@ -5,7 +5,7 @@ import type { RetryRow } from "./rows.ts";
 const BEGIN = Number.NEGATIVE_INFINITY;
 const END = Number.POSITIVE_INFINITY;
 
-/** A webhook's queue from a position on, by time, then in the order of the log. */
+/** A webhook's queue from a position, by time and then by log order. */
 export function walkQueue(
 	{ tables }: MemoryNode,
 	webhookNo: number,

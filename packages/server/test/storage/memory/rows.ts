@@ -1,6 +1,6 @@
 /**
- * What each table holds. Rows refer to projects and webhooks by numbers, which are given in the order in which they were
- * made. Times that other nodes wait for (`wakeAt`, `until`, `dueAt`, `openAt`) are by the database's clock.
+ * What each table holds. Rows refer to projects and webhooks by numbers, given in the order of creation. Times that
+ * other nodes wait for (`wakeAt`, `until`, `dueAt`, `openAt`) are on the database's clock.
  */
 import type { NewAttempt, Webhook } from "../../../src/storage/port.ts";
 
@@ -20,10 +20,10 @@ export interface LogRow {
 	readonly revision: number;
 }
 
-/** Of `wakeAt` and `until` one at most is set. */
+/** At most one of `wakeAt` and `until` is set. */
 export interface LeaseRow {
 	readonly projectNo: number;
-	/** 0 when the project has news, otherwise when its time comes; null when nothing waits. */
+	/** 0 when the project has news, otherwise the time when it is due; null when nothing is pending. */
 	readonly wakeAt: number | null;
 	readonly holder: string | null;
 	readonly generation: number;
@@ -37,11 +37,11 @@ export interface WebhookRow extends Omit<Webhook, "projectId" | "events"> {
 	readonly projectNo: number;
 	readonly sealedDigest: Uint8Array;
 	readonly deletedAt: number | null;
-	/** Deleted, and some of its deliveries are still to be closed. */
+	/** The webhook is deleted, and some of its deliveries still have to be closed. */
 	readonly closing: boolean;
 }
 
-/** A webhook that is not deleted has one. */
+/** Every webhook that isn't deleted has one. */
 export interface LaneRow {
 	readonly webhookNo: number;
 	readonly projectNo: number;
@@ -50,7 +50,7 @@ export interface LaneRow {
 	readonly skipThrough: number;
 	readonly retriesWaiting: number;
 	readonly deadLetters: number;
-	/** For each type the `seq` after which it is wanted. */
+	/** For each type, the `seq` after which it is subscribed. */
 	readonly subscriptions: ReadonlyMap<string, number>;
 }
 
@@ -102,7 +102,7 @@ export interface HandedOverRow {
 	readonly until: number;
 }
 
-/** How many attempts of a webhook, a status and a class of response times began within one minute or hour. */
+/** How many attempts of a webhook, a status and a response-time bucket began within one minute or hour. */
 export interface StatRow {
 	readonly no: number;
 	readonly projectNo: number;
@@ -119,11 +119,11 @@ export interface StatRow {
 /** A stretch of the database's history that nothing was lost from. */
 export interface EpochRow {
 	readonly no: number;
-	/** Tells it from one of the same number that was lost. */
+	/** Distinguishes it from a lost epoch of the same number. */
 	readonly id: string;
-	/** The database's history: another one after each failover. */
+	/** The database's history: a different one after each failover. */
 	readonly history: number;
-	/** Before this no lease goes to another node than the one that held it. */
+	/** Before this, a lease only goes to the node that held it. */
 	readonly openAt: number;
 }
 
@@ -132,6 +132,6 @@ export interface ForkRow {
 	readonly projectNo: number;
 	readonly epoch: number;
 	readonly kept: number;
-	/** The last event beyond that which some node knows to have been acknowledged; null where none is known. */
+	/** The last event beyond that which some node knows to be acknowledged; null if none is known. */
 	readonly lost: number | null;
 }

@@ -1,4 +1,4 @@
-/** Where a call for due projects continues, if more were due than asked for last time. */
+/** Where a call for due projects continues if more were due than the previous call took. */
 export interface RungTurn {
 	/** After the project with this number. */
 	readonly behind: number;

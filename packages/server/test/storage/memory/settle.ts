@@ -23,10 +23,10 @@ function settleProject(node: MemoryNode, settlement: Settlement): Verdict {
 }
 
 /**
- * Refused when one of the attempts is logged already. When all are, under their own ids, the same call was made before and
- * its answer was lost: it is settled, and nothing is done.
+ * Refused if one of the attempts is already logged. If all are, under their own ids, this repeats a call whose result
+ * was lost: it counts as settled, and nothing is done.
  *
- * @param mayWrite whether it holds the right to do more than find that out
+ * @param mayWrite whether the caller may do more than detect a repetition
  */
 export function settleAttempts(
 	node: MemoryNode,

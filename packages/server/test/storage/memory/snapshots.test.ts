@@ -8,7 +8,7 @@ import { MemoryWorld } from "./world.ts";
 const HOUR = 3_600_000;
 const QUERY = { since: START, until: START + HOUR, stepMs: 60_000 };
 
-/** A project, and changes of all kinds that can be made to it. */
+/** A project, and every kind of change to it. */
 class Shop {
 	readonly memory: MemoryWorld;
 	readonly project: string;
@@ -122,7 +122,7 @@ class Shop {
 		return this.storage.recordOrders({ projectId: this.project, orders: [{ ...order, basketId: "b", ...events }] });
 	}
 
-	/** All that a node reads which has just come. */
+	/** All that a newly started node reads. */
 	async look(): Promise<unknown> {
 		const storage = await this.memory.node();
 		const { project, webhook } = this;
@@ -171,8 +171,8 @@ test("restoring a snapshot restores every row and index", async () => {
 			database.restore(early);
 			expect(rowsOf(database)).toEqual(rows);
 			expect(await shop.look()).toEqual(seen);
-			// What was lost is no state to go back to; the earlier one still is.
-			expect(() => database.restore(late)).toThrow("lies in what was lost");
+			// A lost state can't be restored; the earlier one still can.
+			expect(() => database.restore(late)).toThrow("belongs to lost history");
 			await expect(shop.storage.ping()).rejects.toMatchObject({ code: "lost" });
 			for (const name of after) await shop.changes[name]();
 			database.restore(early);
@@ -205,7 +205,7 @@ test("a call that throws halfway changes nothing", async () => {
 		...{ digest: Buffer.from("d"), at: START, amountCents: 9, currency: "EUR", basketId: null },
 		customerCreated: event,
 	};
-	// Both make an event of the same id.
+	// Both create an event with the same id.
 	const orders = ["one", "two"].map((orderId) => {
 		return {
 			...order,
@@ -218,7 +218,7 @@ test("a call that throws halfway changes nothing", async () => {
 	expect(rowsOf(database)).toEqual(rows);
 });
 
-test("what is read is the reader's own, and so are bytes", async () => {
+test("readers get their own copies, including bytes", async () => {
 	const shop = await Shop.open();
 	await shop.changes.publish();
 	await shop.changes.fail();

@@ -18,7 +18,7 @@ export function countAttempt({ database, tables: { stats } }: MemoryNode, row: A
 	}
 }
 
-/** Deletes counts of minutes that are too old now and of hours that ended before `cutoff`. */
+/** Deletes minute counts that are now too old and hour counts that ended before `cutoff`. */
 export function sweepStats({ tables: { stats }, clock }: MemoryNode, cutoff: number): void {
 	const minute = Math.floor((clock.now() - MINUTES_KEPT_MS) / MINUTE);
 	const hour = Math.floor(cutoff / HOUR);

@@ -30,13 +30,13 @@ function count(
 		}
 }
 
-/** The first event appended at this time or later, or the number that comes next. Times rise with `seq`. */
+/** The number of the first event appended at this time or later, or the next number. Times rise with `seq`. */
 function firstSeqAt({ tables }: MemoryNode, projectNo: number, time: number): number {
 	const end = tables.logs.get(projectNo)!.lastSeq + 1;
 	let [from, to, found] = [1, end, end];
 	while (from < to) {
 		const middle = Math.floor((from + to) / 2);
-		// Numbers may be missing where retention took the events.
+		// Retention may have removed events, so numbers may be missing.
 		const event = tables.events.by.seq.first({ projectNo, seq: middle }, { projectNo, seq: to });
 		if (event === undefined) to = middle;
 		else if (event.publishedAt < time) from = event.seq + 1;

@@ -11,14 +11,14 @@ import type { MemoryNode } from "./node.ts";
 import { settle } from "./settle.ts";
 import { freeCalls, holdingCalls } from "./verbs.ts";
 
-/** The port in front of a node. */
+/** Implements the port on top of a node. */
 export function storageOf(node: MemoryNode, capabilities: Capabilities): Storage {
 	const { database } = node;
 	const isLocked = (projectId: string): boolean => {
 		const project = database.project(projectId);
 		return project !== undefined && database.locks.has(project.no);
 	};
-	/** For calls of one project that wait for it: what they answer when that takes too long. */
+	/** For calls on one project that wait for it: what they return if that takes too long. */
 	const whenFree = async <T>(projectId: string, verb: () => T, locked: () => T): Promise<T> => {
 		try {
 			return await node.runHolding(projectId, verb);

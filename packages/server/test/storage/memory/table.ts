@@ -1,10 +1,10 @@
 /**
- * Tables of rows that are never changed, only replaced, and a journal of what was replaced: so a transaction that fails
- * is undone, and the state goes back to a snapshot, by putting the former rows back in reverse order.
+ * Tables of rows that are never changed, only replaced, and a journal of the replaced rows. Restoring former rows in
+ * reverse order undoes a failed transaction or returns to a snapshot.
  */
 import type { Index } from "./ordered.ts";
 
-/** Rows by a key that is hashed. */
+/** Rows by a hashed key. */
 export class HashIndex<Row, Key> implements Index<Row> {
 	readonly #rows = new Map<Key, Row>();
 	readonly #keyOf: (row: Row) => Key;
@@ -60,7 +60,7 @@ export class Table<Row, Key, Indexes extends Readonly<Record<string, Index<Row>>
 		return this.#rows.values();
 	}
 
-	/** Adds a row, or replaces the one of the same key. */
+	/** Adds a row, or replaces the one with the same key. */
 	put(row: Row): void {
 		const key = this.#keyOf(row);
 		const former = this.#rows.get(key);
@@ -68,7 +68,7 @@ export class Table<Row, Key, Indexes extends Readonly<Record<string, Index<Row>>
 		this.#journal.record(this, key, former);
 	}
 
-	/** False when there is no such row. */
+	/** False if there is no such row. */
 	delete(key: Key): boolean {
 		const former = this.#rows.get(key);
 		if (former === undefined) return false;
@@ -77,7 +77,7 @@ export class Table<Row, Key, Indexes extends Readonly<Record<string, Index<Row>>
 		return true;
 	}
 
-	/** Makes a row what it was, without a note in the journal. */
+	/** Restores a row without recording that in the journal. */
 	undo(key: Key, former: Row | undefined): void {
 		this.#write(key, this.#rows.get(key), former);
 	}
@@ -98,11 +98,11 @@ interface Undoable {
 	undo(key: unknown, former: unknown): void;
 }
 
-/** What was replaced, the oldest first: as far back as the oldest snapshot that is held. */
+/** The replaced rows, oldest first, as far back as the oldest snapshot that is held. */
 export class Journal {
-	/** Three for each change: the table, the key, the former row. */
+	/** Three elements per change: the table, the key, the former row. */
 	#entries: unknown[] = [];
-	/** How many of them count; those behind are left from before. */
+	/** How many of them are valid; the elements after them are left over. */
 	#length = 0;
 	/** How many were dropped at the beginning. */
 	#dropped = 0;
@@ -131,7 +131,7 @@ export class Journal {
 	dropBefore(place: number): void {
 		const count = place - this.#dropped;
 		this.#dropped = place;
-		// Mostly all of it, of a single transaction: its memory is used again.
+		// Usually the entries of a single transaction: their memory is reused.
 		if (count < this.#length || count > 100) this.#entries = this.#entries.slice(count, this.#length);
 		this.#length -= count;
 	}

@@ -26,7 +26,7 @@ export interface BasketRow {
 	readonly projectNo: number;
 	readonly basketId: string;
 	readonly touchedAt: number;
-	/** By the database's clock. */
+	/** On the database's clock. */
 	readonly dueAt: number;
 	readonly data: string;
 }

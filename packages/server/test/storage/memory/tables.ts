@@ -31,7 +31,7 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
 const inProject = (a: { readonly projectNo: number; readonly id: string }, b: typeof a): number =>
 	a.projectNo - b.projectNo || compareText(a.id, b.id);
 
-/** All that a database holds. */
+/** All tables of a database. */
 export function makeTables(journal: Journal) {
 	return {
 		projects: new Table(journal, ({ no }: ProjectRow) => no, {

@@ -14,7 +14,7 @@ import * as replay from "./replay.ts";
 import * as retention from "./retention.ts";
 import * as stats from "./stats.ts";
 
-/** Verbs that no project's lock holds up. */
+/** Verbs that don't wait for a project's lock. */
 export const FREE_VERBS = {
 	acquireLeases: leases.acquireLeases,
 	countAttempts: history.countAttempts,
@@ -52,7 +52,7 @@ export const FREE_VERBS = {
 	takeDueBaskets: baskets.takeDueBaskets,
 };
 
-/** Verbs that hold their project: they wait while another session holds it. */
+/** Verbs that hold their project, and wait while another session holds it. */
 export const HOLDING_VERBS = {
 	abandonBaskets: baskets.abandonBaskets,
 	appendTestEvent: replay.appendTestEvent,

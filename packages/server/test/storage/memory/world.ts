@@ -8,7 +8,7 @@ import { MemoryDatabase, openMemoryStorage } from "./index.ts";
 /** Milliseconds. */
 export const LEASE_TERM_MS = 15_000;
 
-/** A database with one node, and the suite's verbs on it. Others can be opened as well. */
+/** A database with one node, and the suite's verbs on it. More nodes can be opened. */
 export class MemoryWorld {
 	readonly database: MemoryDatabase;
 	/** Fires the timers of the database's clock. */
@@ -44,7 +44,7 @@ export class MemoryWorld {
 		return this.world.storage;
 	}
 
-	/** Another node. */
+	/** Opens another node. */
 	node(clock: Pick<Clock, "now"> = this.clock): Promise<Storage> {
 		return openMemoryStorage({ database: this.database, clock, leaseTermMs: LEASE_TERM_MS });
 	}

@@ -1,10 +1,10 @@
 import type { PostgresServer } from "@posthorn/testkit/postgres";
 import { migratePostgres } from "../../../src/storage/postgres/index.ts";
 
-/** Larger tables are truncated: that takes the same time whatever they hold, and longer than deleting a few rows. */
+/** Larger tables are truncated, which takes the same time for any size, and longer than deleting a few rows. */
 const LARGE_BYTES = 1_000_000;
 
-/** Keeps aside what migrations wrote, and how far sequences were. */
+/** Saves what migrations wrote, and the sequences' positions. */
 const KEEP = `
 	DO $$ DECLARE one record; filled boolean;
 	BEGIN
@@ -44,8 +44,8 @@ const RESTORE = `
 const free = new WeakMap<PostgresServer, string[]>();
 
 /**
- * A database with the current schema, as if it were new: one that another test gave back is emptied and used again, in a
- * fraction of the time in which another is made and migrated.
+ * A database with the current schema, as if new. One that another test returned is emptied and reused, which takes a
+ * fraction of the time of creating and migrating one.
  *
  * @returns its URL
  */
@@ -58,7 +58,7 @@ export async function takeDatabase(server: PostgresServer): Promise<string> {
 	return url;
 }
 
-/** Empties it for the next test. Whoever is still connected is cut off; what was changed of our own schema stays. */
+/** Empties it for the next test. Remaining connections are cut; changes to our schema stay. */
 export async function giveDatabaseBack(server: PostgresServer, url: string): Promise<void> {
 	await server.execute(RESTORE, url);
 	free.set(server, [...(free.get(server) ?? []), url]);

@@ -4,7 +4,7 @@ import { START, type World } from "../conformance/world.ts";
 const LATER = START + 3_600_000;
 const NEVER = "nobody";
 
-/** Runs every verb about people; the project keeps a member, an invitation and an entry of its audit. */
+/** Runs every account verb; the project keeps a member, an invitation and an audit entry. */
 export async function runAccountVerbs(world: World, project: string): Promise<void> {
 	const { storage } = world;
 	const account = (operator: boolean) => {

@@ -9,8 +9,8 @@ const HOUR = 3_600_000;
 const PAGE = { limit: 10, maxBytes: 100_000 };
 
 /**
- * Runs every verb of the port, store facts aside, with arguments that lead through all of its statements; where `sweeps`
- * is false those that go through what others have are left out.
+ * Runs every verb of the port, except store facts, with arguments that reach all of its statements. If `sweeps` is
+ * false, verbs that touch other projects' rows are left out.
  */
 export async function runEveryVerb(
 	url: string,
@@ -31,7 +31,7 @@ export async function runEveryVerb(
 	return { called };
 }
 
-/** The storage, with the names of the methods noted that are called; those of its neighbours too. */
+/** The storage, recording the names of the methods called, including those of its `neighbours`. */
 function noting<T extends object>(called: Set<string>, object: T): T {
 	return new Proxy(object, {
 		get(_, key) {
@@ -46,7 +46,7 @@ function noting<T extends object>(called: Set<string>, object: T): T {
 	});
 }
 
-/** Publishing and settling, leases and neighbours. */
+/** Publishing and settling, leases and peers. */
 async function runDelivery(world: World, project: string, webhook: string): Promise<void> {
 	const { storage } = world;
 	const neighbours = storage.neighbours!;
@@ -101,7 +101,7 @@ async function runDelivery(world: World, project: string, webhook: string): Prom
 	await storage.nextAlarm();
 }
 
-/** What is only read, or replayed by what was read. */
+/** Reads, and replays of what was read. */
 export async function readAll(storage: Storage, project: string, webhook: string): Promise<void> {
 	const [event] = await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 1, maxBytes: 1_000 } });
 	await storage.readLog({ projectId: project, after: 0, window: { maxEvents: 10, maxBytes: 100_000 } });
@@ -154,7 +154,7 @@ export async function readAll(storage: Storage, project: string, webhook: string
 	await storage.listInvitations({ projectId: project, at: START });
 }
 
-/** Changes of the registry, and the end. */
+/** Registry changes, and closing. */
 async function runChanges(world: World, project: string, webhook: string): Promise<void> {
 	const { storage } = world;
 	const hash = createHash("sha256").update(world.id("apiKey")).digest();

@@ -2,17 +2,17 @@ import { START } from "../conformance/world.ts";
 
 /** Rows of a table that grows. */
 export const MANY = 40_000;
-/** The project and the webhook that have most of them. */
+/** The project and the webhook that own most of them. */
 export const BIG_PROJECT = "proj_big";
 export const BIG_WEBHOOK = "wh_big";
 
 const PROJECTS = 1_000;
 const WEBHOOKS_OF_BIG = 50;
 const DAY = 86_400_000;
-/** ANALYZE looks at 300 times as many rows of a table: at all that there are, so that every run has the same plans. */
+/** ANALYZE samples 300 times as many rows: all of them, so that every run has the same plans. */
 const STATISTICS = Math.ceil(MANY / 200);
 
-/** Of every 20 rows 19 are of the big project, and the others are spread over all. */
+/** The big project has 19 of every 20 rows; the others are spread over all projects. */
 const ofSome = `(SELECT array_agg(no ORDER BY id = '${BIG_PROJECT}' DESC, no) AS nos FROM posthorn.projects) p`;
 const projectOf = `nos[CASE WHEN n % 20 > 0 THEN 1 ELSE 1 + n / 20 % ${PROJECTS} END]`;
 const series = `generate_series(1, ${MANY}) AS n`;
@@ -22,7 +22,7 @@ const id = (prefix: string) => `'${prefix}_fill' || lpad(n::text, 8, '0')`;
 const at = `${START} + n * ${Math.floor(DAY / MANY)}`;
 
 /**
- * Fills every table that grows, of a database that has the event types "a" and "b" and the day of {@link START}, and
+ * Fills every growing table of a database that has the event types "a" and "b" and the day of {@link START}, and
  * gathers statistics.
  */
 export const FILL = `

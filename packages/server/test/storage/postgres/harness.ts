@@ -8,7 +8,7 @@ import { giveDatabaseBack, takeDatabase } from "./databases.ts";
 
 const LEASE_TERM_MS = 15_000;
 
-/** What every engine has to pass, on the server that these options name; its version stands in the tests' names. */
+/** What every engine has to pass, on the server that these options name; its version is in the tests' names. */
 export async function describePostgres(options: PostgresOptions = {}): Promise<void> {
 	const version = await PostgresServer.version(options);
 	let server: PostgresServer;

@@ -11,7 +11,7 @@ import { giveDatabaseBack, takeDatabase } from "./databases.ts";
 export const clock = { now: () => Date.now() };
 const LEASE_TERM_MS = 60_000;
 
-/** What `posthorn.publish` takes; what is missing is left to its default. */
+/** The arguments of `posthorn.publish`; missing ones get their defaults. */
 export interface Args {
 	readonly project?: string | null;
 	readonly type?: string | null;
@@ -20,10 +20,10 @@ export interface Args {
 	readonly createdAt?: string;
 }
 
-/** A database that a node and a store share, the store's part of it, and who has connected. */
+/** A database that a node and a store share, and connections of each. */
 export class SharedDatabase {
 	readonly url: string;
-	/** A node's. */
+	/** A connection of the node. */
 	readonly storage: PostgresStorage;
 	readonly ids = new IdSource(clock);
 	readonly #server: PostgresServer;
@@ -48,7 +48,7 @@ export class SharedDatabase {
 		for (const role of this.#roles) await this.#server.execute(`DROP ROLE ${role}`);
 	}
 
-	/** A connection of the store's. */
+	/** A connection of the store. */
 	async connect(user?: string): Promise<Client> {
 		const url = new URL(this.url);
 		if (user !== undefined) url.username = user;
@@ -58,7 +58,7 @@ export class SharedDatabase {
 		return client;
 	}
 
-	/** A new role that may log in and nothing else, without a password. */
+	/** A new role that may only log in, without a password. */
 	async role(): Promise<string> {
 		const name = `store_${this.ids.next("node")}`;
 		await this.#server.execute(`CREATE ROLE ${name} LOGIN`);
@@ -90,7 +90,7 @@ export async function publish(client: Client, args: Args): Promise<string> {
 	return rows[0]!.id;
 }
 
-/** How the database refuses. */
+/** The error with which the database refuses. */
 export async function refusal(call: Promise<unknown>): Promise<DatabaseError> {
 	const error = await call.then(
 		() => null,
@@ -123,7 +123,7 @@ const number = fc.oneof(
 	fc.constantFrom("-0", "1.10", "1e400", "-1E-400", "9007199254740993"),
 );
 
-/** The text of a JSON object with whatever a text may have that a parser would not give back. */
+/** The text of a JSON object with everything that a parser wouldn't reproduce. */
 export const objectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
 	value: fc.oneof(
 		{ depthSize: "small", withCrossShrink: true },

@@ -4,14 +4,14 @@ import { World } from "../conformance/world.ts";
 
 type Clock = Parameters<typeof openPostgresStorage>[0]["clock"];
 
-/** Of a node that {@link openNode} opens, milliseconds. */
+/** The lease duration of nodes that {@link openNode} opens, in milliseconds. */
 export const LEASE_TERM_MS = 15_000;
 
-/** A node whose leases end by this clock, instead of the database's. */
+/** A node whose leases end by this clock instead of the database's. */
 export const openNode = (url: string, clock: Clock): Promise<PostgresStorage> =>
 	openPostgresStorage({ url, clock, leaseTermMs: LEASE_TERM_MS, leasesByClock: true });
 
-/** The suite's verbs on a storage that is opened like this, for tests of this engine only. It can't be reopened. */
+/** The suite's verbs on a storage opened with these options, for tests of this engine only. It can't be reopened. */
 export function worldOf(open: (clock: Clock) => Promise<Storage>): Promise<World> {
 	return World.open({
 		name: "PostgreSQL",

@@ -1,4 +1,4 @@
-/** For the tests of query plans: every statement that the operations prepare, as SQLite means to run it. */
+/** For tests of query plans: every statement that the operations prepare, with SQLite's plan for it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const isQuery = (text: string): boolean => /^\s*(WITH|SELECT|INSERT|UPDATE|DELET
 
 const PAGE = { limit: 10, maxBytes: 1000 };
 
-/** Each of them with arguments that lead through all of its statements. */
+/** Runs each operation with arguments that reach all of its statements. */
 function runEveryOperation(c: Connection): void {
 	const verbs = verbsOn(c);
 	const sealedDigest = new Uint8Array(32);

@@ -11,7 +11,7 @@ type Sync = {
 	readonly [K in keyof Verbs]: (p?: Parameters<Verbs[K]>[0], time?: LeaseTime) => Awaited<ReturnType<Verbs[K]>>;
 };
 
-/** The verbs on this connection, without threads and outside of any transaction. */
+/** The verbs on this connection, without threads and outside any transaction. */
 export function verbsOn(c: Connection): Sync {
 	const verbs = Object.entries(OPERATIONS).map(([name, { pack, run, unpack }]) => [
 		name,

@@ -25,8 +25,8 @@ beforeEach(async () => {
 	epochs = new EpochMemory(epoch);
 });
 
-// Which of two answers was heard of first decided whether a deadlock was tried again and a read-only server left.
-test("a transaction fails as the statement that failed, also where one sent behind it is heard of first", async () => {
+// Whichever of two results arrived first once decided whether a deadlock was retried and a read-only server left.
+test("a transaction fails with its failed statement's error, even if a later statement's result arrives first", async () => {
 	const connections = new Connections(connectionConfig(url), new Hosts(url), {}, epochs);
 	const late = (error: unknown) => new Promise((_, reject) => setImmediate(() => reject(error)));
 	const work = connections.transaction("people", async (c) => {
@@ -54,8 +54,8 @@ async function occupy(connections: Connections) {
 	return holds;
 }
 
-// It was out of the pool for good: after an outage a node had fewer connections than before, in the end none, until it was
-// started again; and it never finished closing its storage.
+// The pool lost it for good: after an outage a node had fewer connections than before, in the end none, until a
+// restart; and it never finished closing its storage.
 test("a connection is not lost when its caller stops waiting while it is being checked", async () => {
 	let checked = Promise.resolve();
 	class SlowCheck extends EpochMemory {
@@ -72,8 +72,8 @@ test("a connection is not lost when its caller stops waiting while it is being c
 	const nothing = async () => undefined;
 	const next = Promise.allSettled([connections.read("engine", nothing)]);
 	const last = connections.transaction("engine", nothing);
-	// One breaks, so that another one is made and checked for the next caller; by the time that the last one has stopped
-	// waiting, the next one has, too.
+	// One breaks, so another is created and checked for the next caller; by the time the last caller has stopped waiting,
+	// so has the next one.
 	broken!.end.reject(Object.assign(new Error("broken"), { syscall: "read" }));
 	await expect(broken!.work).rejects.toThrow("broken");
 	await expect(last).rejects.toThrow("timeout exceeded when trying to connect");

@@ -13,7 +13,7 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 	let name: string;
 	beforeAll(async () => {
 		primary = await PostgresServer.start({ own: true });
-		// Before there is a standby: one that is there already hears of it later.
+		// Created before the standby starts: a running standby would get it late.
 		name = new URL(await primary.createDatabase()).pathname;
 		standby = await primary.standby();
 	}, 2 * START_TIMEOUT_MS);
@@ -26,7 +26,7 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 	const open = (hosts: readonly string[], rest = name) =>
 		openPostgresStorage({ url: `postgres://test@${hosts.join()}${rest}`, clock, leaseTermMs: 10_000 });
 
-	test("the one that takes writes is found, wherever it stands", async () => {
+	test("the one that accepts writes is found at any position", async () => {
 		const nowhere = `127.0.0.1:${await unusedPort()}`;
 		for (const hosts of [
 			[hostOf(primary), hostOf(standby)],
@@ -39,29 +39,29 @@ describe("a database URL with several servers", { timeout: 60_000 }, () => {
 		}
 	});
 
-	test("where none does, each of them is named with its reason", async () => {
+	test("if none does, the error names each with its reason", async () => {
 		const nowhere = `127.0.0.1:${await unusedPort()}`;
 		await expect(open([hostOf(standby), nowhere])).rejects.toMatchObject({
 			code: "lost",
-			message: expect.stringMatching(new RegExp(`${hostOf(standby)}: .*only lets read.*; ${nowhere}: .*ECONNREFUSED`)),
+			message: expect.stringMatching(new RegExp(`${hostOf(standby)}: .*read-only.*; ${nowhere}: .*ECONNREFUSED`)),
 		});
 	});
 
-	test("one that refuses this user or database is no reason to ask the next", async () => {
+	test("one that refuses this user or database ends the search", async () => {
 		await expect(open([hostOf(primary), hostOf(standby)], "/nothing")).rejects.toMatchObject({ code: "unusable" });
 	});
 
-	test("a single one is asked for writes only where the URL says so", async () => {
+	test("a single one must accept writes only if the URL says so", async () => {
 		await expect(open([hostOf(standby)], `${name}?target_session_attrs=read-write`)).rejects.toMatchObject({
 			code: "lost",
-			message: expect.stringContaining("only lets read"),
+			message: expect.stringContaining("read-only"),
 		});
 		const storage = await open([hostOf(primary)], `${name}?target_session_attrs=primary`);
 		await storage.close();
 	});
 
 	// A statement on a frozen server once took its whole timeout to fail.
-	test("a server that is frozen is left as soon as it gives no answer on a new connection", async () => {
+	test("a frozen server is left as soon as a new connection gets no response", async () => {
 		await using proxy = await PostgresProxy.start(primary.url);
 		const hosts = [new URL(proxy.url(primary.url)).host, hostOf(standby)];
 		// Longer than this test may take.

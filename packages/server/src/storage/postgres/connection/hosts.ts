@@ -58,7 +58,7 @@ export class Hosts {
 export async function checkWritable(client: ClientBase): Promise<void> {
 	const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
 	if (rows[0]!.transaction_read_only === "on")
-		throw new StorageError("lost", "PostgreSQL only lets read: it is a standby, or set to be read-only.");
+		throw new StorageError("lost", "PostgreSQL is read-only: it is a standby, or configured to be.");
 }
 
 /** Whether another server may succeed. One that refuses this user or database isn't a reason to try the next. */

@@ -9,26 +9,26 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
-/** What PostgreSQL makes of an array as it is written here. */
+/** How PostgreSQL reads an array literal in this format. */
 async function read(literal: string, type: string): Promise<unknown> {
 	const [row] = await server.execute(`SELECT to_json($posthorn$${literal}$posthorn$::${type}[]) AS value`, server.url);
 	return row!.value;
 }
 
-test("numbers are read as they were written, whole numbers of any size and NULL among them", async () => {
+test("numbers are read back as written, including integers of any size and NULL", async () => {
 	const numbers = [0, -1, null, 42, 2 ** 53 - 1, -(2 ** 53), 1_767_225_600_123];
 	expect(await read(numberArray(numbers), "bigint")).toEqual(numbers);
 	expect(await read(numberArray([]), "bigint")).toEqual([]);
 	expect(await read(numberArray([null]), "integer")).toEqual([null]);
 });
 
-test("ids are read as they were written", async () => {
+test("ids are read back as written", async () => {
 	const ids = ["01jd0000000000000000000000", "0000000000000000000000null", "7zzzzzzzzzzzzzzzzzzzzzzzzz"];
 	expect(await read(idArray(ids), "text")).toEqual(ids);
 	expect(await read(idArray([]), "text")).toEqual([]);
 });
 
-test("texts are read as they were written, whatever stands in them", async () => {
+test("texts with any content are read back as written", async () => {
 	const texts = [
 		"",
 		"NULL",

@@ -50,7 +50,7 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 
 	const open = (at: string) => openPostgresStorage({ url: at, clock: systemClock, leaseTermMs: LEASE_TERM_MS });
 
-	/** Two nodes do by way of the pool what nodes do, and one hears what the other commits. */
+	/** Two nodes work through the pool, and one is notified of what the other commits. */
 	async function expectToWork(at: string): Promise<void> {
 		const [storage, other] = [await open(at), await open(at)];
 		const world = await worldOf(async () => storage);
@@ -84,13 +84,13 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		expect(await server.execute("SELECT FROM pg_namespace WHERE nspname = 'posthorn'", url)).toEqual([]);
 	}
 
-	test("without one, sessions begin with their settings", async () => {
+	test("without one, sessions start with their settings", async () => {
 		await expectToWork(url);
 		expect(await examinePostgres(url)).toMatchObject({ pooled: false });
 	});
 
 	test.each(["refuse", "drop"] as const)(
-		"one that keeps sessions is good, also if it would %s settings that come with their start",
+		"one that pools sessions works, even if it would %s startup settings",
 		async (startup) => {
 			const at = await pool({ startup, mode: "session" });
 			await expectToWork(at);
@@ -102,14 +102,11 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		{ startup: "refuse", mode: "transaction" },
 		{ startup: "drop", mode: "transaction" },
 		{ startup: "drop", mode: "transaction", order: "circle" },
-	] as const)(
-		"one that deals sessions out by transactions is refused before anything is changed: %o",
-		async (options) => {
-			await expectRefusal(await pool(options), SHARED);
-		},
-	);
+	] as const)("one that pools transactions is refused before anything is changed: %o", async (options) => {
+		await expectRefusal(await pool(options), SHARED);
+	});
 
-	test("one that begins to deal sessions out while a node runs is told of", async () => {
+	test("one that starts to pool transactions while a node runs is reported", async () => {
 		const switching = await PostgresPool.start(url, { startup: "drop", mode: "session", order: "circle" });
 		pools.push(switching);
 		const storage = await open(switching.url);
@@ -125,14 +122,14 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 		await storage.close();
 	});
 
-	test("a parameter of the URL that a pool refuses is named", async () => {
+	test("the error names a URL parameter that a pool refuses", async () => {
 		const at = new URL(await pool({ startup: "refuse", mode: "session" }));
 		at.searchParams.set("statement_timeout", "5");
 		const error = { code: "unusable", message: expect.stringContaining("the parameter statement_timeout of") };
 		await expectRefusal(at.href, error);
 	});
 
-	test("every connection has the settings of a session, also where they cannot come with its start", async () => {
+	test("every connection has the session settings, even if they can't be startup settings", async () => {
 		const otherwise = new URL(url);
 		otherwise.searchParams.set("options", "-c jit=on");
 		for (const way of [url, await pool({ startup: "drop", mode: "session" }), otherwise.href]) {
@@ -174,7 +171,7 @@ describe("a pool before PostgreSQL", { timeout: 60_000 }, () => {
 			await expectRefusal(await bouncer(settings), SHARED);
 		});
 
-		test("is refused however busy others keep it", async () => {
+		test("is refused no matter how busy others keep it", async () => {
 			const at = await bouncer({ pool_mode: "transaction", default_pool_size: "8" });
 			let over = false;
 			const others = Array.from({ length: 4 }, async () => {

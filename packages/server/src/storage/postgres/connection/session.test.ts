@@ -14,8 +14,10 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(() => server.stop());
 
-/** An attempt of a day that is not there was to make its day and be settled; it depended on which of two answers came first. */
-test("a transaction that is given up rejects as the statement that failed, not as the commit behind it", async () => {
+/**
+ * An attempt for a missing day should create the day and be settled; that depended on which of two results came first.
+ */
+test("an aborted transaction rejects with its failed statement's error, not with its commit's", async () => {
 	const url = await server.createDatabase();
 	const pool = new Pool({ ...connectionConfig(url), pipeline: true });
 	const client = await pool.connect();

@@ -11,7 +11,7 @@ const LATER = START + 100;
 const clock = { now: () => START };
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
-describe("store facts that two nodes record at once", () => {
+describe("store facts that two nodes record concurrently", () => {
 	let server: PostgresServer;
 	let nodes: readonly [Storage, Storage];
 	const ids = new IdSource(clock);
@@ -55,14 +55,14 @@ describe("store facts that two nodes record at once", () => {
 	const log = (of = project) =>
 		nodes[1].readLog({ projectId: of, after: 0, window: { maxEvents: 10_000, maxBytes: 1e9 } });
 	const types = async (of = project) => (await log(of)).map(({ type }) => type);
-	/** The same on both nodes, now the one and now the other first. */
+	/** Runs the same on both nodes, starting with alternating ones. */
 	const onBoth = <T>(round: number, call: (node: Storage, i: number) => Promise<T>): Promise<T[]> => {
 		const order = round % 2 === 0 ? [0, 1] : [1, 0];
 		return Promise.all(order.map((i) => call(nodes[i]!, i)));
 	};
 	const kindsOf = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind).sort();
 
-	test("of two first purchases of one customer, one makes him, before either purchase", async () => {
+	test("two concurrent first purchases create their customer once, before either purchase", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const of = await newProject();
 			const results = await onBoth(
@@ -74,7 +74,7 @@ describe("store facts that two nodes record at once", () => {
 		}
 	});
 
-	test("one order is recorded once, and both nodes give the same answer", async () => {
+	test("an order is recorded once, and both nodes return the same", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const id = `o${round}`;
 			const results = await onBoth(
@@ -88,7 +88,7 @@ describe("store facts that two nodes record at once", () => {
 		expect(await types()).toEqual(["customer.created", ...Array(ROUNDS).fill("purchase.completed")]);
 	});
 
-	test("batches that overlap end as if one had come after the other", async () => {
+	test("overlapping batches end as if run one after the other", async () => {
 		const all = Array.from({ length: 300 }, (_, i) => `o${i}`);
 		const batches = [all.slice(0, 200), all.slice(100).reverse()];
 		const results = await onBoth(0, (node, i) =>
@@ -106,7 +106,7 @@ describe("store facts that two nodes record at once", () => {
 		expect(told.sort((a, b) => a.seq - b.seq).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
 	});
 
-	test("refunds that together exceed the amount: one is too much, and the order says what is refunded", async () => {
+	test("if refunds together exceed the amount, one is refused, and the order shows the refunded sum", async () => {
 		for (let round = 0; round < ROUNDS; round++) {
 			const of = await newProject();
 			await nodes[0].recordOrders({ projectId: of, orders: [order("o")] });
@@ -142,7 +142,7 @@ describe("store facts that two nodes record at once", () => {
 		const abandon = (node: Storage, basket: DueBasket, type = "abandoned") =>
 			node.abandonBaskets({ projectId: basket.projectId, baskets: [{ ...basket, event: event(type) }], at: LATER });
 
-		test("one that is due is abandoned by one of them", async () => {
+		test("a due basket is abandoned by one of them", async () => {
 			for (let round = 0; round < ROUNDS; round++) {
 				await touch(nodes[0], "b");
 				const [basket] = await take();
@@ -153,7 +153,7 @@ describe("store facts that two nodes record at once", () => {
 			expect(await nodes[1].nextBasketDue()).toBeNull();
 		});
 
-		test("nodes that look at once take different ones, and together all", async () => {
+		test("concurrent nodes claim different baskets, and together all", async () => {
 			const ids = Array.from({ length: 200 }, (_, i) => `b${i}`);
 			await Promise.all(ids.map((id, i) => touch(nodes[i % 2]!, id)));
 			const taken = await Promise.all(
@@ -170,7 +170,7 @@ describe("store facts that two nodes record at once", () => {
 			for (const id of ids) await nodes[0].removeBasket({ projectId: project, basketId: id });
 		});
 
-		test("batches that overlap abandon each basket once, also against touches, in any order", async () => {
+		test("overlapping batches abandon each basket once, even during touches, in any order", async () => {
 			for (let round = 0; round < ROUNDS; round++) {
 				const of = await newProject();
 				const put = (node: Storage, id: string, at: number) =>
@@ -197,7 +197,7 @@ describe("store facts that two nodes record at once", () => {
 			}
 		});
 
-		test("one that is touched at the moment is either abandoned before, or waits on; it is there afterwards", async () => {
+		test("a basket touched meanwhile is abandoned first or keeps waiting; it exists afterwards", async () => {
 			let abandoned = 0;
 			for (let round = 0; round < ROUNDS; round++) {
 				const id = `b${round}`;
@@ -210,14 +210,14 @@ describe("store facts that two nodes record at once", () => {
 				expect(touched).toBe("touched");
 				abandoned += ended.length;
 				expect((await take()).map(({ touchedAt }) => touchedAt)).toEqual([START + 1]);
-				// Whoever had read it before must not end the touch that came after.
+				// A node that had read it before must not end the later touch.
 				for (const node of nodes) expect(await abandon(node, basket!, "late")).toEqual([]);
 				expect(await nodes[0].removeBasket({ projectId: project, basketId: id })).toBe("removed");
 			}
 			expect(await types()).toEqual(Array(abandoned).fill("abandoned"));
 		});
 
-		test("one that is bought at the moment is abandoned before or never, and is over", async () => {
+		test("a basket bought meanwhile is abandoned first or never, and is gone", async () => {
 			for (let round = 0; round < ROUNDS; round++) {
 				const id = `b${round}`;
 				await touch(nodes[0], id);

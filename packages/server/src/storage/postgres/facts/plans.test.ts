@@ -36,29 +36,29 @@ afterAll(async () => {
 	await server.stop();
 });
 
-test("every verb was run", () => {
+test("every verb ran", () => {
 	expect(texts).toHaveLength(23);
 	for (const table of TABLES) expect(texts.some((text) => text.includes(`INTO posthorn.store_${table}`))).toBe(true);
 });
 
-describe.each(["there is next to nothing", "there is much, and statistics of it"])("when %s", (state) => {
+describe.each(["tables are almost empty", "tables are large, with statistics"])("when %s", (state) => {
 	let scans: { text: string; plan: Plan }[];
 	let nodes: { text: string; plan: Plan }[];
 	beforeAll(async () => {
-		if (state.includes("much")) await fill();
+		if (state.includes("large")) await fill();
 		const plans = [];
 		for (const text of texts) plans.push({ text, plan: await explain(text) });
 		nodes = plans.flatMap(({ text, plan }) => walk(plan).map((node) => ({ text, plan: node })));
 		scans = nodes.filter(({ plan }) => plan["Relation Name"]?.startsWith("store_") && isScan(plan));
 	});
 
-	test("every fact is found by its key, whatever there is of others", () => {
+	test("every fact is found by its key, no matter how many others exist", () => {
 		const byKey = scans.filter(({ text }) => !text.includes("ORDER BY due_at"));
 		expect(byKey).toHaveLength(15);
 		for (const { text, plan } of byKey) {
 			expect(plan["Node Type"], text).toMatch(/^Index (Only )?Scan$/);
 			expect(plan["Index Cond"], text).toMatch(/^\(\(project_no = .*(_id|key) = /);
-			// The touch is no part of a basket's key.
+			// The touch isn't part of a basket's key.
 			if (plan.Filter !== undefined) expect(plan.Filter).toMatch(/^\(touched_at = \(\$3\)\[.*\]\)$/);
 		}
 		const bought = byKey.filter(({ plan }) => plan["Index Cond"]?.includes("basket_id"));
@@ -69,19 +69,19 @@ describe.each(["there is next to nothing", "there is much, and statistics of it"
 		expect(deliverable.plan["Index Cond"]).toMatch(/order_id = .* AND \(deliverable_id = /);
 	});
 
-	test("due baskets are a range of their times, however many wait", () => {
+	test("due baskets are a range of their times, however many are pending", () => {
 		const byTime = scans.filter(({ text }) => text.includes("ORDER BY due_at"));
 		const ranges = byTime.filter(({ plan }) => plan["TID Cond"] === undefined);
 		expect(ranges.map(({ plan }) => [plan["Index Name"], plan["Index Cond"]])).toEqual([
 			["store_baskets_by_due", undefined],
 			["store_baskets_by_due", "(due_at <= $1)"],
 		]);
-		// Those that the range gave are changed where they are.
+		// The rows of the range are updated by their physical location.
 		const [changed] = byTime.filter(({ plan }) => plan["TID Cond"] !== undefined);
 		expect(changed!.plan["TID Cond"]).toMatch(/^\(ctid = ANY \(/);
 	});
 
-	test("nothing is sorted, and no join reads a table to its end", () => {
+	test("nothing is sorted, and no join reads a whole table", () => {
 		const kinds = new Set(nodes.map(({ plan }) => plan["Node Type"]));
 		for (const kind of kinds) expect(kind).not.toMatch(/Sort|Hash|Merge|Seq Scan|Bitmap/);
 		expect(kinds).toContain("Nested Loop");
@@ -117,7 +117,7 @@ async function fill(): Promise<void> {
 	);
 }
 
-/** Runs every verb, and answers with the statements that were sent. */
+/** Runs every verb, and returns the statements that were sent. */
 async function collectStatements(): Promise<Set<string>> {
 	const sent = new Set<string>();
 	const send = Client.prototype.query as (...args: unknown[]) => unknown;

@@ -22,7 +22,7 @@ export async function appendOfFacts(c: Session, projectNo: number, facts: readon
 		}),
 	);
 	let seq = (await appendRows(c, rows, true)).ends.get(projectNo);
-	if (seq === undefined) throw new Error("The events of a fact could not be appended: the id of one is taken.");
+	if (seq === undefined) throw new Error("The events of a fact could not be appended: one has an id that is taken.");
 	return facts.map(({ at, events }) =>
 		events.map(({ id, type, createdAt, body }) => ({ seq: ++seq!, id, type, createdAt, publishedAt: at, body })),
 	);

@@ -19,13 +19,13 @@ afterAll(async () => {
 	await server.stop();
 });
 
-/** How many settles have left what is not summed up yet. */
+/** How many settles have left counts that aren't rolled up yet. */
 async function waiting(): Promise<number> {
 	const [row] = await server.execute("SELECT count(*)::integer AS n FROM posthorn.attempt_counts", url);
 	return row!.n as number;
 }
 
-test("when enough has gathered it is summed up, by attempts or by settles, and counts once at every moment", async () => {
+test("enough attempts or settles are rolled up, and each attempt counts once at every moment", async () => {
 	const project = await world.project();
 	const webhook = await world.webhook(project, ["a"]);
 	const [event] = await world.publish(project, "a");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RightOfWay } from "./right-of-way.ts";
 
-/** Work that begins and ends when it is told to. */
+/** Work that begins and ends when the test says so. */
 function job(begun: string[], name: string) {
 	const { promise, resolve, reject } = Promise.withResolvers<string>();
 	const work = (): Promise<string> => {

@@ -1,4 +1,4 @@
-/** A standby that lacks the last commits takes the primary's place. */
+/** A standby that lacks the last commits replaces the primary. */
 import { PostgresProxy } from "@posthorn/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/postgres.ts";
@@ -13,9 +13,9 @@ import { openPostgresStorage } from "../index.ts";
 const TERM_MS = 10_000;
 const ALL = { maxEvents: 100, maxBytes: 1e6 };
 
-/** Until it stops failing because the database is away: what fails then is made again. */
+/** Repeats calls that fail because the database is away. */
 async function answered<T>(call: () => Promise<T>): Promise<T> {
-	const { value } = await until("the database to answer", async () => {
+	const { value } = await until("the database to respond", async () => {
 		try {
 			return { value: await call() };
 		} catch (error) {
@@ -26,7 +26,7 @@ async function answered<T>(call: () => Promise<T>): Promise<T> {
 	return value;
 }
 
-describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
+describe("a failover to a standby that lags behind", { timeout: 60_000 }, () => {
 	let primary: PostgresServer;
 	let standby: PostgresServer;
 	let proxy: PostgresProxy;
@@ -36,7 +36,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 	const clock = new TestClock();
 	const lost: LostTail[] = [];
 	let epochs = 0;
-	/** What was there before, all of it, in part, and not at all on the standby. */
+	/** Projects from before the failover: the standby has all, part or none of each. */
 	let [kept, cut, gone] = ["", "", ""];
 	let [keptHook, cutHook] = ["", ""];
 	let epochBefore = "";
@@ -47,7 +47,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 
 	beforeAll(async () => {
 		primary = await PostgresServer.start({ own: true });
-		// Before there is a standby: one that is there already hears of it later.
+		// Created before the standby starts: a running standby would get it late.
 		database = await primary.createDatabase();
 		standby = await primary.standby();
 		proxy = await PostgresProxy.start(primary.url);
@@ -83,7 +83,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		await primary.kill();
 		proxy.retarget(standby.url);
 		await standby.promote();
-		// The pools of before may fail to close, which once ended the process.
+		// The previous pools may fail to close, which once ended the process.
 		const { close } = Connections.prototype;
 		vi.spyOn(Connections.prototype, "close").mockImplementationOnce(async function (this: Connections) {
 			await close.call(this);
@@ -121,7 +121,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 	test("numbers of lost events no longer refer to them", async () => {
 		const request = { projectId: gone, publishedAt: START, events: [world.event(gone, "a")] };
 		expect(await storage.appendEvents({ requests: [request] })).toEqual([{ kind: "no_project" }]);
-		// Known by heart before, with a number that the standby never gave.
+		// Cached before, with a number that the standby never assigned.
 		const appended = await world.publish(cut, "new", "a");
 		expect(appended.map(({ seq }) => seq)).toEqual([4, 5]);
 		expect((await storage.readLog({ projectId: cut, after: 3, window: ALL })).map(({ type }) => type)).toEqual([
@@ -130,10 +130,10 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		]);
 	});
 
-	test("a reader from before is told how far the log is unchanged; a current one isn't", async () => {
+	test("a reader from before learns how far the log is unchanged; a current one doesn't", async () => {
 		expect(await storage.readLogEnd({ projectId: cut, since: epochBefore })).toEqual({ lastSeq: 5, kept: 3 });
 		expect(await storage.readLogEnd({ projectId: cut, since: storage.epoch })).toEqual({ lastSeq: 5, kept: null });
-		// An epoch that was lost itself may have parted anywhere since its number.
+		// A lost epoch may have diverged anywhere after its number.
 		expect(await storage.readLogEnd({ projectId: cut, since: `${epochBefore.split(".")[0]}.ffffffff` })).toEqual({
 			lastSeq: 5,
 			kept: 3,
@@ -142,7 +142,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 			lastSeq: 5,
 			kept: 3,
 		});
-		// As was one that a restored backup is several epochs older than.
+		// So may an epoch that a restored backup doesn't reach.
 		expect(await storage.readLogEnd({ projectId: cut, since: "9.ffffffff" })).toEqual({ lastSeq: 5, kept: 3 });
 		expect(await storage.readLogEnd({ projectId: cut })).toEqual({ lastSeq: 5, kept: null });
 	});
@@ -190,7 +190,7 @@ describe("a failover to a standby that is behind", { timeout: 60_000 }, () => {
 		proxy.retarget(primary.url);
 		await standby.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'posthorn'");
 		const now = storage.epoch;
-		// Connections that were ended may be noticed one by one.
+		// Ended connections may be noticed one by one.
 		const refusal = await until("the former primary to be refused", async () => {
 			const error = await storage.ping().then(
 				() => new Error("It was served."),
@@ -220,7 +220,7 @@ describe("commits", { timeout: 60_000 }, () => {
 		["remote_write", "on"],
 		["on", "on"],
 		["remote_apply", "remote_apply"],
-	] as const)("where synchronous_commit is %s the service commits with %s", async ([given, wanted], { expect }) => {
+	] as const)("if synchronous_commit is %s, the service commits with %s", async ([given, wanted], { expect }) => {
 		const url = await server.createDatabase();
 		await server.execute(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = '${given}'`);
 		const storage = await openPostgresStorage({ url, clock: new TestClock(), leaseTermMs: TERM_MS });
@@ -232,7 +232,7 @@ describe("commits", { timeout: 60_000 }, () => {
 			reopen: async () => storage,
 			dispose: (one) => one.close(),
 		});
-		// Written down by the transactions themselves.
+		// Recorded by the transactions themselves.
 		await server.execute(
 			`CREATE TABLE public.used (setting text);
 			CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS

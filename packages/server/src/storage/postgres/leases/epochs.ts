@@ -99,7 +99,7 @@ async function describe(client: ClientBase): Promise<Server> {
 		throw error;
 	});
 	// Once promoted, it would continue with this connection, which was never compared.
-	if (row.standby) throw new StorageError("lost", "PostgreSQL only lets read: it is a standby.");
+	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");
 	const { system, timeline, position, no, id, epoch_system, epoch_timeline } = row;
 	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
 	return { system, timeline, position, epoch };
@@ -132,7 +132,7 @@ export class EpochMemory {
 		this.refuseFormer(server);
 		const { current } = this;
 		if (!isOf(server, current) || server.epoch?.id !== current.id || server.position < position)
-			throw new EpochEnded("The database's history is another one than before.");
+			throw new EpochEnded("The database's history has changed.");
 		this.#position = Math.max(this.#position, server.position);
 	}
 

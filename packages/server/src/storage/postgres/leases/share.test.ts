@@ -5,7 +5,7 @@ import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgre
 import { LEASE_TERM_MS, openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { PostgresStorage } from "../index.ts";
 
-describe("what nodes share", () => {
+describe("sharing projects among nodes", () => {
 	let server: PostgresServer;
 	let url: string;
 	let world: World;
@@ -36,16 +36,16 @@ describe("what nodes share", () => {
 
 	const share = (holder: string, storage = world.storage) => storage.neighbours!.share(holder);
 
-	test("a node counts from its first report until it leaves, once however often it reports", async () => {
+	test("a node counts once from its first report until it leaves, however often it reports", async () => {
 		expect(await share("a")).toEqual({ nodes: 1, projects: 0 });
 		expect(await share("b")).toMatchObject({ nodes: 2 });
 		expect(await share("a")).toMatchObject({ nodes: 2 });
 		await world.storage.neighbours!.leave("b");
-		await world.storage.neighbours!.leave("never there");
+		await world.storage.neighbours!.leave("never reported");
 		expect(await share("a")).toMatchObject({ nodes: 1 });
 	});
 
-	test("a node that reports no more counts for a term, and is forgotten; when it comes back it counts again", async () => {
+	test("a node that stops reporting counts for a lease duration, then is forgotten; when it returns it counts again", async () => {
 		await share("dying");
 		world.clock.time += LEASE_TERM_MS;
 		expect(await share("a")).toMatchObject({ nodes: 2 });
@@ -55,7 +55,7 @@ describe("what nodes share", () => {
 		expect(await share("dying")).toMatchObject({ nodes: 2 });
 	});
 
-	test("projects count while they are worked or their alarm has rung, and not while they wait or have nothing", async () => {
+	test("projects count while they are leased or due, and not while they wait or have nothing pending", async () => {
 		const [worked, rung, waits] = [await world.project(), await world.project(), await world.project()];
 		await world.project();
 		const lease = await world.lease(worked);
@@ -74,13 +74,13 @@ describe("what nodes share", () => {
 			seen: (await world.storage.loadLanes({ projectId: worked })).seen,
 		});
 		expect(await share("a")).toMatchObject({ projects: 2 });
-		// A lease that ran out is somebody's work as well.
+		// A project with an expired lease counts as work as well.
 		await world.lease(rung);
 		world.clock.time += LEASE_TERM_MS;
 		expect(await share("a")).toMatchObject({ projects: 2 });
 	});
 
-	test("nodes that all come back after an outage report at once, and none is in another's way", async () => {
+	test("nodes that all return after an outage report concurrently without blocking each other", async () => {
 		const holders = Array.from({ length: 6 }, (_, i) => `node_${i}`);
 		const storages = await Promise.all(holders.map(() => node(world.clock)));
 		for (let outage = 0; outage < 30; outage++) {
@@ -88,7 +88,7 @@ describe("what nodes share", () => {
 			await Promise.all(holders.map((holder, i) => share(holder, storages[i])));
 			expect(await share("node_0")).toMatchObject({ nodes: holders.length });
 		}
-		// Connections report what they met when they end.
+		// Connections report what they encountered when they end.
 		await closeNodes();
 		const name = new URL(url).pathname.slice(1);
 		const [met] = await server.execute(`SELECT deadlocks::int FROM pg_stat_database WHERE datname = '${name}'`);

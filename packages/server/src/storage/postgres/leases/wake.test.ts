@@ -9,7 +9,7 @@ import { giveDatabaseBack, takeDatabase } from "../../../../test/storage/postgre
 import { worldOf } from "../../../../test/storage/postgres/world.ts";
 import { openPostgresStorage, type PostgresStorage } from "../index.ts";
 
-describe("hearing of other nodes", { timeout: 30_000 }, () => {
+describe("notifications between nodes", { timeout: 30_000 }, () => {
 	let server: PostgresServer;
 	let url: string;
 	const nodes: PostgresStorage[] = [];
@@ -37,7 +37,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		return storage;
 	}
 
-	/** What a node hears, project by project. */
+	/** The notifications that a node gets, by project. */
 	function ears(storage: PostgresStorage): () => Promise<string> {
 		const heard: string[] = [];
 		let waiting: (() => void) | null = null;
@@ -54,10 +54,10 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		};
 	}
 
-	/** Projects that {@link untilHeard} made. Hints go over several connections, so one of theirs may come late. */
+	/** Projects that {@link untilHeard} created. Hints arrive over several connections, so one of theirs may come late. */
 	const knocks = new Set<string>();
 
-	/** Publishes until the node listens, and goes on behind it: whatever was done before has been heard. */
+	/** Publishes until the node listens. All earlier hints have arrived by then. */
 	async function untilHeard(next: () => Promise<string>): Promise<void> {
 		const [knock, marker] = [await world.project(), await world.project()];
 		knocks.add(knock).add(marker);
@@ -75,7 +75,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		while ((await next()) !== marker);
 	}
 
-	/** The next project that is heard of for another reason. */
+	/** The next project in a notification for another reason. */
 	async function heard(next: () => Promise<string>): Promise<string> {
 		for (;;) {
 			const project = await next();
@@ -83,7 +83,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		}
 	}
 
-	test("a node hears of events, replays, tests and changes that another one commits", async () => {
+	test("a node is notified of events, replays, tests and changes that another one commits", async () => {
 		const project = await world.project();
 		const webhook = await world.webhook(project, ["a"]);
 		const [event] = await world.publish(project, "a");
@@ -104,8 +104,8 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		}
 	});
 
-	// A node that stopped left its projects to whoever looked next.
-	test("a node hears of projects that another gives back with work waiting, also as it leaves, and of no others", async () => {
+	// A stopped node's projects were left to the node that polled next.
+	test("a node is only notified of projects that another releases with work pending, including as it leaves", async () => {
 		const [idle, busy] = [await world.project(), await world.project()];
 		const next = ears(holder);
 		await untilHeard(next);
@@ -119,7 +119,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		expect(await heard(next)).toBe(busy);
 	});
 
-	test("a node whose connection broke hears again later", async () => {
+	test("a node whose connection broke is notified again later", async () => {
 		const next = ears(holder);
 		await untilHeard(next);
 		const cut = await server.execute(
@@ -130,7 +130,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		await untilHeard(next);
 	});
 
-	test("what a node commits itself is no hint to it, and who has ended it hears nothing", async () => {
+	test("a node isn't notified of its own commits, nor at all once it has unsubscribed", async () => {
 		const [project, other] = [await world.project(), await world.project()];
 		const next = ears(holder);
 		await untilHeard(next);
@@ -143,7 +143,7 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		expect(inVain).toBe(0);
 	});
 
-	test("a change is in force once the holder of the lease acknowledged it, or holds it no longer", async () => {
+	test("a change is in force once the lease holder has acknowledged it or no longer holds the lease", async () => {
 		const project = await world.project();
 		const neighbours = world.storage.neighbours!;
 		const revision = async () => (await neighbours.readMarks([project, "proj_none"])).get(project)!.revision;
@@ -161,13 +161,13 @@ describe("hearing of other nodes", { timeout: 30_000 }, () => {
 		expect(await neighbours.isInForce(project, await revision())).toBe(false);
 		await holder.releaseLease({ lease: lease!, wakeAt: null, seen });
 		expect(await neighbours.isInForce(project, await revision())).toBe(true);
-		// Who takes it next has acknowledged nothing.
+		// The next holder has acknowledged nothing.
 		await holder.acquireLeases({ holder: "holder", limit: 1, projectIds: [project] });
 		expect(await neighbours.isInForce(project, seen.revision)).toBe(false);
 	});
 });
 
-/** Connections that listen, by their process on the server. */
+/** Listening connections, by their process on the server. */
 const listening = async (server: PostgresServer, url: string): Promise<number[]> => {
 	const rows = await server.execute(
 		"SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
@@ -180,7 +180,7 @@ const listening = async (server: PostgresServer, url: string): Promise<number[]>
 const connections = (server: PostgresServer) =>
 	server.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'posthorn'");
 
-describe("a server that only lets read", { timeout: 60_000 }, () => {
+describe("a read-only server", { timeout: 60_000 }, () => {
 	let server: PostgresServer;
 	let proxy: PostgresProxy;
 	let storage: PostgresStorage;
@@ -199,11 +199,11 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 		await server.stop();
 	});
 
-	test("where nobody can listen, trying again and again leaves no connections behind", async () => {
+	test("if listening is impossible, repeated tries leave no connections open", async () => {
 		const standby = await server.standby();
 		try {
 			proxy.retarget(standby.url);
-			// It may have found the primary again before the standby was there.
+			// It may have found the primary again before the standby was up.
 			proxy.cut("broken");
 			proxy.heal();
 			const before = proxy.accepted;
@@ -217,11 +217,11 @@ describe("a server that only lets read", { timeout: 60_000 }, () => {
 	});
 });
 
-test("closing ends, though the network is gone without a word", { timeout: START_TIMEOUT_MS }, async () => {
+test("closing completes even if the network is silently gone", { timeout: START_TIMEOUT_MS }, async () => {
 	const server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	const sockets: Socket[] = [];
-	// What one side ends stays half open, so that nobody hears of it once nothing is passed on.
+	// A side that ends leaves the other half open, which isn't noticed while nothing is passed on.
 	const network = createServer({ allowHalfOpen: true }, (near) => {
 		const far = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
 		for (const socket of [near, far]) sockets.push(socket.on("error", () => socket.destroy()));

@@ -4,8 +4,8 @@ import { PostgresServer } from "../../../../../testkit/src/postgres.ts";
 import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { NewEvent } from "../../port.ts";
 
-// Whoever reads "new" bills it, or says so to the customer, a second time.
-test("an event that was there before is repeated, also in a call whose commit was not answered", async () => {
+// A caller that gets "new" bills the customer or notifies them again.
+test("an event that existed before is repeated, even in a call whose commit got no response", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	await using proxy = await PostgresProxy.start(url);
@@ -35,8 +35,8 @@ test("an event that was there before is repeated, also in a call whose commit wa
 	await world.dispose();
 });
 
-// An event called repeated isn't handed to the lanes: they would read it later.
-test("an event whose commit is not answered is new to the call that made it, and repeated to the next one", async () => {
+// An event reported as repeated isn't handed to the lanes, which would read it later.
+test("an event whose commit got no response is new for its own call, and repeated for the next", async () => {
 	await using server = await PostgresServer.start();
 	const url = await server.createDatabase();
 	await using proxy = await PostgresProxy.start(url);

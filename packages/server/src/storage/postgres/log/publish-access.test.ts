@@ -35,7 +35,7 @@ const grant = (client = owner) =>
 		GRANT USAGE ON SCHEMA posthorn TO ${role};
 		GRANT EXECUTE ON FUNCTION posthorn.publish TO ${role}`);
 
-test("a role publishes with what the guide grants, and cannot without", async () => {
+test("a role needs exactly the guide's grants to publish", async () => {
 	expect((await refusal(publish(store, event))).code).toBe(DENIED);
 	await owner.query(`GRANT USAGE ON SCHEMA posthorn TO ${role}`);
 	expect((await refusal(publish(store, event))).code).toBe(DENIED);
@@ -64,7 +64,7 @@ test("it can do nothing else in the schema", async () => {
 	expect(await code("ALTER TABLE posthorn.publishing DISABLE TRIGGER ALL")).toBe(DENIED);
 });
 
-test("what stands in the caller's search path is not called with the owner's rights", async () => {
+test("functions in the caller's search path don't run with the owner's rights", async () => {
 	await owner.query(`GRANT CREATE ON DATABASE ${new URL(database.url).pathname.slice(1)} TO ${role}`);
 	await grant();
 	await store.query(`

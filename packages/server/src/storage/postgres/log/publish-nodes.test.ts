@@ -15,7 +15,7 @@ import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../testkit/src/until.ts";
 
-/** Within this all arrives also on a machine that is busy with other tests, milliseconds. */
+/** Enough for everything to arrive even on a machine busy with other tests, in milliseconds. */
 const PATIENCE = { timeoutMs: 60_000 };
 const TYPE = "customer.created";
 
@@ -24,7 +24,7 @@ let node: Posthorn;
 let receiver: Receiver;
 let store: Client;
 let project: string;
-/** Takes down what was set up, in reverse. */
+/** Cleans up in reverse order. */
 const undo: (() => unknown)[] = [];
 
 beforeEach(async () => {
@@ -77,7 +77,7 @@ async function publish(data: object): Promise<string> {
 
 const arrived = () => receiver.requests.map(({ headers }) => headers["x-service-event-id"]);
 
-test("what a store's transaction publishes arrives, signed, with the bytes of the log; what it rolls back does not", {
+test("events from a store's transaction arrive signed, with the log's bytes; rolled-back ones don't", {
 	timeout: 120_000,
 }, async () => {
 	await store.query("BEGIN; INSERT INTO orders VALUES ('ord_1')");
@@ -97,7 +97,7 @@ test("what a store's transaction publishes arrives, signed, with the bytes of th
 	}
 });
 
-test("a node that keeps the log's end in memory keeps to the log's order, whoever appends to it", {
+test("a node that keeps the log's end in memory sends in log order, no matter who appends", {
 	timeout: 120_000,
 }, async () => {
 	const rounds = 40;
@@ -134,7 +134,7 @@ test("events that were published while no node ran are delivered, and can be rep
 	await receiver.count(1, PATIENCE);
 	const [webhook] = (await call("GET", at("/webhooks"))).data as { id: string }[];
 	const delivery = at(`/webhooks/${webhook!.id}/deliveries/${id}`);
-	// The receiver has answered before the outcome is stored.
+	// The receiver has responded before the outcome is stored.
 	await until("the delivery to be stored", async () => (await call("GET", delivery)).state === "delivered");
 	await call("POST", `${delivery}/replay`);
 	await receiver.count(2, PATIENCE);

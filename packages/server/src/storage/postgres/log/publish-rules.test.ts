@@ -5,7 +5,7 @@ import { PostgresServer, START_TIMEOUT_MS } from "../../../../../testkit/src/pos
 import { SharedDatabase } from "../../../../test/storage/postgres/publish.ts";
 import { faultsOf } from "../../../engine/publish/check.ts";
 
-/** Verdicts in one statement. */
+/** All results in one statement. */
 const AT_ONCE = 200;
 
 let server: PostgresServer;
@@ -88,7 +88,7 @@ const text = fc.constantFrom(
 );
 const scalar = fc.oneof(number, text, fc.constantFrom("true", "false", "null", "{}", "[]"));
 
-/** An object with these members, each perhaps missing, wrong, or there twice. */
+/** An object with these members, each of which may be missing, wrong, or duplicated. */
 function object(valid: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbitrary<string> {
 	const members = Object.entries(valid).map(([name, good]) => {
 		const one = fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: scalar });
@@ -142,7 +142,7 @@ const data: Readonly<Record<string, fc.Arbitrary<string>>> = {
 };
 
 test.each(Object.keys(data))(
-	"the data of a %s is refused exactly when the API refuses it, for one of its reasons",
+	"%s data is refused exactly when the API refuses it, for one of its reasons",
 	async (type) => {
 		const seen = { valid: 0, refused: 0 };
 		const batch = fc.array(data[type]!, { minLength: AT_ONCE, maxLength: AT_ONCE });

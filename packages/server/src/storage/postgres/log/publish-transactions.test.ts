@@ -27,7 +27,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 	});
 	afterEach(() => database.close());
 
-	/** What a node appends; tried again, as the engine does, while a store's transaction holds the log. */
+	/** Appends as a node does: like the engine, retries while a store's transaction holds the log. */
 	async function byNode(projectId: string, data = "{}", type = TYPE): Promise<void> {
 		const id = database.ids.next("event");
 		const createdAt = clock.now();
@@ -45,7 +45,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 
 	const numbered = (n: number, type = TYPE) => publish(client, { project, type, data: JSON.stringify({ n }) });
 
-	test("what is rolled back was never published, and leaves no gap and no row", async () => {
+	test("rolled-back events leave no gap and no row", async () => {
 		await numbered(1);
 		await client.query("BEGIN; INSERT INTO orders VALUES (2)");
 		await numbered(2);
@@ -65,7 +65,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		expect((await client.query("SELECT FROM posthorn.publishing")).rows).toEqual([]);
 	});
 
-	test("nobody waits for a transaction that has published: events are numbered as they are committed", async () => {
+	test("a transaction that has published blocks no others: events are numbered at commit", async () => {
 		await client.query("BEGIN");
 		await numbered(1);
 		await numbered(2, TYPES[1]);
@@ -78,7 +78,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		]);
 	});
 
-	test("constraints that are set immediate number events at once", async () => {
+	test("immediate constraints number events immediately", async () => {
 		await client.query("BEGIN; SET CONSTRAINTS ALL IMMEDIATE");
 		await numbered(1);
 		await numbered(2);
@@ -88,7 +88,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		expect((await told()).map(([seq]) => seq)).toEqual([1, 2]);
 	});
 
-	test("the session's settings change nothing, and no trigger is left out", async () => {
+	test("session settings change nothing and disable no trigger", async () => {
 		const escaped = '{"n":"\\\\u0041\\n"}';
 		await client.query(`
 			SET standard_conforming_strings = off; SET escape_string_warning = off; SET datestyle = 'SQL, DMY';
@@ -102,7 +102,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		]);
 	});
 
-	test("transactions over several projects and nodes run side by side without a deadlock, and every log is whole", async () => {
+	test("concurrent transactions over several projects and nodes don't deadlock, and every log is complete", async () => {
 		const projects = [project, ...(await Promise.all(Array.from({ length: 4 }, () => database.project())))];
 		const [stores, rounds, size] = [6, 25, 6];
 		const sent = new Map(projects.map((id) => [id, 0]));
@@ -148,7 +148,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 	});
 
 	test.each(["repeatable read", "serializable"])(
-		"%s: what others published since its snapshot makes it fail as a conflict; done again, it goes through",
+		"%s: events published by others since its snapshot cause a conflict; a retry succeeds",
 		async (level) => {
 			await client.query(`BEGIN ISOLATION LEVEL ${level}`);
 			await client.query("SELECT FROM orders");
@@ -162,7 +162,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		},
 	);
 
-	test("a project's alarm rings with the commit, unless a node has it; a lease that ends meanwhile silences none", async () => {
+	test("the commit wakes the project unless a node holds it, even if a lease ends meanwhile", async () => {
 		const { storage } = database;
 		const take = async () => (await storage.acquireLeases({ holder: "node_a", limit: 10 }))[0];
 		await client.query("BEGIN");
@@ -175,7 +175,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		expect(await storage.nextAlarm()).toBeNull();
 		const { seen } = await storage.loadLanes({ projectId: project });
 		expect(seen.lastSeq).toBe(2);
-		// It has seen a lease that its holder gives back before it publishes.
+		// It has seen a lease that its holder releases before it publishes.
 		await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
 		await client.query("SELECT FROM orders");
 		await storage.releaseLease({ lease, wakeAt: null, seen });
@@ -185,7 +185,7 @@ describe("a store's transaction", { timeout: 60_000 }, () => {
 		expect((await take())?.projectId).toBe(project);
 	});
 
-	test("nodes that listen hear of the projects at the commit", async () => {
+	test("listening nodes are notified of the projects at commit", async () => {
 		const heard: string[] = [];
 		let ring = (): void => undefined;
 		database.storage.neighbours.subscribe((projectIds) => {

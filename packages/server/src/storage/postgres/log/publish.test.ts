@@ -53,7 +53,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 	const bytesOf = async (id: string) =>
 		Buffer.from((await database.storage.findEvent({ projectId: project, eventId: id }))!.body).toString();
 
-	test("the bytes are those that the API would send, and to each an event of the other is one that was there", async () => {
+	test("the bytes are those that the API would send, and each recognizes the other's events", async () => {
 		const time = fc.option(
 			fc.date({
 				min: new Date("0001-01-01T00:00:00Z"),
@@ -84,7 +84,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		await fc.assert(each, { numRuns: 200 });
 	});
 
-	test("every type of the catalogue is taken, and no other", async () => {
+	test("every type of the catalogue is accepted, and no other", async () => {
 		for (const { type, sample } of EVENT_TYPES) await publish(client, { project, type, data: JSON.stringify(sample) });
 		const log = await database.log(project);
 		expect(log.map(({ type }) => type)).toEqual(EVENT_TYPES.map(({ type }) => type));
@@ -92,7 +92,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		expect(hint).toBe(`Event types are: ${EVENT_TYPES.map(({ type }) => type).join(", ")}.`);
 	});
 
-	test("new ids are UUIDv7 in base32 of this moment, and rise", async () => {
+	test("new ids are UUIDv7 in base32 with the current time, and increase", async () => {
 		const before = Date.now();
 		const ids: string[] = [];
 		for (let i = 0; i < 50; i++) ids.push(await publish(client, { project, type: TYPE, data: "{}" }));
@@ -110,7 +110,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		expect((await database.log(project)).map(({ id }) => id)).toEqual(ids);
 	});
 
-	test("the same id again answers as before, also within a transaction; with other content it is refused", async () => {
+	test("a repeated id returns the same, even within a transaction; with other content it is refused", async () => {
 		const event = { project, type: TYPE, data: '{"n":1}', id: "evt_order-1" };
 		await client.query("BEGIN");
 		for (let i = 0; i < 2; i++) expect(await publish(client, event)).toBe(event.id);
@@ -137,7 +137,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		expect(await publish(client, { ...event, project: await database.project() })).toBe(event.id);
 	});
 
-	test("of two transactions with one id the first to commit stands: the other agrees, or its commit is refused", async () => {
+	test("if two transactions use one id, the first commit wins: the other matches it or fails to commit", async () => {
 		const second = await database.connect();
 		for (const [data, refused] of [
 			['{"n":1}', false],
@@ -160,7 +160,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		]);
 	});
 
-	test("what cannot be published is refused with a code and a reason, and nothing is", async () => {
+	test("invalid events are refused with a code and a reason, and nothing is published", async () => {
 		const valid = { project, type: TYPE, data: "{}" };
 		const purchase = { project, type: "purchase.completed", data: '{"order_id":"o","customer_email":"a@b"}' };
 		const refused: [Args, code: string, message: string][] = [
@@ -186,7 +186,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		expect(await database.log(project)).toEqual([]);
 	});
 
-	test("data may have as many bytes as the node that started last says", async () => {
+	test("data may have as many bytes as the last node to start allows", async () => {
 		const sized = (bytes: number) => ({ project, type: TYPE, data: `{"é":"${"x".repeat(bytes - 9)}"} ` });
 		await publish(client, sized(MAX_EVENT_BYTES));
 		const { code, message } = await refusal(publish(client, sized(MAX_EVENT_BYTES + 1)));
@@ -199,7 +199,7 @@ describe("publishing from SQL", { timeout: 60_000 }, () => {
 		}
 	});
 
-	test("the time is that of the commit by the database's clock, to the millisecond, or as it was given", async () => {
+	test("the time is that of the commit on the database's clock, to the millisecond, or as given", async () => {
 		const second = await database.connect();
 		await client.query("BEGIN");
 		const late = await publish(client, { project, type: TYPE, data: "{}" });

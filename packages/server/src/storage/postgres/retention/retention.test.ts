@@ -5,9 +5,9 @@ import { openNode, worldOf } from "../../../../test/storage/postgres/world.ts";
 import type { Storage } from "../../port.ts";
 
 const DAY = 86_400_000;
-/** So many that their table is swept in several windows. */
+/** Enough for their table to be swept in several windows. */
 const ENTRIES = 40_000;
-/** Of so many entries one is a dead letter. */
+/** One entry in this many is a dead letter. */
 const DEAD_EVERY = 400;
 const STEP = 500;
 
@@ -29,7 +29,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 		project = await world.project();
 		await world.webhook(project, ["a"]);
 		await world.publish(project, "a");
-		// One attempt each of as many deliveries, evenly over the day.
+		// One attempt per delivery, evenly over the day.
 		await server.execute(
 			`INSERT INTO posthorn.attempts
 				SELECT project_no, n, no, ${START} + n * ${DAY / ENTRIES}, NULL, NULL, 0, 1, 1, 200, 10,
@@ -47,12 +47,12 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 		await server.dropDatabase(url);
 	});
 
-	/** One pass; answers how many entries went. */
+	/** Runs one pass; returns how many entries were deleted. */
 	async function sweep(cutoff: number, storage: Storage = world.storage): Promise<number> {
 		let sum = 0;
 		for (let from: number | null = 0; from !== null; ) {
 			const { deleted, next } = await storage.sweepAttempts({ cutoff, limit: STEP, from });
-			// A day that is over goes as a whole.
+			// A day that has passed is deleted as a whole.
 			if (cutoff < START + DAY) expect(deleted).toBeLessThanOrEqual(STEP);
 			sum += deleted;
 			from = next;
@@ -67,7 +67,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 		expect(deadLetters).toBe(ENTRIES / DEAD_EVERY - Math.ceil(entry / DEAD_EVERY));
 	}
 
-	test("entries go as soon as they are past it, however many there are, and each pass goes on where the last one ended", async () => {
+	test("entries are deleted once past retention, however many there are, and each pass continues where the last one ended", async () => {
 		let gone = 0;
 		for (const hour of [0, 1, 9, 10, 10, 23]) {
 			const first = Math.ceil((hour / 24) * ENTRIES);
@@ -82,7 +82,7 @@ describe("retention of a busy day", { timeout: 60_000 }, () => {
 		expect(left).toEqual({ n: 0 });
 	});
 
-	test("nodes that sweep at once do the work once, and count dead letters off once", async () => {
+	test("nodes that sweep concurrently do the work once, and subtract dead letters once", async () => {
 		const noon = START + DAY / 2;
 		const swept = await Promise.all([sweep(noon), sweep(noon, other)]);
 		expect(swept[0] + swept[1]).toBe(ENTRIES / 2);

@@ -34,7 +34,7 @@ async function publish(storage: Storage, from: number, count: number): Promise<v
 	expect(result?.kind).toBe("appended");
 }
 
-test("a backup that another process makes while events are being written holds a whole log up to some event", async () => {
+test("a backup by another process while events are being written has the whole log up to some event", async () => {
 	const storage = await open(path);
 	await storage.createProject({ id: "proj_x", name: "Shop", apps: [], createdAt: 1 });
 	await publish(storage, 1, 3000);
@@ -67,7 +67,7 @@ test("a backup that another process makes while events are being written holds a
 	await restored.close();
 });
 
-test("a backup never overwrites, and leaves nothing half done behind", async () => {
+test("a backup never overwrites, and leaves no partial files", async () => {
 	await (await open(path)).close();
 	await writeFile(target, "precious");
 	await expect(backupSqlite(path, target)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ test("a backup never overwrites, and leaves nothing half done behind", async () 
 	});
 	const missing = join(directory, "missing.db");
 	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
-	await writeFile(missing, "no database at all ".repeat(1000));
+	await writeFile(missing, "not a database ".repeat(1000));
 	await expect(backupSqlite(missing, join(directory, "b.db"))).rejects.toMatchObject({ code: "unusable" });
 	await expect(backupSqlite(path, join(directory, "nowhere", "b.db"))).rejects.toMatchObject({ code: "unusable" });
 	const names = await readdir(directory);

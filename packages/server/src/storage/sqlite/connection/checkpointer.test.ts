@@ -11,8 +11,8 @@ import { checkpointBeside, PAGES } from "./checkpointer.ts";
 const folder = mkdtempSync(join(tmpdir(), "posthorn-checkpointer-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-// The commit that reached the log's limit once moved all 64 MB of it, and everyone waited.
-test("the log is moved into the database beside the writer, before the log has reached its limit", async () => {
+// The commit that reached the log's limit once moved all 64 MB of it, while everyone waited.
+test("the log is checkpointed alongside the writer, before it reaches its limit", async () => {
 	const path = join(folder, "test.db");
 	const storage = await openSqliteStorage({ path, clock: systemClock, leaseTermMs: 15_000 });
 	const watching = new DatabaseSync(path);
@@ -41,7 +41,7 @@ test("the log is moved into the database beside the writer, before the log has r
 	}
 });
 
-test("a full disk ends nothing: it is tried again later", () => {
+test("a full disk stops nothing: checkpointing is retried later", () => {
 	vi.useFakeTimers();
 	const exec = vi.fn(() => {
 		throw new Error("database or disk is full");

@@ -35,18 +35,18 @@ const fail = () => {
 	throw new Error("A mistake.");
 };
 
-test("operations that wait together share one transaction, in their order", () => {
+test("waiting operations share one transaction, in order", () => {
 	const outcomes = commitTogether(connection, [set("a", "first"), set("a", "second"), set("b")]);
 	expect(outcomes).toEqual(["first", "first", "1"].map((value) => ({ ok: true, value })));
 });
 
-test("an operation that fails undoes itself alone", () => {
+test("a failed operation only undoes itself", () => {
 	const outcomes = commitTogether(connection, [set("a"), fail, set("b")]);
 	expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true]);
 	expect([get("a"), get("half"), get("b")]).toEqual(["1", null, "1"]);
 });
 
-test("a number that was given to a name in a transaction that did not happen is forgotten with it", () => {
+test("a number assigned to a name in a rolled-back transaction is forgotten", () => {
 	const intern = (name: string) => () => connection.names.internType(name);
 	commitTogether(connection, [
 		() => {
@@ -59,7 +59,7 @@ test("a number that was given to a name in a transaction that did not happen is 
 	expect(connection.names.type("kept")).not.toBeNull();
 });
 
-test("when no space is left, what does not fit fails as full, what fits is kept, and it goes on once there is space", () => {
+test("without space, operations that don't fit fail as full, others succeed, and all succeed once there is space", () => {
 	const { page_count: pages } = connection.db.prepare("PRAGMA page_count").get()!;
 	connection.db.exec(`PRAGMA max_page_count = ${pages}`);
 	const [small, large] = commitTogether(connection, [set("a"), set("large", "x".repeat(100_000))]);

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const open = () => openSqliteStorage({ path, clock, leaseTermMs: 1000 });
 
-/** Another process that opens the database, says how that went in one line, and holds it until it is killed. */
+/** Another process that opens the database, reports the result in one line, and holds it until killed. */
 async function openElsewhere(): Promise<{ child: ChildProcess; said: string }> {
 	const program = `
 		import { openSqliteStorage } from ${JSON.stringify(import.meta.resolve("../index.ts"))};
@@ -51,7 +51,7 @@ async function kill(child: ChildProcess): Promise<void> {
 	await gone;
 }
 
-test("a second process is refused and told who has the database", async () => {
+test("a second process is refused with an error that names the owner", async () => {
 	const storage = await open();
 	const { said } = await openElsewhere();
 	expect(said).toMatch(/^in_use: /);
@@ -60,14 +60,14 @@ test("a second process is refused and told who has the database", async () => {
 	await storage.close();
 });
 
-test("the same process cannot open it twice either, until it has closed it", async () => {
+test("the same process can't open it twice either, until it has closed it", async () => {
 	const storage = await open();
 	await expect(open()).rejects.toMatchObject({ code: "in_use" });
 	await storage.close();
 	await (await open()).close();
 });
 
-test("a process that is killed leaves neither its lock nor its leases behind", async () => {
+test("a killed process leaves neither its lock nor its leases", async () => {
 	const { child, said } = await openElsewhere();
 	expect(said).toBe("open");
 	await expect(open()).rejects.toMatchObject({ code: "in_use", message: expect.stringContaining(String(child.pid)) });

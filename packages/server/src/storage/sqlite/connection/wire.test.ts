@@ -3,7 +3,7 @@ import { memoryOf, pack, transferOf, unpack } from "./wire.ts";
 
 const bytesOf = (length: number, value: number) => new Uint8Array(length).fill(value);
 
-test("what is packed comes out again as views, empty parts too", () => {
+test("packed parts are unpacked as views, including empty parts", () => {
 	const parts = [bytesOf(3, 1), bytesOf(0, 2), bytesOf(5, 3)];
 	const packed = pack(parts);
 	expect(parts.map((_, i) => Uint8Array.from(unpack(packed, i)))).toEqual(parts);
@@ -11,14 +11,14 @@ test("what is packed comes out again as views, empty parts too", () => {
 	expect(pack([])[0]).toHaveLength(0);
 });
 
-test("the memory of a batch is what its last member packs; other values have none", () => {
+test("a batch's memory is what its last member packs; other values have none", () => {
 	const packed = pack([bytesOf(9, 1)]);
 	expect(memoryOf([["name"], 7, packed])).toBe(packed[0]);
 	for (const value of [null, "text", 7, [], ["name"], { packed }, bytesOf(9, 1), [["name"]]])
 		expect(memoryOf(value)).toBeNull();
 });
 
-test("much memory is handed over, and nothing else of it: little is copied", () => {
+test("a large value's memory is transferred, and small values are copied", () => {
 	const much = pack([bytesOf(20_000, 1)]);
 	const little = pack([bytesOf(2_000, 1)]);
 	expect(transferOf(["id", ["ids", much], ["ids", little]])).toEqual([much[0].buffer]);

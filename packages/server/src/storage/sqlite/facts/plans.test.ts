@@ -7,7 +7,7 @@ import type { NewEvent } from "../../port.ts";
 import { Connection, openWriter } from "../connection/connection.ts";
 import { migrate } from "../connection/migrate.ts";
 
-/** The steps of the plan of every statement on store facts, by its text. */
+/** The plan steps of every statement on store facts, by its text. */
 const plans = new Map<string, string[]>();
 beforeAll(async () => {
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
@@ -67,7 +67,7 @@ function runEveryOperation(c: Connection): void {
 	verbs.removeBasket({ projectId: "p", basketId: "b" });
 }
 
-test("every fact is found by its key, whatever there is of others", () => {
+test("every fact is found by its key, no matter how many others exist", () => {
 	expect(plans.size).toBeGreaterThan(20);
 	for (const [text, steps] of plans) {
 		expect(
@@ -81,7 +81,7 @@ test("every fact is found by its key, whatever there is of others", () => {
 	}
 });
 
-test("due baskets are a range of their times, however many wait", () => {
+test("due baskets are a range of their times, however many are pending", () => {
 	const [, steps] = [...plans].find(([text]) => text.includes("b.due_at <= ?"))!;
 	expect(steps).toEqual([
 		"SEARCH b USING INDEX store_baskets_by_due (due_at<?)",

@@ -14,7 +14,7 @@ const FAR_FROM_ANY = { response: { codes: [{ from: 500, to: 599 }], maxScanned: 
 let directory: string;
 let c: Connection;
 let verbs: ReturnType<typeof verbsOn>;
-/** Rows of `attempts` that statements returned: each is a row looked at, since nothing is sorted (plans.test.ts). */
+/** Rows of `attempts` that statements returned: each is a row read, since nothing is sorted (plans.test.ts). */
 let read = 0;
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ beforeEach(() => {
 	read = 0;
 });
 
-test("a page far from any match looks at a bounded number of attempts and says where to continue", () => {
+test("a page far from any match reads a bounded number of attempts and says where to continue", () => {
 	let before: string | undefined;
 	for (let pages = 1; pages <= MANY / MAX_SCANNED; pages++) {
 		const page = { limit: 10, ...(before === undefined ? {} : { before }) };
@@ -87,7 +87,7 @@ test("a page far from any match looks at a bounded number of attempts and says w
 	});
 });
 
-test("a count far from any match looks at a bounded number of attempts", () => {
+test("a count far from any match reads a bounded number of attempts", () => {
 	expect(verbs.countAttempts({ projectId: "p", filter: FAR_FROM_ANY, max: 10_000 })).toEqual({
 		count: 0,
 		capped: true,
@@ -95,13 +95,13 @@ test("a count far from any match looks at a bounded number of attempts", () => {
 	expect(read).toBe(MAX_SCANNED);
 });
 
-test("a step of replays far from any match looks at a bounded number of attempts", () => {
+test("a replay step far from any match reads a bounded number of attempts", () => {
 	const step = verbs.countMatching({ projectId: "p", selection: FAR_FROM_ANY, at: Date.UTC(2026, 10, 21), limit: 10 });
 	expect(step).toEqual({ count: 0, next: expect.stringMatching(/^att_/) });
 	expect(read).toBe(MAX_SCANNED);
 });
 
-test("nothing is read where no status can have such a response", () => {
+test("nothing is read if no status can have such a response", () => {
 	expect(
 		verbs.countAttempts({ projectId: "p", filter: { status: "delivered", ...FAR_FROM_ANY }, max: 10_000 }).capped,
 	).toBe(false);

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { openSqliteStorage } from "../index.ts";
 
-test("nothing of a webhook's secret is kept once it is deleted", async () => {
+test("deleting a webhook removes every trace of its secret", async () => {
 	const directory = await mkdtemp(join(tmpdir(), "posthorn-"));
 	const path = join(directory, "posthorn.db");
 	const storage = await openSqliteStorage({ path, clock: { now: () => 1 }, leaseTermMs: 1_000 });
