@@ -1,4 +1,5 @@
 import { ACCOUNTS } from "./accounts.ts";
+import { API } from "./api.ts";
 import { ENGINE_ACTOR } from "./engine-actor.ts";
 import { ENGINE_LANES } from "./engine-lanes.ts";
 import { ENGINE_LEASES } from "./engine-leases.ts";
@@ -28,6 +29,7 @@ export const AREAS: Areas = {
 	"storage-verbs": STORAGE_VERBS,
 	"storage-sqlite": STORAGE_SQLITE,
 	"storage-postgres": STORAGE_POSTGRES,
+	api: API,
 	registry: REGISTRY,
 	accounts: ACCOUNTS,
 	facts: FACTS,

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { Pool } from "undici";
 import { eventInput } from "../payload.ts";
-import type { Attack, AttackOrder, Behaviour, HostileCommand, HostileReply } from "./hostile.ts";
+import type { Attack, AttackOrder, Behaviour, HostileCall, HostileCommand, HostileReply } from "./hostile.ts";
 
 const BATCH_BYTES = 2 * 1_024 * 1_024;
 const BATCH_EVENTS = 1_000;
@@ -16,6 +16,8 @@ const DRIP_EVERY_MS = 20;
 const DRIPS = 40;
 const OK = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
 const INTERIM = Buffer.from("HTTP/1.1 100 \r\n\r\n".repeat(4_096));
+
+type Project = AttackOrder["projects"][number];
 
 const { HOSTILE_CERT: cert = "", HOSTILE_KEY: key = "" } = process.env;
 const server = createServer({ cert, key }, receive);
@@ -108,12 +110,10 @@ function begin({ origin, projects, attack }: AttackOrder): void {
 			void readPages(origin, projects[0]!);
 			break;
 		case "replay":
-			void post(
-				new Pool(origin),
-				`/v1/projects/${projects[0]!.id}/webhooks/${attack.webhookId}/replay`,
-				projects[0]!.key,
-				'{"status":"failed"}',
-			);
+			void post(new Pool(origin), projects[0]!, `/webhooks/${attack.webhookId}/replay`, '{"status":"failed"}');
+			break;
+		case "calls":
+			for (const _ of Array(attack.connections)) void callInTurn(origin, projects[0]!, attack.calls);
 			break;
 		case "none":
 			break;
@@ -130,9 +130,8 @@ function publish(
 	let sent = 0;
 	publishing = setInterval(() => {
 		for (; sent < ((performance.now() - begun) * perSecond) / 1_000; sent++) {
-			const { id, key } = projects[sent % projects.length]!;
 			const data = `{"n":${sent},"pad":"${"x".repeat(bytes)}"}`;
-			void post(pool, `/v1/projects/${id}/events`, key, eventInput(data)).then((status) => {
+			void post(pool, projects[sent % projects.length]!, "/events", eventInput(data)).then((status) => {
 				if (status === 202) accepted++;
 			});
 		}
@@ -140,18 +139,32 @@ function publish(
 }
 
 /** Posts the body on one connection, again and again. */
-async function repeat(origin: string, project: { id: string; key: string }, body: string): Promise<never> {
+const repeat = (origin: string, project: Project, body: string): Promise<never> =>
+	callInTurn(origin, project, [{ method: "POST", path: "/events", body }]);
+
+/** Makes the calls on one connection, again and again. */
+async function callInTurn(origin: string, project: Project, calls: readonly HostileCall[]): Promise<never> {
 	const pool = new Pool(origin, { connections: 1, pipelining: 1 });
-	for (;;)
-		if ((await post(pool, `/v1/projects/${project.id}/events`, project.key, body)) === 0)
+	for (let n = 0; ; n++)
+		if ((await call(pool, project, calls[n % calls.length]!)) === 0)
 			await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 
+const post = (pool: Pool, project: Project, path: string, body: string): Promise<number> =>
+	call(pool, project, { method: "POST", path, body });
+
 /** The response's status; 0 where the service closed the connection instead. */
-async function post(pool: Pool, path: string, key: string, body: string): Promise<number> {
+async function call(pool: Pool, { id, key }: Project, { method, path, body, open }: HostileCall): Promise<number> {
 	try {
-		const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-		const response = await pool.request({ method: "POST", path, headers, body });
+		const response = await pool.request({
+			method,
+			path: open ? path : `/v1/projects/${id}${path}`,
+			headers: {
+				...(!open && { authorization: `Bearer ${key}` }),
+				...(body !== undefined && { "content-type": "application/json" }),
+			},
+			...(body !== undefined && { body }),
+		});
 		await response.body.dump({ limit: BATCH_BYTES });
 		return response.statusCode;
 	} catch {
@@ -180,19 +193,19 @@ const largest = (): string => {
 const emptiest = (): string => `{"events":[${"{},".repeat(Math.floor((BATCH_BYTES - 16) / 3))}{}]}`;
 
 /** Makes pages of the log large first. */
-async function readPages(origin: string, project: { id: string; key: string }): Promise<void> {
+async function readPages(origin: string, project: Project): Promise<void> {
 	const event = eventInput(`{"pad":"${"x".repeat(20_000)}"}`);
 	const body = `{"events":[${Array(100).fill(event).join(",")}]}`;
-	for (const _ of Array(2)) await post(new Pool(origin), `/v1/projects/${project.id}/events`, project.key, body);
+	for (const _ of Array(2)) await post(new Pool(origin), project, "/events", body);
 	for (const _ of Array(20)) hold(origin, readLog(project));
 }
 
-function upload({ id, key }: { id: string; key: string }): string {
+function upload({ id, key }: Project): string {
 	const body = largest();
 	const head = `POST /v1/projects/${id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json`;
 	return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1_024)}`;
 }
 
-function readLog({ id, key }: { id: string; key: string }): string {
+function readLog({ id, key }: Project): string {
 	return `GET /v1/projects/${id}/events?limit=200 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
 }

@@ -27,8 +27,20 @@ export type Attack =
 	| { readonly kind: "unknown keys" }
 	/** Replays every dead-lettered delivery of a webhook, once. */
 	| { readonly kind: "replay"; readonly webhookId: string }
+	/** Makes these calls in turn on each of `connections`, as fast as it gets responses. */
+	| { readonly kind: "calls"; readonly connections: number; readonly calls: readonly HostileCall[] }
 	/** Does nothing itself. */
 	| { readonly kind: "none" };
+
+/** A call of the API by the first of its projects. */
+export interface HostileCall {
+	readonly method: "GET" | "POST" | "PUT" | "PATCH";
+	/** What follows `/v1/projects/{project_id}`, or a whole path if the call is `open`. */
+	readonly path: string;
+	readonly body?: string;
+	/** Without a key. */
+	readonly open?: boolean;
+}
 
 export interface AttackOrder {
 	/** Where the API is, such as `http://127.0.0.1:8420`. */

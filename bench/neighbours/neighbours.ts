@@ -19,6 +19,7 @@ export interface Neighbour {
 
 const DAY_MS = 86_400_000;
 const KIB = 1_024;
+const BASKET = '{"items":[{"name":"Crate key"}]}';
 /** Nothing of its own but a webhook that is never sent to. */
 const BYSTANDER = [{ count: 1, behaviour: "ok" }] as const;
 
@@ -57,6 +58,30 @@ export const NEIGHBOURS: readonly Neighbour[] = [
 		webhooks: [{ count: 1, behaviour: "ok", maxInFlight: 100 }],
 		attack: (webhookId) => ({ kind: "replay", webhookId }),
 		past: { events: 100_000, agoMs: DAY_MS, statusCode: 500 },
+	},
+	{
+		name: "changes a webhook all the time",
+		projects: 1,
+		webhooks: BYSTANDER,
+		attack: (webhookId) => ({
+			kind: "calls",
+			connections: 10,
+			calls: [1, 2].map((most) => ({
+				method: "PATCH",
+				path: `/webhooks/${webhookId}`,
+				body: `{"max_in_flight":${most}}`,
+			})),
+		}),
+	},
+	{
+		name: "reports a basket all the time",
+		projects: 1,
+		webhooks: BYSTANDER,
+		attack: {
+			kind: "calls",
+			connections: 10,
+			calls: [{ method: "PUT", path: "/baskets/one", body: BASKET }],
+		},
 	},
 	{
 		name: "has 5,000 webhooks",

@@ -2723,8 +2723,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests. */
-        readonly "too-many-requests": {
+        /** @description Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        readonly "too-many-requests-changes": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -2754,6 +2754,17 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Too many requests. */
+        readonly "too-many-requests": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Not found. */
         readonly "not-found": {
             headers: {
@@ -2766,6 +2777,61 @@ export interface components {
         /** @description The Developer app is not installed. */
         readonly "app-not-installed": {
             headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests for lists and statistics of yours: 600 are allowed at once, and 6,000 per minute, large responses counting as several. */
+        readonly "too-many-requests-reads": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many URL checks of this project: 20 are allowed at once, and 60 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        readonly "too-many-requests-urlChecks-changes": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many test events of this project: 20 are allowed at once, and 60 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        readonly "too-many-requests-testEvents-changes": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many replays of this project: 100 are allowed at once, and 600 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        readonly "too-many-requests-replays-changes": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many replays by filter of this project: 10 are allowed at once, and 12 per minute. Too many changes in this project: 200 are allowed at once, and 600 per minute. */
+        readonly "too-many-requests-bulkReplays-changes": {
+            headers: {
+                /** @description When to try again, in seconds. */
+                readonly "Retry-After"?: string;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -2844,7 +2910,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -2912,7 +2978,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -2945,7 +3011,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -2976,7 +3042,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3054,7 +3120,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3088,7 +3154,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3178,7 +3244,7 @@ export interface operations {
                 };
             };
             readonly 422: components["responses"]["invalid"];
-            /** @description Too many calls wait for this project's events. */
+            /** @description Too many calls wait for this project's events. Too many requests for lists and statistics of yours: 600 are allowed at once, and 6,000 per minute, large responses counting as several. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3334,7 +3400,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3391,7 +3457,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3467,7 +3533,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3543,7 +3609,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3621,7 +3687,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3689,7 +3755,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3742,7 +3808,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3808,7 +3874,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3863,7 +3929,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3923,7 +3989,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3969,7 +4035,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4007,7 +4073,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-urlChecks-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4074,7 +4140,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4114,7 +4180,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4150,7 +4216,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4198,7 +4264,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-testEvents-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4252,7 +4318,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4306,7 +4372,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4352,7 +4418,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4466,7 +4532,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-replays-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4506,7 +4572,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4544,7 +4610,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-bulkReplays-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4580,7 +4646,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4611,7 +4677,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4647,7 +4713,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4891,7 +4957,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4933,7 +4999,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4966,7 +5032,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4997,7 +5063,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5055,7 +5121,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5086,7 +5152,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5176,7 +5242,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5224,7 +5290,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5296,7 +5362,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5329,7 +5395,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-changes"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5512,7 +5578,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-reads"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

@@ -2,10 +2,10 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import type { AuditNote, Principal } from "../accounts/index.ts";
+import type { RateName } from "../base/budgets.ts";
 import type { Pause } from "../base/turns.ts";
 import type { Fault } from "../registry/index.ts";
 import type { Actor, Role } from "../storage/port.ts";
-import type { RateName } from "./http/admission.ts";
 import type { BodyList } from "./http/json-body.ts";
 import type { ProblemKind } from "./http/problem.ts";
 
@@ -99,8 +99,10 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
 	/** Its answer may be large, or takes a while to make: such requests of one principal are worked on few at a time. */
 	readonly heavy?: boolean;
-	/** How often it may be called. */
-	readonly rate?: RateName;
+	/**
+	 * How often it may be called. A route that isn't GET also counts as a change, unless it reports facts or names `none`.
+	 */
+	readonly rate?: RateName | "none";
 	readonly success: Success<R>;
 	/** Answers beyond those that follow from the rest of the row, and when they come. */
 	readonly problems?: Partial<Record<ProblemKind, string>>;
@@ -141,6 +143,13 @@ export function defineRoute<Q extends TSchema = TSchema, B extends TSchema = TSc
 /** The role that a member needs for a route. */
 export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
+}
+
+/** The rates that requests of a route count to. */
+export function ratesOf({ method, rate }: Pick<Route, "method" | "rate">): RateName[] {
+	if (rate === "none") return [];
+	const own: RateName[] = rate === undefined ? [] : [rate];
+	return method === "GET" || rate === "facts" ? own : [...own, "changes"];
 }
 
 type Path = Pick<Route, "method" | "path">;

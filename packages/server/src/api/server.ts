@@ -60,6 +60,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	const admission = new Admission(parts.clock);
 	metrics.watchBudgets([...bodies.budgets, connections.budget, admission.budget]);
+	metrics.watchRates(() => admission.refusedByRate);
 	const largeBodies = new OneByOne(parts.clock, REQUESTS.largeBodyWaitMs);
 	readJsonBodies(app, bodies, turns, largeBodies);
 	const { isPage, sendPage } = serveDashboard(app, parts.dashboardFolder);
@@ -141,7 +142,7 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 			await authorize(request, route, parts);
 			// Also where the client goes before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
-			if (route.rate) admission.count(request, route.rate);
+			admission.count(request, route);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");

@@ -172,11 +172,13 @@ test.each([
 	expect(headers["x-request-id"]).toBeDefined();
 });
 
-test("the operators' page names every budget in the metrics", async () => {
+test("the operators' page names every budget and rate in the metrics", async () => {
 	const { text } = await api.call("GET", "/metrics");
 	const ofApi = [...text.matchAll(/posthorn_budget_limit\{budget="(\w+)"\}/g)].map(([, name]) => name!);
 	const names = [...new Set([...ofApi, ...api.engine.budgets.map(({ name }) => name)])];
 	const page = readFileSync(new URL("../../../../docs/operations/monitoring.md", import.meta.url), "utf8");
+	const rates = [...text.matchAll(/posthorn_rate_refusals_total\{rate="(\w+)"\}/g)].map(([, name]) => `\`${name}\``);
+	expect(page).toContain(`${rates.slice(0, -1).join(", ")} or ${rates.at(-1)}`);
 	const table = /\| `budget` \| counts \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(page)![1]!;
 	const told = table
 		.split("\n")

@@ -6,6 +6,7 @@ import {
 	DATABASE_CONNECTIONS,
 	LOG_READS,
 	NODE_BODY_BYTES,
+	NODE_RATES,
 	POOLS,
 	PROJECT_WRITES,
 	PROJECTS,
@@ -82,6 +83,10 @@ test("the page for operators names the limits that the code has", () => {
 	])
 		expect(page).toContain(sentence);
 	for (const { burst, perMinute } of Object.values(RATES)) expect(page).toContain(`| ${n(burst)} | ${n(perMinute)} |`);
+	const { changes, facts } = NODE_RATES;
+	expect(page).toContain(
+		`may make ${n(changes!.burst)} changes and ${n(facts!.burst)} store facts at once, and ${n(changes!.perMinute)} and ${n(facts!.perMinute)} per minute`,
+	);
 	expect(page).toContain(`counts as one more for each ${n(RESPONSES.countedBytes)} bytes`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])

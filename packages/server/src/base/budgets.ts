@@ -183,14 +183,29 @@ export const PROJECT_WRITES = {
 	lockedRemembered: 1_000,
 } as const;
 
-/** Rate limits for a project's actions that reach others or are expensive; `reads` applies to each principal. */
+/**
+ * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` applies to each
+ * principal.
+ */
 export const RATES = {
+	/** Every write, including those with a rate of their own, except publishing and store facts. */
+	changes: { burst: 200, perMinute: 600 },
+	/** Reports to the store: each is a transaction of its own. A batch of orders counts as one. */
+	facts: { burst: 2_000, perMinute: 30_000 },
 	testEvents: { burst: 20, perMinute: 60 },
 	urlChecks: { burst: 20, perMinute: 60 },
 	replays: { burst: 100, perMinute: 600 },
 	bulkReplays: { burst: 10, perMinute: 12 },
 	reads: { burst: 600, perMinute: 6_000 },
 } as const;
+
+export type RateName = keyof typeof RATES;
+
+/** The same for all projects of the node together. */
+export const NODE_RATES: Partial<Record<RateName, { readonly burst: number; readonly perMinute: number }>> = {
+	changes: { burst: 1_000, perMinute: 6_000 },
+	facts: { burst: 6_000, perMinute: 90_000 },
+};
 
 /** Connections to the API. */
 export const CONNECTIONS = {

@@ -53,36 +53,75 @@ export interface Rate {
 	readonly perMinute: number;
 }
 
+export interface RateLimitOptions extends Rate {
+	/** For all owners together. An owner may only use as much of its burst as it leaves to the others. */
+	readonly node?: Rate | undefined;
+}
+
+/** Who uses too much, and the seconds until there is enough again. */
+export interface TooSoon {
+	readonly whose: "own" | "node";
+	readonly wait: number;
+}
+
 const MINUTE_MS = 60_000;
 
-/** Limits how often each owner does something: a token bucket for each. */
+/** Limits how often each owner does something: a token bucket for each, and one for all of them. */
 export class RateLimit {
 	readonly rate: Rate;
+	readonly #node: Rate | undefined;
 	readonly #clock: Pick<Clock, "elapsed">;
 	/** By owner, when all of its tokens will be available again. */
 	readonly #fullAt = new Map<string, number>();
+	/** The same for all owners together. */
+	#nodeFullAt = 0;
+	#refusals = 0;
 
-	constructor(rate: Rate, clock: Pick<Clock, "elapsed">) {
+	constructor({ node, ...rate }: RateLimitOptions, clock: Pick<Clock, "elapsed">) {
 		this.rate = rate;
+		this.#node = node;
 		this.#clock = clock;
+	}
+
+	/** Number of refusals. */
+	get refusals(): number {
+		return this.#refusals;
 	}
 
 	/** Charges for something that was already allowed. The owner may have to wait longer before its next. */
 	charge(owner: string, count: number): void {
-		const now = this.#clock.elapsed();
-		const each = MINUTE_MS / this.rate.perMinute;
-		this.#fullAt.set(owner, Math.max(now, this.#fullAt.get(owner) ?? now) + count * each);
+		this.#fullAt.set(owner, this.#fullAtAfter(owner, count));
 	}
 
-	/** Takes one token. @returns null, or the seconds until one is available */
-	take(owner: string): number | null {
+	/** Takes one token. @returns null, or why there is none */
+	take(owner: string): TooSoon | null {
 		const now = this.#clock.elapsed();
-		const each = MINUTE_MS / this.rate.perMinute;
-		const fullAt = Math.max(now, this.#fullAt.get(owner) ?? now) + each;
-		const wait = fullAt - now - this.rate.burst * each;
-		if (wait > 0) return Math.ceil(wait / 1_000);
+		const fullAt = this.#fullAtAfter(owner, 1);
+		const wait = fullAt - now - this.rate.burst * intervalOf(this.rate);
+		if (wait > 0) return this.#refuse("own", wait);
+		if (this.#node) {
+			const interval = intervalOf(this.#node);
+			const nodeFullAt = Math.max(now, this.#nodeFullAt) + interval;
+			const used = (fullAt - now) / intervalOf(this.rate);
+			const left = this.#node.burst - (nodeFullAt - now) / interval;
+			if (left < used - 1) return this.#refuse("node", (used - 1 - left) * interval);
+			this.#nodeFullAt = nodeFullAt;
+		}
 		if (this.#fullAt.size >= NAMES) for (const [name, at] of this.#fullAt) if (at <= now) this.#fullAt.delete(name);
 		this.#fullAt.set(owner, fullAt);
 		return null;
 	}
+
+	#fullAtAfter(owner: string, count: number): number {
+		const now = this.#clock.elapsed();
+		return Math.max(now, this.#fullAt.get(owner) ?? now) + count * intervalOf(this.rate);
+	}
+
+	#refuse(whose: TooSoon["whose"], waitMs: number): TooSoon {
+		this.#refusals += 1;
+		return { whose, wait: Math.ceil(waitMs / 1_000) };
+	}
 }
+
+/** Between two tokens, milliseconds. */
+const intervalOf = ({ perMinute }: Rate): number => MINUTE_MS / perMinute;

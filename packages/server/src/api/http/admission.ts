@@ -1,24 +1,16 @@
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Principal } from "../../accounts/index.ts";
 import { Budget } from "../../base/budget.ts";
-import { RATES, RESPONSES } from "../../base/budgets.ts";
+import { NODE_RATES, RATES, type RateName, RESPONSES } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
-import { RateLimit } from "../../base/throttle.ts";
+import { type Rate, RateLimit } from "../../base/throttle.ts";
 import { principalOf, principalOrNull } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/owner.ts";
+import { type Route, ratesOf } from "../route.ts";
 import { comeAgain, Problem } from "./problem.ts";
-
-export type RateName = keyof typeof RATES;
-
-/** What a rate counts, for people. */
-const COUNTED: Record<RateName, string> = {
-	testEvents: "test events of this project",
-	urlChecks: "URL checks of this project",
-	replays: "replays of this project",
-	bulkReplays: "replays by filter of this project",
-	reads: "requests of yours for lists and statistics",
-};
+import { tooMany, tooManyOnNode } from "./rates.ts";
 
 /**
  * What requests that cost much may take: how often, how many at a time, and how many bytes of answers that are not read.
@@ -52,25 +44,35 @@ export class Admission {
 	readonly #counted = new WeakSet<FastifyRequest>();
 
 	constructor(clock: Pick<Clock, "elapsed">) {
-		const rates = Object.entries(RATES).map(([name, rate]) => [name, new RateLimit(rate, clock)]);
+		const rates = Object.entries<Rate>(RATES).map(([name, rate]) => {
+			const node = (NODE_RATES as Partial<Record<string, Rate>>)[name];
+			return [name, new RateLimit({ ...rate, node }, clock)];
+		});
 		this.#rates = Object.fromEntries(rates) as Record<RateName, RateLimit>;
 	}
 
-	/** Counts a request. @throws Problem 429 if there were too many */
-	count(request: FastifyRequest, name: RateName): void {
-		const principal = principalOf(request);
-		if (principal.scope === "operator") return;
+	/** How often each rate refused a request. */
+	get refusedByRate(): [RateName, number][] {
+		return Object.entries(this.#rates).map(([name, { refusals }]) => [name as RateName, refusals]);
+	}
+
+	/** Counts a request by the rates of its route. @throws Problem 429 or 503 if there were too many */
+	count(request: FastifyRequest, route: Route): void {
+		const principal = principalOrNull(request);
+		if (!principal || principal.scope === "operator") return;
+		for (const name of ratesOf(route)) this.#count(request, name, principal);
+	}
+
+	#count(request: FastifyRequest, name: RateName, principal: Principal): void {
 		const owner = name === "reads" ? principalName(principal) : payerOf(request, principal)!;
 		const limit = this.#rates[name];
-		const wait = limit.take(owner);
-		if (wait === null) {
+		const tooSoon = limit.take(owner);
+		if (tooSoon === null) {
 			if (name === "reads") this.#counted.add(request);
 			return;
 		}
-		const { burst, perMinute } = limit.rate;
-		const large = name === "reads" ? ", large answers counting as several" : "";
-		const why = `Too many ${COUNTED[name]}: ${burst} may come at once, and ${perMinute} in a minute${large}.`;
-		throw comeAgain("own", why, wait);
+		const { whose, wait } = tooSoon;
+		throw comeAgain(whose, whose === "own" ? tooMany(name) : tooManyOnNode(name), wait);
 	}
 
 	/**

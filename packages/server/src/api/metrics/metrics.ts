@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Budget } from "../../base/budget.ts";
+import type { RateName } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EngineObserver, NodeState } from "../../engine/index.ts";
@@ -35,6 +36,8 @@ export interface Metrics {
 	watchNode(read: () => NodeState): void;
 	/** From now on also shows these budgets, by their names. Throws if one of that name is shown already. */
 	watchBudgets(budgets: readonly WatchedBudget[]): void;
+	/** From now on also shows how often each rate refused a request. */
+	watchRates(read: () => Iterable<readonly [RateName, number]>): void;
 }
 
 export interface GaugeSource {
@@ -99,6 +102,7 @@ export function createMetrics(): Metrics {
 		watchShortages: (shortages) => watchShortages(registry, shortages),
 		watchNode: (read) => watchNode(registry, read),
 		watchBudgets: showBudgets(registry),
+		watchRates: (read) => watchRates(registry, read),
 	};
 }
 
@@ -154,6 +158,19 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 		"Deliveries that failed for good, still in the log.",
 		({ deadLetters }) => deadLetters,
 	);
+}
+
+function watchRates(registry: Registry, read: () => Iterable<readonly [RateName, number]>): void {
+	new Counter({
+		name: "posthorn_rate_refusals_total",
+		help: "Requests that were refused because there were too many of their kind, by rate.",
+		labelNames: ["rate"],
+		registers: [registry],
+		collect() {
+			this.reset();
+			for (const [rate, refusals] of read()) this.inc({ rate }, refusals);
+		},
+	});
 }
 
 /** What metrics show of a budget. */

@@ -1,7 +1,9 @@
+import type { RateName } from "../../base/budgets.ts";
 import { readConfig } from "../../config/index.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemKind } from "../http/problem.ts";
+import { tooMany } from "../http/rates.ts";
 import type { ApiParts } from "../parts.ts";
-import type { Route } from "../route.ts";
+import { type Route, ratesOf } from "../route.ts";
 import { apiRoutes } from "../routes/index.ts";
 import { EventId, factId, id, ProblemSchema } from "../schemas/index.ts";
 import { receiverWebhooks } from "./receiver.ts";
@@ -212,6 +214,7 @@ function successOf({ success }: Route, components: Components): Record<string, u
 function problemsOf(route: Route, components: Components): Record<string, unknown> {
 	const given = route.problems ?? {};
 	const kinds = new Set([...impliedProblems(route), ...(Object.keys(given) as ProblemKind[])]);
+	const rates = route.access === "open" ? [] : ratesOf(route);
 	const byStatus = new Map<number, ProblemKind[]>();
 	for (const kind of kinds) {
 		const { status } = PROBLEMS[kind];
@@ -221,11 +224,26 @@ function problemsOf(route: Route, components: Components): Record<string, unknow
 		[...byStatus]
 			.sort(([a], [b]) => a - b)
 			.map(([status, same]) => {
+				if (status === PROBLEMS["too-many-requests"].status && rates.length > 0)
+					return [status, tooManyOf(rates, given, components)];
 				if (!same.some((kind) => given[kind]))
 					return [status, components.response(same.join("-or-"), () => problem(same, {}, components))];
 				return [status, problem(same, given, components)];
 			}),
 	);
+}
+
+/** 429 of a route that has rates: which, and what else the route says. */
+function tooManyOf(
+	rates: readonly RateName[],
+	given: Partial<Record<ProblemKind, string>>,
+	components: Components,
+): Record<string, unknown> {
+	const kind = "too-many-requests";
+	const own = given[kind];
+	const said = { [kind]: [...(own === undefined ? [] : [own]), ...rates.map(tooMany)].join(" ") };
+	const made = () => problem([kind], said, components);
+	return own === undefined ? components.response([kind, ...rates].join("-"), made) : made();
 }
 
 function problem(

@@ -83,6 +83,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			description:
 				"Responds once the events are committed to the log, all of them or none. `data` is sent to receivers character for character. A repeated `id` with the same content gets the first response, and nothing is sent twice.",
 			access: "project",
+			rate: "none",
 			body: NewEvents,
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, eventBytes),

@@ -37,6 +37,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			description:
 				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.",
 			access: "project",
+			rate: "facts",
 			body: NewOrder,
 			checksOwnBody: true,
 			bodyLimit: limit,
@@ -56,6 +57,7 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			description:
 				"For imports. Each order is recorded or refused separately, in order; the response is always 200. After a failure, send the same batch again: nothing is recorded twice.",
 			access: "project",
+			rate: "facts",
 			body: NewOrders,
 			checksOwnBody: true,
 			bodyLimit: Math.max(config.maxBatchBytes, limit),
@@ -122,6 +124,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			description:
 				"Publishes `purchase.refunded`, with `partial` true while the order's refunds add up to less than its amount. Refund ids are unique within the project.",
 			access: "project",
+			rate: "facts",
 			body: NewRefund,
 			success: { status: 201, description: "The refund is recorded.", schema: Fact },
 			problems: {
@@ -143,6 +146,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			summary: "Report a chargeback",
 			description: "Publishes `chargeback.created`. Chargeback ids are unique within the project.",
 			access: "project",
+			rate: "facts",
 			body: NewChargeback,
 			success: { status: 201, description: "The chargeback is recorded.", schema: Fact },
 			problems: {
@@ -164,6 +168,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			description:
 				"Publishes `delivery.success` or `delivery.failed`. The outcome is final: a different one later is a conflict. Deliverable ids are unique within the order.",
 			access: "project",
+			rate: "facts",
 			body: DeliverableOutcome,
 			success: { status: 201, description: "The outcome is recorded.", schema: Fact },
 			problems: {
@@ -201,6 +206,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			description:
 				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it for good.",
 			access: "project",
+			rate: "facts",
 			body: BasketContents,
 			checksOwnBody: true,
 			bodyLimit: config.maxEventBytes + REQUESTS.envelopeBytes,
@@ -224,6 +230,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			summary: "Report that a basket is gone",
 			description: "It is never abandoned then. The response is the same if it didn't exist.",
 			access: "project",
+			rate: "facts",
 			success: { status: 204, description: "It was deleted." },
 			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, basket_id } }) {
@@ -246,6 +253,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			summary: "Report a recurring subscription",
 			description: "Makes `subscription.created`.",
 			access: "project",
+			rate: "facts",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
 			problems: { ...LOG_PROBLEMS, conflict: "The subscription was recorded before with other content." },
@@ -262,6 +270,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			summary: "Report that a subscription was canceled",
 			description: "Makes `subscription.canceled`, once.",
 			access: "project",
+			rate: "facts",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },
 			problems: LOG_PROBLEMS,
 			async handler({ params: { project_id, subscription_id } }) {
