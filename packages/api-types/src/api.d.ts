@@ -5898,7 +5898,7 @@ export interface operations {
                         readonly customer_email: string;
                         /** @description What was paid, in minor currency units. */
                         readonly amount_cents: number;
-                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        /** @description The currency code of three capital letters (ISO 4217). */
                         readonly currency: string;
                         /** @description What was ordered. */
                         readonly items: readonly {
@@ -6001,7 +6001,7 @@ export interface operations {
                         readonly refund_id?: string;
                         /** @description What this refund paid back, in minor currency units. */
                         readonly amount_cents?: number;
-                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        /** @description The currency code of three capital letters (ISO 4217). */
                         readonly currency?: string;
                         /** @description True while the order's refunds together stay below what was paid. */
                         readonly partial: boolean;
@@ -6563,7 +6563,7 @@ export interface operations {
                         readonly order_id?: string;
                         /** @description The disputed amount, in minor currency units. */
                         readonly amount_cents?: number;
-                        /** @description The currency's code of three capital letters (ISO 4217). */
+                        /** @description The currency code of three capital letters (ISO 4217). */
                         readonly currency?: string;
                         /** @description The reason that the payment processor gave. */
                         readonly reason?: string;

@@ -121,7 +121,7 @@ test.skipIf(process.platform !== "linux")(
 	async () => {
 		const { code, err } = await run(["serve", "--port", "0", "--database-url", "sqlite:/proc/posthorn/posthorn.db"]);
 		expect(code).toBe(1);
-		expect(err).toMatch(/keeps no files|cannot be written to/);
+		expect(err).toMatch(/can't store files|cannot be written to/);
 	},
 );
 

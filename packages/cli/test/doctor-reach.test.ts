@@ -58,7 +58,7 @@ test("connects to a reachable receiver over verified TLS, and sends nothing", as
 		}),
 	);
 	const says =
-		/^localhost:\d+: connected to 127\.0\.0\.1 in \d+ ms \(TLSv1\.[23]\); its certificate is good for \d+ days\. Nothing was sent\.$/;
+		/^localhost:\d+: connected to 127\.0\.0\.1 in \d+ ms \(TLSv1\.[23]\); its certificate is valid for \d+ more days\. Nothing was sent\.$/;
 	expectReceiver(await reach(receiver.url("/hooks?token=abc")), "ok", says);
 	await Promise.all(ends);
 	expect({ connections: receiver.connections, closed, sent }).toEqual({ connections: 1, closed: 1, sent: 0 });
@@ -82,7 +82,7 @@ test("reports an invalid certificate in the words of the delivery log", async ()
 test("warns about a certificate that expires in a few days", async () => {
 	const credentials = await authority.issue({ notAfter: new Date(Date.now() + 3.5 * 86_400_000) });
 	const receiver = await open(startRawReceiver({ authority: credentials, onConnection: () => undefined }));
-	expectReceiver(await reach(receiver.url("/token")), "warning", /its certificate ends in 3 days: have it renewed\.$/);
+	expectReceiver(await reach(receiver.url("/token")), "warning", /its certificate expires in 3 days: renew it\.$/);
 });
 
 // With TLS 1.3 the client takes the handshake for done before the receiver has said anything to it.
@@ -105,7 +105,7 @@ test("reports a forbidden, missing or silent receiver, and says what to check", 
 	expectReceiver(
 		await reach(silent.url("/token"), hurried),
 		"fault",
-		/No connection within 1 s\. .*firewalls on the way/,
+		/No connection within 1 s\. .*firewalls in between/,
 	);
 });
 

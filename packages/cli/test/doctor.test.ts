@@ -20,7 +20,7 @@ describe("on SQLite", () => {
 		expect(Object.keys(report.lines)).toEqual(
 			expect.arrayContaining(["Configuration", "Database", "Open files", "Names", "Egress"]),
 		);
-		expect(report.lines.Database!.text).toMatch(/made at the first start/);
+		expect(report.lines.Database!.text).toMatch(/created at the first start/);
 		expect(readdirSync(cwd)).toEqual([]);
 	});
 
@@ -45,19 +45,19 @@ describe("on SQLite", () => {
 		await expectFault(
 			await doctor({ POSTHORN_SEAL_KEY: SEAL_KEY }, cwd),
 			"Seal key",
-			/not the one .* Put the right one back/,
+			/not the one .* Restore the right one/,
 		);
 		rmSync(file);
-		await expectFault(await doctor({}, cwd), "Seal key", /is not: put your copy of the key back/);
+		await expectFault(await doctor({}, cwd), "Seal key", /is missing: restore your copy of the key/);
 		expect(existsSync(file)).toBe(false);
 		writeFileSync(file, "half a key", { mode: 0o600 });
-		await expectFault(await doctor({}, cwd), "Seal key", /is damaged.* Put your copy back/);
+		await expectFault(await doctor({}, cwd), "Seal key", /is damaged.* Restore your copy/);
 		writeFileSync(file, key);
 		expectHealthy(await doctor({}, cwd));
-		// Windows keeps who may read a file elsewhere than in its mode.
+		// On Windows, the mode doesn't say who may read a file.
 		if (process.platform === "win32") return;
 		chmodSync(file, 0o644);
-		await expectFault(await doctor({}, cwd), "Seal key", /can be read by others; .* chmod 600/);
+		await expectFault(await doctor({}, cwd), "Seal key", /can be read by other users; .* chmod 600/);
 	});
 
 	test("reports a file that isn't a database or has a newer version, and leaves it unchanged", async () => {
@@ -81,7 +81,7 @@ describe("on SQLite", () => {
 		const report = await doctor({ POSTHORN_PORT: "x", POSTHORN_SEAL_KEY: "short", POSTHORN_HOTS: "a" });
 		expect(report).toMatchObject({ code: 2, lines: {} });
 		expect(report.err.trim().split("\n").sort()).toEqual([
-			expect.stringMatching(/^POSTHORN_HOTS is no setting of Posthorn; did you mean POSTHORN_HOST\?$/),
+			expect.stringMatching(/^POSTHORN_HOTS is not a Posthorn setting; did you mean POSTHORN_HOST\?$/),
 			expect.stringMatching(/^POSTHORN_PORT is "x"; it must be /),
 			// A secret is never quoted.
 			expect.stringMatching(/^POSTHORN_SEAL_KEY is not valid; it must be 32 bytes .* openssl rand -base64 32\.$/),
@@ -90,7 +90,7 @@ describe("on SQLite", () => {
 
 	test("warns about settings that expose deliveries or passwords", async () => {
 		expectWarning(await doctor({ POSTHORN_EGRESS_ALLOW: "10.0.0.0/8" }), "Egress", /10\.0\.0\.0\/8/);
-		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /proxy with TLS .* POSTHORN_PUBLIC_URL/);
+		expectWarning(await doctor({ POSTHORN_HOST: "0.0.0.0" }), "Dashboard", /TLS proxy .* POSTHORN_PUBLIC_URL/);
 		const proxied = { POSTHORN_PUBLIC_URL: "https://hooks.example.com" };
 		expectWarning(await doctor(proxied), "Dashboard", /POSTHORN_TRUST_PROXY is not set/);
 		expectHealthy(await doctor({ ...proxied, POSTHORN_TRUST_PROXY: "10.0.0.0/8" }));
@@ -101,7 +101,7 @@ describe("on SQLite", () => {
 		await expectFault(
 			await doctor({ POSTHORN_DATABASE_URL: `sqlite:${folder}` }),
 			"Database",
-			/is not a file: name one for the database/,
+			/is not a file: the database needs one/,
 		);
 	});
 
@@ -155,7 +155,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		expectHealthy(await doctor(settings));
 		await node.stopWith(0);
 		const other = { ...settings, POSTHORN_SEAL_KEY: Buffer.alloc(32, 8).toString("base64") };
-		await expectFault(await doctor(other), "Seal key", /not the one .* Put the right one back/);
+		await expectFault(await doctor(other), "Seal key", /not the one .* Restore the right one/);
 	});
 
 	test("says why a database is missing or refuses this user", async () => {
@@ -193,12 +193,12 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		expect(JSON.stringify(wrong)).not.toContain(":wrong@");
 		await server.execute(`ALTER DATABASE ${nameOf(url)} OWNER TO shop`);
 		expectHealthy(await doctor(at(right)));
-		await expectFault(await doctor(at(right.replace(":right@", "@"))), "Database", /asks for a password/);
+		await expectFault(await doctor(at(right.replace(":right@", "@"))), "Database", /requires a password/);
 	});
 
 	test("reports a user that can't create the schema or read other users' tables", async () => {
 		const other = url.replace("test@", "shop:right@");
-		await expectFault(await doctor(at(other)), "Schema", /this user may not: make it the owner/);
+		await expectFault(await doctor(at(other)), "Schema", /this user may not run: make it the owner/);
 		await migrate();
 		await expectFault(
 			await doctor(at(other)),
@@ -210,7 +210,11 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	test("rejects a newer schema version, in migrate too", async () => {
 		await migrate();
 		await server.execute("INSERT INTO posthorn.schema_versions (version) VALUES (999)", url);
-		await expectFault(await doctor(settings), "Schema", /newer version \(999, this knows \d+\): upgrade/);
+		await expectFault(
+			await doctor(settings),
+			"Schema",
+			/newer version \(schema 999; this version supports \d+\): upgrade/,
+		);
 		const refused = { code: 1, out: "", err: expect.stringMatching(/^.*newer version.*schema 999.*\n$/) };
 		expect(await migrate()).toMatchObject(refused);
 	});
@@ -244,13 +248,15 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 	test("warns about a clock that is an hour ahead, and says by how much", async () => {
 		const report = await doctor(settings, newFolder(), { node: ["--import", CLOCK_AHEAD] });
 		// Half of the way there and back is taken off, whichever way was the longer.
-		expectWarning(report, "Clock", /3[56]\d\d\.\d s apart: .* Set the clocks by NTP/);
+		expectWarning(report, "Clock", /3[56]\d\d\.\d s apart: .* Synchronize the clocks with NTP/);
 	});
 
 	test("exits with 2 without a seal key, and says what to set", async () => {
 		const { code, err } = await doctor({ POSTHORN_DATABASE_URL: url });
 		expect(code).toBe(2);
-		expect(err).toBe("POSTHORN_SEAL_KEY is not set; with PostgreSQL it must be given, the same for every node.\n");
+		expect(err).toBe(
+			"POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.\n",
+		);
 	});
 
 	test.runIf(pgbouncer)(
@@ -260,7 +266,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 			const report = await doctor(at(session.url));
 			await session.stop();
 			expectHealthy(report);
-			expect(report.lines.Pool!.text).toMatch(/keeps sessions: let it have 19 for each node/);
+			expect(report.lines.Pool!.text).toMatch(/keeps sessions .*: allow it 19 connections per node/);
 
 			const transaction = await Pgbouncer.start(pgbouncer!, url, { pool_mode: "transaction" });
 			const refused = await doctor(at(transaction.url));

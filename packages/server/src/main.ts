@@ -1,6 +1,6 @@
 /**
- * The composition root: the only file that knows which storage engine, which clock and which network there are. It
- * builds the service from the inside out and takes it down in reverse.
+ * The composition root: the only file that knows which storage engine, clock and network are in use. It builds the
+ * service from the inside out and shuts it down in reverse.
  */
 import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -38,41 +38,41 @@ export interface ServiceOptions {
 	/** 32 bytes. */
 	readonly sealKey: Uint8Array;
 	readonly logger: Logger;
-	/** The service can't go on: end the process, so that a supervisor starts it again. Called once at most. */
+	/** The service can't continue: end the process, so that a supervisor restarts it. Called at most once. */
 	readonly onFatal: (error: Error) => void;
 }
 
 export interface Service {
-	/** Where it listens, such as `http://127.0.0.1:8420`. */
+	/** The address it listens on, such as `http://127.0.0.1:8420`. */
 	readonly url: string;
-	/** The operator's key if it was created just now: show it, it is kept nowhere. */
+	/** The operator's key if it was just created: show it, because only its hash is stored. */
 	readonly newOperatorKey: string | null;
-	/** Where the operator's account is made, once; null when there is one. */
+	/** The one-time setup link for the operator's account; null if the account exists. */
 	readonly setupUrl: string | null;
 	/**
-	 * Stops accepting, finishes what is under way, settles it, and releases everything. While the database is away, or
-	 * someone else holds a row, that could take forever: after an attempt's timeout and {@link STOP.graceMs} it resolves as
-	 * things are. Then the process must end.
+	 * Stops accepting requests, finishes and settles those in progress, and releases everything. That could take forever
+	 * while the database is away or another session holds a row, so after an attempt's timeout and {@link STOP.graceMs} it
+	 * resolves regardless. Then the process must end.
 	 */
 	close(): Promise<Closed>;
 }
 
-/** How far a service came when it was closed. */
+/** How far the shutdown came. */
 export interface Closed {
-	/** Whether everything was released, in time. */
+	/** Whether everything was released in time. */
 	readonly complete: boolean;
-	/** Outcomes that were not committed. Whoever works their projects next sends those requests again. */
+	/** Outcomes that weren't committed. The next owners of their projects send those requests again. */
 	readonly unsettled: number;
 }
 
 /**
  * Starts the whole service.
  *
- * @throws Error (or StorageError) with a line for people, when something that it needs is not as it should be
+ * @throws Error (or StorageError) with a message for users if something that it needs is missing or wrong
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
 	const undo: (() => Promise<unknown>)[] = [];
-	// A step that fails holds up none of those behind it.
+	// A failed step doesn't stop the later ones.
 	const takeDown = async (): Promise<boolean> => {
 		let complete = true;
 		for (const step of undo.splice(0).reverse())
@@ -191,7 +191,7 @@ async function build(
 		logger,
 	});
 	undo.push(() => api.close());
-	// Calls that wait are answered, or they would hold up the end.
+	// Waiting calls get a response, or they would delay the shutdown.
 	undo.push(async () => arrivals.close());
 	await listen(api, config);
 
@@ -201,7 +201,7 @@ async function build(
 	publicUrl ||= url;
 	const setupToken = await accounts.people.createSetupToken();
 	const setupUrl = setupToken && `${publicUrl}/setup#${setupToken}`;
-	// Last: a start that failed after this would have kept a key that nobody has seen.
+	// Last: if a later step failed, the key would be stored without anyone having seen it.
 	const created = operatorKeyHash === null ? await createOperatorKey(storage) : null;
 	if (created !== null) operatorKeyHash = created.hash;
 	const close = async (): Promise<Closed> => {
@@ -216,7 +216,10 @@ async function build(
 	};
 }
 
-/** Whether it resolves to true in this time. Unlike a clock's, the timer keeps the process alive: it may be all that is left. */
+/**
+ * Whether it resolves to true in this time. Unlike a clock's, this timer keeps the process alive, because it may be all
+ * that is left.
+ */
 async function isWithin(ms: number, work: Promise<boolean>): Promise<boolean> {
 	const late = Promise.withResolvers<false>();
 	const timer = setTimeout(() => late.resolve(false), ms);
@@ -227,7 +230,7 @@ async function isWithin(ms: number, work: Promise<boolean>): Promise<boolean> {
 	}
 }
 
-/** Where the dashboard was built; null where it was not. */
+/** The folder of the built dashboard; null if there is none. */
 function dashboardFolder(): string | null {
 	const page = fileURLToPath(import.meta.resolve("@posthorn/dashboard/dist"));
 	return existsSync(page) ? dirname(page) : null;
@@ -246,7 +249,7 @@ async function openStorage(
 			leaseTermMs: LEASE_TERM_MS,
 			onDeath: onFatal,
 		});
-	// Loaded only where it is used: on SQLite it would take memory for nothing.
+	// Imported on demand, to save its memory on SQLite.
 	const { openPostgresStorage } = await import("./storage/postgres/index.ts");
 	const counted = metrics.database();
 	const observer: DatabaseObserver = {
@@ -256,7 +259,7 @@ async function openStorage(
 			const { projectId, kept, lost } = tail;
 			logger.error(
 				{ projectId, kept, lost },
-				"acknowledged events are missing: the database went on from an earlier state, as after a failover",
+				"acknowledged events are missing: the database continued from an earlier state, as after a failover",
 			);
 		},
 	};
@@ -266,7 +269,10 @@ async function openStorage(
 	return storage;
 }
 
-/** With another seal key than the one the secrets were sealed with, no webhook could be signed for. Better not to start. */
+/**
+ * With a seal key other than the one that sealed the secrets, no webhook's requests could be signed, so the service
+ * doesn't start.
+ */
 async function checkSeal(storage: Storage, seal: Seal): Promise<void> {
 	openSealCheck(seal, await storage.initSetting({ name: SEAL_CHECK, value: sealCheck(seal) }));
 }
@@ -278,7 +284,7 @@ async function listen(api: Awaited<ReturnType<typeof createApi>>, { host, port }
 		const { code } = cause as NodeJS.ErrnoException;
 		const why =
 			code === "EADDRINUSE"
-				? "something else listens there; stop it, or choose another with POSTHORN_PORT"
+				? "another process is using that port; stop it, or choose another port with POSTHORN_PORT"
 				: code === "EACCES"
 					? "this user may not use that port; choose one above 1023 with POSTHORN_PORT"
 					: `the address cannot be used (${code}); check POSTHORN_HOST`;

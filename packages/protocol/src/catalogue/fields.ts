@@ -24,7 +24,7 @@ export function amountCents(description: string): JsonSchema {
 export const currency: JsonSchema = {
 	type: "string",
 	pattern: "^[A-Z]{3}$",
-	description: "The currency's code of three capital letters (ISO 4217).",
+	description: "The currency code of three capital letters (ISO 4217).",
 };
 
 /** A list of items. Each is an object; the fields named here are optional, others may be added. */

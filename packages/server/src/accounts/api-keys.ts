@@ -11,7 +11,7 @@ import { LastUses } from "./last-uses.ts";
 import type { Principal } from "./principal.ts";
 
 export const API_KEY_PREFIX = "phk_";
-/** As much of a key as is kept and shown, to tell keys apart by; 48 bits of the 256. */
+/** The part of a key that is stored and shown to tell keys apart; 48 bits of the 256. */
 const SHOWN_CHARACTERS = 12;
 
 export interface ApiKeysOptions {
@@ -23,7 +23,7 @@ export interface ApiKeysOptions {
 	readonly logger: Logger;
 }
 
-/** API keys of projects, and who a key belongs to. Rejects only when storage fails. */
+/** API keys of projects, and whom a key belongs to. Rejects only if storage fails. */
 export class ApiKeys {
 	readonly #options: ApiKeysOptions;
 	readonly #cache: KeyCache;
@@ -43,7 +43,7 @@ export class ApiKeys {
 			: [];
 	}
 
-	/** `key` is shown this once; only its hash is kept. */
+	/** `key` is shown only now; only its hash is stored. */
 	async create(
 		projectId: string,
 		name: string,
@@ -74,8 +74,8 @@ export class ApiKeys {
 	}
 
 	/**
-	 * Ends a key: at once on this node, on others as soon as they hear of it, and within seconds on one that hears nothing.
-	 * False when there is no such key in the project.
+	 * Deletes a key. It stops working immediately on this node, on others once they are notified, and within seconds on
+	 * any that isn't. False if the project has no such key.
 	 */
 	async delete(projectId: string, keyId: string): Promise<boolean> {
 		const deleted = await this.#options.storage.deleteApiKey({ projectId, keyId });
@@ -84,10 +84,10 @@ export class ApiKeys {
 	}
 
 	/**
-	 * Whose key this is, or null: no one's.
+	 * The principal a key belongs to, or null.
 	 *
-	 * @param key the bytes that came after `Bearer`
-	 * @param ask how storage is asked, which is seldom needed; its errors are passed on
+	 * @param key the bytes after `Bearer`
+	 * @param ask queries storage, which is rarely needed; its errors are passed on
 	 */
 	async authenticate(key: Uint8Array, ask = askAtOnce): Promise<Principal | null> {
 		const hash = keyHash(key);
@@ -100,7 +100,7 @@ export class ApiKeys {
 		return { scope: "project", projectId: found.projectId, keyId: found.id, keyName: found.name };
 	}
 
-	/** Writes what is noted of last uses. */
+	/** Writes the pending last uses. */
 	close(): Promise<void> {
 		for (const unsubscribe of this.#unsubscribe) unsubscribe();
 		return this.#uses.close();
@@ -132,26 +132,26 @@ interface Entry {
 	readonly foundAt: number;
 }
 
-/** Where a lookup in storage began: its answer may be older than what was deleted or hinted at since. */
+/** When a storage lookup began: its result may be older than a later deletion or hint. */
 export interface Lookup {
 	readonly revision: number;
 	readonly at: number;
 }
 
-/** API keys found lately, by hash. Bounded: when full, the oldest goes. */
+/** Recently found API keys, by hash. Bounded: when full, the oldest is dropped. */
 export class KeyCache {
 	readonly #clock: Pick<Clock, "now">;
 	readonly #entries = new BoundedMap<string, Entry>(API_KEYS.cached);
-	/** When something of a project was last hinted at. */
+	/** When each project's last hint arrived. */
 	readonly #hintedAt = new BoundedMap<string, number>(API_KEYS.hintedProjects);
-	/** Rises with every deletion here. */
+	/** Incremented with every deletion on this node. */
 	#revision = 0;
 
 	constructor(clock: Pick<Clock, "now">) {
 		this.#clock = clock;
 	}
 
-	/** To be called before a key is looked up that is added then. */
+	/** Call before looking up a key that is then added. */
 	begin(): Lookup {
 		return { revision: this.#revision, at: this.#clock.now() };
 	}
@@ -167,7 +167,7 @@ export class KeyCache {
 		return undefined;
 	}
 
-	/** Keeps the key, unless it might have been deleted since it was looked up. */
+	/** Caches the key, unless it may have been deleted since the lookup began. */
 	add(hash: string, key: ApiKey, { revision, at }: Lookup): void {
 		if (revision !== this.#revision || this.#isHintedSince(key.projectId, at)) return;
 		this.#entries.set(hash, { key, foundAt: at });
@@ -179,13 +179,13 @@ export class KeyCache {
 		for (const [hash, { key }] of this.#entries) if (key.id === keyId) this.#entries.delete(hash);
 	}
 
-	/** Forgets all keys: none may be there any more, or may be another project's. */
+	/** Drops all keys: each may have been deleted. */
 	clear(): void {
 		this.#revision++;
 		this.#entries.clear();
 	}
 
-	/** Keys of these projects may have been deleted elsewhere. */
+	/** Keys of these projects may have been deleted on other nodes. */
 	hint(projectIds: readonly string[]): void {
 		const at = this.#clock.now();
 		for (const projectId of projectIds) this.#hintedAt.set(projectId, at);
@@ -196,7 +196,7 @@ export class KeyCache {
 	}
 }
 
-/** 256 bits, so that a plain hash is enough: such a key cannot be found by trying. */
+/** 256 bits, so a plain hash is enough: such a key can't be guessed. */
 const KEY_BYTES = 32;
 const KEY_CHARACTERS = 43;
 const RANDOM_CHARACTERS = /^[\w-]*$/;
@@ -206,14 +206,14 @@ export function createKey(prefix: string): string {
 	return prefix + randomBytes(KEY_BYTES).toString("base64url");
 }
 
-/** Whether it could have been made by {@link createKey}: what could not is no one's, and needs no lookup. */
+/** Whether {@link createKey} could have made it; otherwise it is invalid, and needs no lookup. */
 export function isKey(prefix: string, key: string | Uint8Array): boolean {
 	if (key.length !== prefix.length + KEY_CHARACTERS) return false;
 	const text = typeof key === "string" ? key : Buffer.from(key).toString("latin1");
 	return text.startsWith(prefix) && RANDOM_CHARACTERS.test(text.slice(prefix.length));
 }
 
-/** SHA-256 of the key's bytes: all that is kept of it. */
+/** SHA-256 of the key's bytes, the only part that is stored. */
 export function keyHash(key: string | Uint8Array): Buffer {
 	return hash("sha256", key, "buffer");
 }

@@ -4,7 +4,7 @@ import type { AccountStorage, Actor, AuditEntry, Page } from "../storage/port.ts
 
 const DAY_MS = 86_400_000;
 
-/** Everything that is noted; the names are stable. */
+/** Every recorded action; the names are stable. */
 export const AUDIT_ACTIONS = [
 	"project.created",
 	"project.renamed",
@@ -30,16 +30,16 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Entries are kept for this long: over a year, so that what was done a year ago can still be asked about. */
+/** Entries are kept for this long: over a year, so that last year's actions can still be reviewed. */
 export const AUDIT_RETENTION_DAYS = 400;
 
-/** What was done, to what. */
+/** The action and its target. */
 export interface AuditNote {
 	readonly projectId: string;
 	readonly action: AuditAction;
-	/** `name` is what it is called now, for people to read later. */
+	/** `name` is the target's current name, for later readers. */
 	readonly target?: { readonly kind: string; readonly id: string; readonly name: string };
-	/** What else a reader needs to know; never a secret. */
+	/** Other details that a reader needs; never a secret. */
 	readonly detail?: Readonly<Record<string, unknown>>;
 }
 
@@ -76,7 +76,7 @@ export class Audit {
 		return this.#options.storage.listAudit({ projectId, ...page });
 	}
 
-	/** Deletes entries that are past {@link AUDIT_RETENTION_DAYS}, at most `limit`; answers with how many. */
+	/** Deletes up to `limit` entries older than {@link AUDIT_RETENTION_DAYS}; returns how many. */
 	sweep(limit: number): Promise<number> {
 		const { storage, clock } = this.#options;
 		return storage.sweepAudit({ cutoff: clock.now() - AUDIT_RETENTION_DAYS * DAY_MS, limit });

@@ -6,13 +6,13 @@ import { Throttle } from "../base/throttle.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Asks storage whose token has this hash, in base64; null where it is no one's. */
+/** Looks up in storage whose token has this hash, in base64; null if no one's. */
 export type Ask = <T>(hash: string, find: () => Promise<T | null>) => Promise<T | null>;
 
-/** Asks at once: for whoever is known by other means. */
+/** Looks it up immediately, for callers that are already known. */
 export const askAtOnce: Ask = (_hash, find) => find();
 
-/** Too many wrong tokens came from a network. */
+/** A network has sent too many wrong tokens. */
 export class TooManyGuesses extends Error {
 	/** Seconds to wait. */
 	readonly wait: number;
@@ -24,13 +24,13 @@ export class TooManyGuesses extends Error {
 }
 
 /**
- * Keeps wrong tokens cheap: API keys and sessions that are looked up in storage, and turn out to be no one's. Tokens that
- * were right before are looked up at once, wherever they come from. All others take turns by network, one at a time; and
- * few of a network that has sent many wrong ones may wait, so that a right token from there still has its turn.
+ * Bounds the cost of wrong tokens: API keys and sessions that storage doesn't know. Tokens that were valid before are
+ * looked up immediately, from any network. All others take turns by network, one at a time. Only a few may wait from a
+ * network that has sent many wrong ones, so that a valid token from there still gets its turn.
  */
 export class Guesses {
 	readonly #wrong: Throttle;
-	/** The hashes of tokens that were right when they were last looked up. Storage is asked again each time. */
+	/** The hashes of tokens that were valid at their last lookup. Storage is still queried each time. */
 	readonly #known = new BoundedMap<string, true>(STRANGERS.knownTokens);
 	readonly #lookups = new FairQueue({
 		perOwner: 1,
@@ -42,7 +42,7 @@ export class Guesses {
 		this.#wrong = new Throttle(clock, STRANGERS.wrongTokensPerMinute, MINUTE_MS);
 	}
 
-	/** How tokens from this network are looked up. Rejects with TooManyGuesses without asking when too many wait. */
+	/** How to look up tokens from this network. Rejects with TooManyGuesses, without a lookup, if too many wait. */
 	from(network: string): Ask {
 		return async (hash, find) => {
 			const found = await (this.#known.has(hash) ? find() : this.#inTurn(network, find));
@@ -52,7 +52,7 @@ export class Guesses {
 		};
 	}
 
-	/** Counts a wrong token. Throws TooManyGuesses when there were too many before it. */
+	/** Counts a wrong token. Throws TooManyGuesses if there were too many before. */
 	wrong(network: string): void {
 		const wait = this.#wrong.wait(network);
 		this.#wrong.failed(network);

@@ -31,15 +31,15 @@ export { type Client, SESSION_MS, Sessions } from "./sessions.ts";
 export interface AccountsOptions {
 	readonly storage: AccountStorage;
 	readonly clock: Clock;
-	/** What waiting for the database goes by: the machine's time, even where `clock` is another. */
+	/** Real time, for waits for the database, even if `clock` is virtual. */
 	readonly disk: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
-	/** Of the usual cost unless given. */
+	/** By default, the usual cost. */
 	readonly passwords?: Passwords;
 }
 
-/** Everything that has to do with people. */
+/** Accounts, sessions, members, API keys and the audit log. */
 export interface Accounts {
 	readonly people: People;
 	readonly sessions: Sessions;
@@ -64,23 +64,23 @@ export function startAccounts(options: AccountsOptions): Accounts {
 	};
 }
 
-/** Sessions, links and invitations that are over, and entries of the audit log past retention, are deleted this often. */
+/** How often to delete expired sessions, links and invitations, and audit entries past retention, in milliseconds. */
 const EVERY_MS = 60 * 60_000;
-/** Entries of the audit log that go in one step: a step is a short transaction. */
+/** Audit entries deleted per step; each step is a short transaction. */
 const STEP_ROWS = 500;
-/** Between steps others come first, milliseconds. */
+/** Milliseconds between steps, in which other work runs. */
 const BETWEEN_STEPS_MS = 50;
 
 export interface AccountSweepOptions {
 	readonly storage: Pick<AccountStorage, "sweepExpired">;
 	readonly auditLog: Audit;
 	readonly clock: Clock;
-	/** What pauses between steps go by: the machine's time. */
+	/** Real time, for pauses between steps. */
 	readonly disk: Clock;
 	readonly logger: Logger;
 }
 
-/** Deletes what is over of people's matters, and what is too old. */
+/** Deletes expired sessions, links and invitations, and old audit entries. */
 export class AccountSweep {
 	readonly #options: AccountSweepOptions;
 	#timer: Timer | null = null;

@@ -9,7 +9,7 @@ export interface LastUsesOptions {
 	readonly logger: Logger;
 }
 
-/** Notes when keys were last used, and writes it now and then: a request never waits for it. */
+/** Records when keys were last used, and writes that occasionally: requests never wait for it. */
 export class LastUses {
 	readonly #options: LastUsesOptions;
 	#waiting = new Map<string, number>();
@@ -28,12 +28,12 @@ export class LastUses {
 		else if (!this.#closed) this.#timer ??= clock.setTimeout(() => this.#write(), API_KEYS.lastUseMs);
 	}
 
-	/** A use that is noted and not yet written. */
+	/** A recorded use that isn't written yet. */
 	of(keyId: string): number | undefined {
 		return this.#waiting.get(keyId);
 	}
 
-	/** Writes what is noted. */
+	/** Writes the pending uses. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#write();

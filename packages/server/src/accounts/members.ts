@@ -11,7 +11,7 @@ export interface MembersOptions {
 	readonly ids: IdSource;
 }
 
-/** Who may do what in which project, and how others come to be members. Rejects only when storage fails. */
+/** Who may do what in which project, and how others become members. Rejects only if storage fails. */
 export class Members {
 	readonly #options: MembersOptions;
 
@@ -19,7 +19,7 @@ export class Members {
 		this.#options = options;
 	}
 
-	/** An account's role in a project; the operator is an owner of each. */
+	/** An account's role in a project; the operator is an owner of every project. */
 	async roleOf(projectId: string, account: Account): Promise<Role | null> {
 		return account.operator ? "owner" : this.#options.storage.getRole({ projectId, accountId: account.id });
 	}
@@ -44,7 +44,7 @@ export class Members {
 		return this.#options.storage.removeMember({ projectId, accountId });
 	}
 
-	/** @returns the invitation and its token, which is in the link alone */
+	/** @returns the invitation and its token, which only the link contains */
 	async invite(
 		projectId: string,
 		role: Role,
@@ -75,12 +75,12 @@ export class Members {
 		return this.#options.storage.deleteInvitation({ projectId, invitationId });
 	}
 
-	/** Null when it is unknown, accepted or expired. */
+	/** Null if it is unknown, accepted or expired. */
 	lookAt(token: string): Promise<Invitation | null> {
 		return this.#options.storage.findInvitation({ tokenHash: keyHash(token), at: this.#options.clock.now() });
 	}
 
-	/** Makes the account a member of the project that it is invited to. Null if the invitation is over. */
+	/** Adds the account to the project that it is invited to. Null if the invitation has ended. */
 	accept(token: string, projectId: string, accountId: string): Promise<Membership | null> {
 		const { storage, clock } = this.#options;
 		return storage.acceptInvitation({ projectId, tokenHash: keyHash(token), accountId, at: clock.now() });

@@ -3,7 +3,7 @@ import { createKey, keyHash } from "./api-keys.ts";
 
 export const OPERATOR_KEY_PREFIX = "pho_";
 
-/** The setting that keeps the hash of an operator key that was made here, in hexadecimal. */
+/** The setting that stores the hash of a generated operator key, in hexadecimal. */
 const SETTING = "operator_key_sha256";
 
 /**
@@ -19,11 +19,11 @@ export async function findOperatorKey(storage: SettingStorage, configured: strin
 export interface NewOperatorKey {
 	/** SHA-256 of the key. */
 	readonly hash: Buffer;
-	/** The key itself, to be shown this once; null if another node was faster, whose key counts. */
+	/** The key itself, shown only now; null if another node was faster and its key counts. */
 	readonly key: string | null;
 }
 
-/** Creates the operator's key, of which only the hash is kept. Call it when nothing prevents the key from being shown. */
+/** Creates the operator's key and stores only its hash. Call it when the key is certain to be shown. */
 export async function createOperatorKey(storage: SettingStorage): Promise<NewOperatorKey> {
 	const key = createKey(OPERATOR_KEY_PREFIX);
 	const hash = keyHash(key).toString("hex");

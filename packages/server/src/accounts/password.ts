@@ -4,7 +4,7 @@ import { SIGN_IN } from "../base/budgets.ts";
 
 const argon2Async = promisify(argon2);
 
-/** What a hash takes. */
+/** The cost of a hash. */
 export interface PasswordCost {
 	/** KiB. */
 	readonly memory: number;
@@ -23,17 +23,17 @@ export class PasswordsBusy extends Error {
 }
 
 /**
- * Hashes passwords, so many at once and no more: a flood of sign-ins takes neither the memory nor the processors of
+ * Hashes passwords, a limited number at a time, so that a flood of sign-ins doesn't take memory and CPU from
  * deliveries.
  */
 export class Passwords {
 	readonly #cost: PasswordCost;
 	#running = 0;
 	readonly #waiting: (() => void)[] = [];
-	/** Nobody's hash, to work on where there is none. */
+	/** Decoy hash, used when there is none. */
 	readonly #decoy: string;
 
-	/** @param cost of new hashes, and of working on none; less than the default is for tests only */
+	/** @param cost of new hashes and of the decoy; only tests use less than the default */
 	constructor(cost = COST) {
 		this.#cost = cost;
 		this.#decoy = phc(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
@@ -46,7 +46,7 @@ export class Passwords {
 		return phc(this.#cost, salt, hash);
 	}
 
-	/** Whether the password is the one that was hashed. Without a hash it is not, after as much work. @throws PasswordsBusy */
+	/** Whether the password matches the hash. Without a hash it doesn't, after the same work. @throws PasswordsBusy */
 	async verify(password: string, hash: string | null): Promise<boolean> {
 		const { expected, ...parameters } = parse(hash ?? this.#decoy);
 		const derived = await this.#derive(password, parameters);
@@ -56,7 +56,7 @@ export class Passwords {
 	async #derive(password: string, { salt, memory, passes, lanes }: Parameters): Promise<Buffer> {
 		await this.#turn();
 		try {
-			// One person's keyboard may send letters composed that another's sends in parts (RFC 8265, 4.2).
+			// One keyboard may send composed letters, another decomposed ones (RFC 8265, 4.2).
 			const message = Buffer.from(password.normalize("NFC"));
 			return await argon2Async("argon2id", {
 				message,
@@ -73,7 +73,7 @@ export class Passwords {
 		}
 	}
 
-	/** A turn is handed on to whoever waits longest. */
+	/** Passes the turn to the longest waiting caller. */
 	async #turn(): Promise<void> {
 		if (this.#running < SIGN_IN.hashes) this.#running += 1;
 		else if (this.#waiting.length >= SIGN_IN.hashesWaiting) throw new PasswordsBusy();
@@ -104,5 +104,5 @@ function parse(text: string): Parameters & { expected: Buffer } {
 	};
 }
 
-/** PHC strings leave the padding out. */
+/** PHC strings omit the padding. */
 const base64 = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "");

@@ -7,9 +7,9 @@ import type { Account, AccountStorage } from "../storage/port.ts";
 import { createKey, keyHash } from "./api-keys.ts";
 import type { Passwords } from "./password.ts";
 
-/** How long a printed set-up link holds; each start of the service prints another until one was used. */
+/** How long a printed setup link is valid. Each start of the service prints another until one has been used. */
 const SETUP_LINK_MS = 7 * 86_400_000;
-/** Nodes that start within this time of each other each print a set-up link that holds; older ones end with a new one. */
+/** Nodes that start within this time of each other each print a valid setup link; a new link invalidates older ones. */
 export const STARTS_TOGETHER_MS = 10 * 60_000;
 export const SIGN_IN_LINK_MS = 15 * 60_000;
 /** How long after signing in by link a new password may be set without the old one. */
@@ -28,13 +28,13 @@ export interface PeopleOptions {
 	readonly ids: IdSource;
 }
 
-/** Somebody has to wait before the next try, seconds. */
+/** The caller must wait this many seconds before the next try. */
 export interface Throttled {
 	readonly kind: "throttled";
 	readonly wait: number;
 }
 
-/** People's accounts, and how they prove who they are. Rejects when storage fails, or with `PasswordsBusy`. */
+/** Accounts, and how users authenticate. Rejects if storage fails, or with `PasswordsBusy`. */
 export class People {
 	readonly #options: PeopleOptions;
 	readonly #wrongForAccount: Throttle;
@@ -46,14 +46,14 @@ export class People {
 		this.#wrongFromAddress = new Throttle(options.clock, SIGN_IN.wrongFromAddress, SIGN_IN.windowMs);
 	}
 
-	/** Whether nobody has an account yet. */
+	/** Whether there are no accounts yet. */
 	async needsSetup(): Promise<boolean> {
 		return !(await this.#options.storage.hasOperator());
 	}
 
 	/**
-	 * A new token for setting up the operator's account; null when there is an account. It takes the place of those before,
-	 * but for those that were made just now: another node may be about to print one of them.
+	 * A new token for setting up the operator's account; null if the account exists. It replaces earlier ones, except
+	 * recent ones, which another node may be about to print.
 	 */
 	async createSetupToken(): Promise<string | null> {
 		const { storage, clock } = this.#options;
@@ -65,7 +65,7 @@ export class People {
 		return token;
 	}
 
-	/** Makes the operator's account. */
+	/** Creates the operator's account. */
 	async setUp(
 		token: string,
 		person: NewPerson,
@@ -83,7 +83,7 @@ export class People {
 		if (faults.length > 0) return { kind: "invalid", faults };
 		const { storage, passwords, clock } = this.#options;
 		const tokenHash = keyHash(token);
-		// Looked at before the password is hashed: whoever has no link does not put the machine to work.
+		// Checked before hashing the password, so that a caller without a link causes no work.
 		if (!(await storage.holdsSetupLink({ tokenHash, at: clock.now() }))) {
 			this.#wrongFromAddress.failed(address);
 			return { kind: "wrong_token" };
@@ -96,7 +96,7 @@ export class People {
 		return kind === "created" ? { kind, account } : { kind };
 	}
 
-	/** Makes an account for somebody who was invited. */
+	/** Creates an account for an invited user. */
 	async create(
 		person: NewPerson,
 	): Promise<Invalid | { readonly kind: "created"; readonly account: Account } | { readonly kind: "taken" }> {
@@ -109,7 +109,10 @@ export class People {
 		return kind === "created" ? { kind, account } : { kind };
 	}
 
-	/** One answer for an unknown address and a wrong password, after as much work: it tells nobody who has an account. */
+	/**
+	 * Returns the same for an unknown address and a wrong password, after the same work, so it doesn't reveal who has an
+	 * account.
+	 */
 	async signIn(
 		email: string,
 		password: string,
@@ -127,7 +130,7 @@ export class People {
 		return account ? { kind: "signed_in", account } : { kind: "wrong" };
 	}
 
-	/** A token that signs in once, for somebody who forgot the password; null when nobody has this address. */
+	/** A token that signs in once, for a user who forgot the password; null if no account has this address. */
 	async createSignInToken(email: string): Promise<{ readonly token: string; readonly expiresAt: number } | null> {
 		const { storage, clock } = this.#options;
 		const found = await storage.findCredentials({ normalEmail: normalEmail(email) });
@@ -153,13 +156,13 @@ export class People {
 		return { kind: "wrong" };
 	}
 
-	/** Counts a wrong token from this address; answers with the seconds to wait once there are too many, else null. */
+	/** Counts a wrong token from this address; returns the seconds to wait once there are too many, else null. */
 	wrongToken(address: string): number | null {
 		this.#wrongFromAddress.failed(address);
 		return this.#wrongFromAddress.wait(address);
 	}
 
-	/** Seconds to wait before another token from this address is looked at; null when it may be. */
+	/** Seconds to wait before another token from this address may be checked; null if it may be now. */
 	waitForToken(address: string): number | null {
 		return this.#wrongFromAddress.wait(address);
 	}
@@ -172,7 +175,7 @@ export class People {
 		return this.#options.storage.renameAccount({ accountId, name });
 	}
 
-	/** Sets a new password and ends the other sessions. Whoever came by link just now need not know the old one. */
+	/** Sets a new password and ends the other sessions. After a recent sign-in by link, the old password isn't needed. */
 	async changePassword(
 		{
 			account,
@@ -205,8 +208,8 @@ export class People {
 	}
 
 	/**
-	 * A try of a password: it counts as wrong before the work, so that many at once are no way around the limit, and no
-	 * longer when it was right (not null) or could not be made.
+	 * Checks a password. The try counts as wrong before the work starts, so that concurrent tries don't bypass the limit;
+	 * the count is taken back if the password was right (not null) or couldn't be checked.
 	 */
 	async #counted<T>(name: string, address: string | null, work: () => Promise<T | null>): Promise<T | null> {
 		const [forAccount, fromAddress] = [this.#wrongForAccount, this.#wrongFromAddress];
@@ -235,8 +238,8 @@ export const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 /** RFC 5321, 4.5.3.1.3. */
 export const MAX_EMAIL = 254;
 /**
- * Something, an `@`, and a domain with a dot, as a JSON Schema pattern. Only a message sent to an address can show whether
- * it exists. Spaces around it are dropped.
+ * Something, an `@`, and a domain with a dot, as a JSON Schema pattern. Only a message to the address could show
+ * whether it exists. Surrounding spaces are dropped.
  */
 export const EMAIL_PATTERN = (() => {
 	const part = "[^\\s@.\\x00-\\x1f\\x7f-\\x9f]+";

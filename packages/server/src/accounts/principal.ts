@@ -1,6 +1,6 @@
 import type { Account, Actor, Session } from "../storage/port.ts";
 
-/** Who speaks. */
+/** Who makes a request. */
 export type Principal =
 	| { readonly scope: "operator" }
 	| {
@@ -11,16 +11,16 @@ export type Principal =
 	  }
 	| Person;
 
-/** Somebody who signed in. */
+/** A signed-in user. */
 export interface Person {
 	readonly scope: "person";
 	readonly account: Account;
 	readonly session: Session;
-	/** What unsafe requests must carry besides the cookie. */
+	/** What unsafe requests must carry in addition to the cookie. */
 	readonly csrfToken: string;
 }
 
-/** As whom the audit log knows them. */
+/** How the audit log identifies them. */
 export function actorOf(principal: Principal): Actor {
 	switch (principal.scope) {
 		case "operator":

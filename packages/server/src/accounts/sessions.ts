@@ -6,13 +6,13 @@ import { createKey, isKey, keyHash } from "./api-keys.ts";
 import { askAtOnce } from "./guesses.ts";
 import type { Person } from "./principal.ts";
 
-/** A session ends this long after it was last used. */
+/** A session ends this long after its last use. */
 export const SESSION_MS = 30 * 86_400_000;
-/** When it was last used is written at most this often. */
+/** Its last use is written at most this often. */
 const TOUCH_EVERY_MS = 60_000;
 const MAX_USER_AGENT = 300;
 
-/** Where a request came from, as far as it says. */
+/** Where a request came from, if known. */
 export interface Client {
 	readonly userAgent: string;
 	readonly address: string;
@@ -27,7 +27,7 @@ export interface SessionsOptions {
 	readonly ids: IdSource;
 }
 
-/** Sessions of people who signed in. A token is in their cookie alone; its hash is what is kept. */
+/** Sessions of signed-in users. Only their cookie has the token; storage has its hash. */
 export class Sessions {
 	readonly #options: SessionsOptions;
 
@@ -35,7 +35,7 @@ export class Sessions {
 		this.#options = options;
 	}
 
-	/** @returns the token, to be kept by the browser */
+	/** @returns the token, for the browser to keep */
 	async begin(accountId: string, client: Client, byLink: boolean): Promise<string> {
 		const { storage, clock, ids } = this.#options;
 		const token = createKey("");
@@ -55,9 +55,9 @@ export class Sessions {
 	}
 
 	/**
-	 * Whose token this is; null when it is no one's or its session is over.
+	 * Whose token this is; null if it is no one's or its session has ended.
 	 *
-	 * @param ask how storage is asked; its errors are passed on
+	 * @param ask queries storage; its errors are passed on
 	 */
 	async find(token: string, ask = askAtOnce): Promise<Person | null> {
 		if (!isKey("", token)) return null;
@@ -76,7 +76,7 @@ export class Sessions {
 		return this.#options.storage.listSessions({ accountId, at: this.#options.clock.now() });
 	}
 
-	/** False when the account has no such session. */
+	/** False if the account has no such session. */
 	end(accountId: string, sessionId: string): Promise<boolean> {
 		return this.#options.storage.deleteSession({ accountId, sessionId });
 	}
@@ -86,7 +86,7 @@ export class Sessions {
 	}
 }
 
-/** Follows from the session's token, which it does not tell: nothing more has to be kept. */
+/** Derived from the session's token without revealing it, so nothing more has to be stored. */
 function csrfTokenOf(token: string): string {
 	return createHmac("sha256", token).update("csrf").digest("base64url");
 }

@@ -88,7 +88,7 @@ export const LOG_READS = {
 	attemptsScanned: 1_000,
 } as const;
 
-/** Limits on what unauthenticated clients may ask of storage. */
+/** Limits on the storage queries that unauthenticated clients cause. */
 export const STRANGERS = {
 	/** Invalid API keys and sessions from one network address. Valid ones are never counted. */
 	wrongTokensPerMinute: 300,
@@ -112,7 +112,7 @@ export const API_KEYS = {
 	trustedMs: 5_000,
 	/**
 	 * The same after such a report: a hint doesn't say whether a key changed or an event was published, and a busy
-	 * project's hints must not make every request ask storage.
+	 * project's hints must not make every request query storage.
 	 */
 	trustedAfterHintMs: 250,
 	/** Projects whose last hint is remembered. Beyond this, the oldest is dropped. */
@@ -236,7 +236,7 @@ export const RECEIVERS = {
 	interimResponses: 16,
 	/** The framing of a chunked body: sizes, their extensions, and trailers. */
 	framingBytes: 16 * KIB,
-	/** Bytes read from one connection per turn of the event loop. The rest waits for the next turn. */
+	/** Bytes read from one connection per turn of the event loop. The remainder waits for the next turn. */
 	readBytesPerTurn: 64 * KIB,
 	/** The minimum that a read counts for, however few bytes it returns. */
 	leastBytesPerRead: 256,
@@ -309,7 +309,7 @@ export const SENDS = {
 export const WINDOWS = {
 	/** All of them together. Beyond this, lanes read events again that they haven't sent yet. */
 	bytes: 32 * MIB,
-	/** Maximum and minimum size of a window, whatever the number of lanes. */
+	/** Maximum and minimum size of a window, for any number of lanes. */
 	largestBytes: 128 * KIB,
 	smallestBytes: 16 * KIB,
 	/** Events in a window. */
@@ -366,7 +366,7 @@ export const PROJECTS = {
 	quantumMs: 5_000,
 	/** Releases that may wait for rows locked by another session. Other leases are left to expire. */
 	releasesWaiting: 16,
-	/** Maximum rest of a project whose outcomes storage keeps rejecting, milliseconds. */
+	/** The longest pause of a project whose outcomes storage keeps rejecting, milliseconds. */
 	longestRestMs: 3_600_000,
 } as const;
 

@@ -54,11 +54,11 @@ export interface GroupCommitOptions<T> {
 	/** Maximum time to batch under load, milliseconds. */
 	readonly gatherMaxMs: number;
 	/**
-	 * How long an owner may stay locked before it is given up, milliseconds. Unlimited by default, until {@link
+	 * How long an owner may stay locked before its items are rejected, milliseconds. Unlimited by default, until {@link
 	 * GroupCommit.end}.
 	 */
 	readonly patienceMs?: number;
-	/** Receives the waiting items of a locked owner that is given up. */
+	/** Receives the waiting items of a locked owner whose time limit has passed. */
 	readonly giveUp: (items: T[]) => void;
 }
 

@@ -2,7 +2,7 @@ import { BoundedMap } from "./bounded-map.ts";
 import { NAMES } from "./budgets.ts";
 import type { Clock } from "./clock.ts";
 
-/** Counts failures by name (an address, an account) in windows of time, and says who has to wait. */
+/** Counts failures by name (an address, an account) within a time window, and says who has to wait. */
 export class Throttle {
 	readonly #clock: Pick<Clock, "now">;
 	readonly #max: number;
@@ -16,7 +16,7 @@ export class Throttle {
 		this.#windowMs = windowMs;
 	}
 
-	/** Seconds to wait, or null when another try is free. */
+	/** Seconds to wait, or null if another try is allowed. */
 	wait(name: string): number | null {
 		const window = this.#current(name);
 		if (!window || window.failures < this.#max) return null;
@@ -29,7 +29,7 @@ export class Throttle {
 		else this.#windows.set(name, { endsAt: this.#clock.now() + this.#windowMs, failures: 1 });
 	}
 
-	/** It was no failure after all. */
+	/** Removes one counted failure. */
 	takeBack(name: string): void {
 		const window = this.#current(name);
 		if (window) window.failures -= 1;

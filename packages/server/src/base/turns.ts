@@ -62,7 +62,7 @@ export class Turns {
 	 * Splits one owner's work into slices: call the returned function before each piece. It returns null if the piece
 	 * still fits into the slice, otherwise a promise for the next turn.
 	 *
-	 * @param pieceBytes what a piece counts for in addition to its bytes: many tiny pieces are work too
+	 * @param pieceBytes what a piece counts for in addition to its bytes, since many tiny pieces are also work
 	 */
 	slices(owner: string, sliceBytes: number, pieceBytes = 0): Pause {
 		let worked = 0;

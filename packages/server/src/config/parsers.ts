@@ -39,7 +39,7 @@ export function days(min: number, max: number): (text: string) => Parsed<number>
 	};
 }
 
-/** Labels of letters, digits, hyphens and underscores; the last one is not a number, which would be a broken address. */
+/** Labels of letters, digits, hyphens and underscores; a numeric last label would be a malformed address. */
 const HOST_NAME = /^(?=.{1,253}$)(?:[\w](?:[\w-]{0,61}\w)?\.)*(?!\d+$)\w(?:[\w-]{0,61}\w)?$/;
 
 export function host(text: string): Parsed<string> {
@@ -48,7 +48,7 @@ export function host(text: string): Parsed<string> {
 		: mustBe("a host name or IP address to listen on, such as 127.0.0.1");
 }
 
-/** An origin, as browsers write it: scheme, host, and the port where it is not the usual one. */
+/** An origin as browsers write it: scheme, host, and any non-default port. */
 export function origin(text: string): Parsed<string> {
 	const url = URL.parse(text);
 	const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
@@ -57,7 +57,7 @@ export function origin(text: string): Parsed<string> {
 		: mustBe("http:// or https:// and a host, with no path, such as https://hooks.example.com");
 }
 
-/** SQLite takes names that begin so for something else than a file, or (the slashes) a URL names a machine with them. */
+/** SQLite gives names with these beginnings a special meaning, and slashes in a URL name a host. */
 const NO_FILE = /^(?:$|:|file:|\/\/)/;
 
 export function database(text: string): Parsed<DatabaseConfig> {
@@ -77,7 +77,7 @@ export function database(text: string): Parsed<DatabaseConfig> {
 	return mustBe("sqlite:PATH, such as sqlite:./data/posthorn.db, or postgres://USER:PASSWORD@HOST/DATABASE");
 }
 
-/** Which of several servers is meant, as libpq has it; those that are to be read from alone are of no use here. */
+/** Which of several servers to use, as in libpq; read-only targets are no use here. */
 const TARGETS: readonly string[] = ["any", "primary", "read-write"];
 
 export function operatorKey(text: string): Parsed<string> {
@@ -104,26 +104,26 @@ export function retryDelays(text: string): Parsed<readonly number[]> {
 	const delays: number[] = [];
 	for (const part of text.split(",").map((each) => each.trim())) {
 		const parsed = parse(part);
-		if (!parsed.ok) return mustBe(`${must} (${shown(part)} is none)`);
+		if (!parsed.ok) return mustBe(`${must} (${shown(part)} isn't)`);
 		delays.push(parsed.value);
 	}
 	return delays.length <= MAX_RETRIES ? valid(delays) : mustBe(`${must} (these are ${delays.length})`);
 }
 
-/** Comma-separated CIDRs; a bare address stands for itself alone. */
+/** Comma-separated CIDRs; a bare address means just itself. */
 export function cidrs(text: string): Parsed<readonly string[]> {
 	const ranges: string[] = [];
 	for (const part of text.split(",").map((each) => each.trim())) {
 		if (part === "") continue;
 		const range = part.includes("/") ? part : `${part}/${part.includes(":") ? 128 : 32}`;
 		if (!isCidr(range))
-			return mustBe(`address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8 (${shown(part)} is none)`);
+			return mustBe(`address ranges, separated by commas, such as 10.0.0.0/8,127.0.0.0/8 (${shown(part)} isn't)`);
 		ranges.push(range);
 	}
 	return valid(ranges);
 }
 
-/** Node's judgement of what is an address comes first: the library also takes octal and short forms, and zones. */
+/** Node decides what is an address first: the library also accepts octal and short forms, and zones. */
 function isCidr(range: string): boolean {
 	const [address = "", bits = ""] = range.split("/");
 	return isIP(address) !== 0 && !address.includes("%") && /^\d{1,3}$/.test(bits) && ipaddr.isValidCIDR(range);
@@ -142,10 +142,10 @@ export function certificates(path: string): Parsed<string> {
 		try {
 			return new X509Certificate(one).subject !== undefined;
 		} catch {
-			return false; // It says that it is a certificate, and is none.
+			return false; // It claims to be a certificate, but isn't one.
 		}
 	});
-	return found.length > 0 && sound ? valid(pem) : mustBe("a PEM file with at least one certificate, all of them sound");
+	return found.length > 0 && sound ? valid(pem) : mustBe("a PEM file with at least one certificate, all of them valid");
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];

@@ -188,5 +188,5 @@ test("creates a private seal key once, and refuses a readable or damaged one", (
 test("creates no new seal key for an existing database", () => {
 	const database = join(folder, "old.db");
 	writeFileSync(database, "rows");
-	expect(() => readOrMakeSealKey(join(folder, "lost.sealkey"), database)).toThrow("put your copy of the key back");
+	expect(() => readOrMakeSealKey(join(folder, "lost.sealkey"), database)).toThrow("restore your copy of the key");
 });

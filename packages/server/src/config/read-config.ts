@@ -1,4 +1,4 @@
-/** How many letters a variable's name may be off for the one that was meant to be guessed. */
+/** How many letters a variable's name may differ by for a suggestion. */
 import { dirname, join } from "node:path";
 import { type Config, flagOf, type Parsed, type Setting, shown, variableOf } from "./config.ts";
 import { SETTINGS, type SettingKey } from "./settings.ts";
@@ -34,7 +34,7 @@ export function readConfig({ env, flags = {} }: ConfigSource): ConfigResult {
 	) as { [K in SettingKey]: ReturnType<(typeof SETTINGS)[K]["parse"]> extends Parsed<infer T> ? T | null : never };
 
 	if (values.database?.engine === "postgres" && given("sealKey") === undefined)
-		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it must be given, the same for every node.");
+		faults.push("POSTHORN_SEAL_KEY is not set; with PostgreSQL it is required, and must be the same on every node.");
 	if (faults.length > 0) return { ok: false, faults };
 
 	const database = values.database!;
@@ -79,7 +79,7 @@ function unknownVariables(env: ConfigSource["env"]): string[] {
 		.map((name) => {
 			const meant = nearest(name, known);
 			const advice = meant ? `; did you mean ${meant}?` : ". posthorn serve --help lists them all.";
-			return `${/^\w{1,80}$/.test(name) ? name : shown(name)} is no setting of Posthorn${advice}`;
+			return `${/^\w{1,80}$/.test(name) ? name : shown(name)} is not a Posthorn setting${advice}`;
 		});
 }
 
@@ -91,7 +91,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 	return best && best.slips <= MAX_SLIPS ? best.each : undefined;
 }
 
-/** How many letters must be added, taken away or changed to make one text of the other (Levenshtein). */
+/** How many letters must be added, removed or changed to turn one text into the other (Levenshtein). */
 function distance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
 	for (let i = 1; i <= a.length; i++) {

@@ -14,23 +14,23 @@ import { dirname } from "node:path";
 import { SEAL_KEY_BYTES } from "../base/seal.ts";
 import { sealKey } from "./parsers.ts";
 
-/** Nobody but the owner may read it. */
+/** Only its owner may read it. */
 const MODE = 0o600;
-/** The database will lie in this folder, too. */
+/** The database is in this folder too. */
 const FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
 /**
- * The seal key: from its file, or made and written there when neither it nor the database that it is for exists yet.
+ * Reads the seal key from its file, or creates it there if neither it nor its database exists yet.
  *
- * @throws Error with a line for people when the file is malformed, cannot be read or made, or others may read it; and
- * when the database is there without its key, for a new one could not open what the old one sealed
+ * @throws Error with a message for users if the file is malformed, can't be read or created, or is readable by others;
+ * and if the database exists without its key, since a new key couldn't open what the old one sealed
  */
 export function readOrMakeSealKey(
 	file: string,
 	database: string,
 ): { readonly key: Uint8Array; readonly made: boolean } {
-	// Asked before the key is: another process that is just starting makes the key first.
+	// Checked before the key: another process that is just starting creates the key first.
 	const begun = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
 	const existing = readSealKey(file, database, begun);
 	if (existing) return { key: existing, made: false };
@@ -39,7 +39,7 @@ export function readOrMakeSealKey(
 }
 
 /**
- * The seal key as it is: null when it is still to be made, with the database.
+ * Reads the existing seal key; null if it is yet to be created, with the database.
  *
  * @throws Error as {@link readOrMakeSealKey} does
  */
@@ -51,7 +51,7 @@ export function readSealKey(
 	const existing = readKeyFile(file);
 	if (existing === null && begun)
 		throw new Error(
-			`The database ${database} is there, but its seal key ${file} is not: put your copy of the key back, or give it ` +
+			`The database ${database} exists, but its seal key ${file} is missing: restore your copy of the key, or set it ` +
 				"as POSTHORN_SEAL_KEY.",
 		);
 	return existing;
@@ -67,27 +67,28 @@ function readKeyFile(file: string): Uint8Array | null {
 		}
 	});
 	if (text === null) return null;
-	// Windows keeps who may read a file elsewhere than in its mode.
+	// On Windows, the mode doesn't say who may read a file.
 	if (process.platform !== "win32" && (statSync(file).mode & OTHERS) !== 0)
-		throw new Error(`The seal key ${file} can be read by others; make it private with: chmod 600 ${file}`);
+		throw new Error(`The seal key ${file} can be read by other users; make it private with: chmod 600 ${file}`);
 	const parsed = sealKey(text);
 	if (!parsed.ok)
 		throw new Error(
-			`The seal key ${file} is damaged: it must be ${SEAL_KEY_BYTES} bytes in base64. Put your copy back.`,
+			`The seal key ${file} is damaged: it must be ${SEAL_KEY_BYTES} bytes in base64. Restore your copy.`,
 		);
 	return parsed.value;
 }
 
 /**
- * Written whole under another name, then linked: no one ever reads half a key, and an existing one is never replaced.
+ * Writes the key under another name, then links it: no process ever reads half a key, and an existing key is never
+ * replaced.
  *
- * @returns whether it was made here; false when another process was faster, whose key stands
+ * @returns whether it was created here; false if another process was faster and its key counts
  */
 function makeSealKey(file: string): boolean {
 	const folder = dirname(file);
 	const draft = `${file}.${randomUUID()}.new`;
 	return orExplain(
-		`The seal key ${file} cannot be made; let this user write to ${folder}, or choose another place`,
+		`The seal key ${file} cannot be created; let this user write to ${folder}, or choose another location`,
 		() => {
 			mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
 			try {
@@ -99,7 +100,7 @@ function makeSealKey(file: string): boolean {
 			} finally {
 				rmSync(draft, { force: true });
 			}
-			// Windows flushes no directories, and keeps names without being asked.
+			// Windows doesn't flush directories, and keeps names anyway.
 			if (process.platform !== "win32") flushed(openSync(folder, "r"));
 			return true;
 		},

@@ -4,7 +4,7 @@ import * as parse from "./parsers.ts";
 
 const setting = <T>(row: Setting<T>): Setting<T> => row;
 
-/** Everything that can be set. Environment, flags, help and the documentation are made from this table. */
+/** All settings. Reading the environment and flags, help and the documentation all use this table. */
 export const SETTINGS = {
 	host: setting({
 		name: "HOST",
@@ -30,7 +30,7 @@ export const SETTINGS = {
 		default: null,
 		defaultText: "the address it listens on",
 		meaning:
-			"Where people reach the dashboard, such as https://hooks.example.com. Links begin with it, and if it is https://, cookies are only sent over HTTPS.",
+			"Where users reach the dashboard, such as https://hooks.example.com. Links begin with it, and if it is https://, cookies are only sent over HTTPS.",
 		parse: parse.origin,
 	}),
 	trustProxy: setting({
@@ -57,7 +57,7 @@ export const SETTINGS = {
 		group: "Data",
 		placeholder: "key",
 		default: null,
-		defaultText: "made at first start and printed once",
+		defaultText: "created at the first start and printed once",
 		meaning: "API key of the person who runs the instance.",
 		secret: true,
 		parse: parse.operatorKey,
@@ -194,14 +194,14 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 
-/** What a value may be, in the words in which a wrong one is refused. */
+/** What a value may be, in the words of its error message. */
 function valuesOf({ parse }: Setting<unknown>): string {
 	const parsed = parse("\u0000");
 	if (parsed.ok) throw new Error("A setting takes any text.");
 	return parsed.must.replace(/ \([^)]*\)$/, "");
 }
 
-/** The page `docs/operations/configuration.md`, made from the table of settings. */
+/** The page `docs/operations/configuration.md`, generated from the table of settings. */
 export function configurationPage(): string {
 	const settings = Object.values(SETTINGS);
 	const groups = [...new Set(settings.map((setting) => setting.group))].map((group) => {

@@ -26,6 +26,6 @@ test("warns about the limit on open files once it affects receivers", () => {
 test("doesn't advise raising an assumed limit", () => {
 	expect(examineFiles(1_024, "darwin")).toMatchObject({
 		state: "ok",
-		text: expect.stringMatching(/^Taken to be 1,024/),
+		text: expect.stringMatching(/^Assumed to be 1,024/),
 	});
 });

@@ -1,5 +1,5 @@
 /**
- * Checks everything the service depends on, from where it would run, and says what to do about each fault. Changes nothing,
+ * Checks everything the service depends on, from where it would run, and says how to fix each fault. Changes nothing,
  * and can run alongside the service.
  */
 import type { Config } from "../config/index.ts";

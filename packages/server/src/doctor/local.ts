@@ -9,18 +9,18 @@ import { openSealCheck } from "../seal-check.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";
-	/** What was looked at. */
+	/** What was checked. */
 	readonly name: string;
-	/** What was found and, where it is not as it should be, what to do. */
+	/** The finding and, if it is a fault, what to do. */
 	readonly text: string;
-	/** Whether only another setting or key fixes the fault, so that restarting is no use. */
+	/** Whether only another setting or key fixes the fault, so that restarting doesn't help. */
 	readonly isSetting?: boolean;
 }
 
-/** The least limit on open files with which receivers get all that {@link SENDS} allows. */
+/** The lowest limit on open files with which receivers get all that {@link SENDS} allows. */
 const ENOUGH = DESCRIPTORS.reserved + 2 * (SENDS.inFlight + SENDS.idleConnections);
 
-/** Whether the limit on open files, each connection takes one, leaves receivers and clients enough. */
+/** Whether the limit on open files leaves enough for receivers and clients; each connection takes one. */
 export function examineFiles(limit = descriptorLimit(), platform: string = process.platform): Finding {
 	const name = "Open files";
 	if (limit >= ENOUGH) return { state: "ok", name, text: "As many as a node can use." };
@@ -28,7 +28,7 @@ export function examineFiles(limit = descriptorLimit(), platform: string = proce
 	const n = (count: number): string => count.toLocaleString("en-US");
 	const shares = `${n(sends)} requests to receivers and ${n(api)} clients of the API at a time`;
 	// Elsewhere the limit is assumed, and raising it would change nothing.
-	if (platform !== "linux") return { state: "ok", name, text: `Taken to be ${n(limit)}: ${shares}.` };
+	if (platform !== "linux") return { state: "ok", name, text: `Assumed to be ${n(limit)}: ${shares}.` };
 	return {
 		state: "warning",
 		name,
@@ -36,26 +36,26 @@ export function examineFiles(limit = descriptorLimit(), platform: string = proce
 	};
 }
 
-/** @param sealed what the database keeps to know the key by; null when it has none yet */
+/** @param sealed the stored value that identifies the key; null if there is none yet */
 export function examineSeal({ sealKey, sealKeyFile }: Config, path: string, sealed: string | null): Finding {
 	const name = "Seal key";
 	try {
 		const key = sealKey ?? (sealKeyFile === null ? null : readSealKey(sealKeyFile, path));
-		if (key === null) return { state: "ok", name, text: `${sealKeyFile} is made at the first start.` };
-		if (sealed === null) return { state: "ok", name, text: "Goes with the database from the first start on." };
+		if (key === null) return { state: "ok", name, text: `${sealKeyFile} will be created at the first start.` };
+		if (sealed === null) return { state: "ok", name, text: "Will be bound to the database at the first start." };
 		openSealCheck(new Seal(key), sealed);
-		return { state: "ok", name, text: "The one that the database was made with." };
+		return { state: "ok", name, text: "Matches the database." };
 	} catch (error) {
 		return { state: "fault", name, text: (error as Error).message, isSetting: true };
 	}
 }
 
-/** How people come to the dashboard. */
+/** How users reach the dashboard. */
 export function examineDashboard({ host, publicUrl, trustProxy }: Config): Finding[] {
 	const name = "Dashboard";
 	if (publicUrl?.startsWith("https:"))
 		return trustProxy.length > 0
-			? [{ state: "ok", name, text: `At ${publicUrl}; cookies are sent over https alone.` }]
+			? [{ state: "ok", name, text: `At ${publicUrl}; cookies are only sent over HTTPS.` }]
 			: [
 					{
 						state: "warning",
@@ -64,17 +64,17 @@ export function examineDashboard({ host, publicUrl, trustProxy }: Config): Findi
 					},
 				];
 	const local = host === "127.0.0.1" || host === "::1" || host === "localhost";
-	if (local) return [{ state: "ok", name, text: "Reachable from this machine alone." }];
+	if (local) return [{ state: "ok", name, text: "Reachable only from this machine." }];
 	return [
 		{
 			state: "warning",
 			name,
-			text: `Listens on ${host} without https: put a proxy with TLS before it and set POSTHORN_PUBLIC_URL.`,
+			text: `Listens on ${host} without HTTPS: put a TLS proxy in front of it and set POSTHORN_PUBLIC_URL.`,
 		},
 	];
 }
 
-/** A name that every resolver knows, for whether names resolve at all (RFC 2606). */
+/** A name that every resolver knows, to check whether names resolve at all (RFC 2606). */
 const KNOWN_NAME = "example.com";
 
 /** Whether names resolve, and where deliveries may go. */
@@ -88,15 +88,15 @@ export async function examineEgress({ egressAllow }: Config): Promise<Finding[]>
 		findings.push({
 			state: "warning",
 			name: "Names",
-			text: `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf, or receivers with names cannot be reached.`,
+			text: `${KNOWN_NAME} did not resolve (${(error as Error).message}): check /etc/resolv.conf; receivers can't be reached by name otherwise.`,
 		});
 	}
 	if (egressAllow.length > 0)
 		findings.push({
 			state: "warning",
 			name: "Egress",
-			text: `Deliveries may also go to ${egressAllow.join(", ")}: whoever registers webhooks can reach what is there.`,
+			text: `Deliveries may also go to ${egressAllow.join(", ")}: anyone who can register webhooks can send requests there.`,
 		});
-	else findings.push({ state: "ok", name: "Egress", text: "Deliveries go to public addresses only." });
+	else findings.push({ state: "ok", name: "Egress", text: "Deliveries only go to public addresses." });
 	return findings;
 }

@@ -1,4 +1,4 @@
-/** Nodes do not depend on each other's clocks, but people compare their times. */
+/** Nodes don't depend on each other's clocks, but users compare their times. */
 import { DATABASE_CONNECTIONS } from "../base/budgets.ts";
 import type { Config } from "../config/index.ts";
 import { SEAL_CHECK } from "../seal-check.ts";
@@ -13,10 +13,10 @@ const CONNECTIONS_OF_A_NODE = DATABASE_CONNECTIONS.lasting + DATABASE_CONNECTION
 const SESSION_POOL: Finding = {
 	state: "ok",
 	name: "Pool",
-	text: `Between here and the database is a pool that keeps sessions: let it have ${CONNECTIONS_OF_A_NODE} for each node.`,
+	text: `A pool that keeps sessions is in front of the database: allow it ${CONNECTIONS_OF_A_NODE} connections per node.`,
 };
 
-/** The server, what this user may do on it, its schema, and its clock. */
+/** Checks the server, this user's permissions, the schema, and the clock. */
 export async function examineServer(url: string, config: Config): Promise<Finding[]> {
 	try {
 		const facts = await examinePostgres(url, SEAL_CHECK);
@@ -30,7 +30,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 						name: "Database",
 						text: `PostgreSQL ${version} is read-only: point POSTHORN_DATABASE_URL at the server that accepts writes.`,
 					}
-				: { state: "ok", name: "Database", text: `PostgreSQL ${version} answers.` },
+				: { state: "ok", name: "Database", text: `PostgreSQL ${version} responds.` },
 			...(pooled ? [SESSION_POOL] : []),
 			schemaOf(facts),
 			examineSeal(config, "", facts.setting),
@@ -47,7 +47,7 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 				? {
 						state: "warning",
 						name: "Clock",
-						text: `This machine and the database are ${apart} apart: deliveries go on, but times and signatures will be off. Set the clocks by NTP.`,
+						text: `This machine and the database are ${apart} apart: deliveries continue, but times and signatures will be wrong. Synchronize the clocks with NTP.`,
 					}
 				: { state: "ok", name: "Clock", text: `Within ${apart} of the database's.` },
 		];
@@ -59,12 +59,15 @@ export async function examineServer(url: string, config: Config): Promise<Findin
 function schemaOf({ schema, knownSchema, mayPrepare }: DatabaseFacts): Finding {
 	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Schema", text });
 	if (schema > knownSchema)
-		return found("fault", `Made by a newer version (${schema}, this knows ${knownSchema}): upgrade.`);
+		return found(
+			"fault",
+			`Created by a newer version (schema ${schema}; this version supports ${knownSchema}): upgrade.`,
+		);
 	if (schema === knownSchema) return found("ok", "Up to date.");
-	if (mayPrepare) return found("ok", "Brought up to date at the next start, or by posthorn migrate.");
+	if (mayPrepare) return found("ok", "Will be migrated at the next start, or by posthorn migrate.");
 	return found(
 		"fault",
-		"Has to be brought up to date, and this user may not: make it the owner of the database, or of the schema posthorn.",
+		"Needs a migration, which this user may not run: make it the owner of the database, or of the schema posthorn.",
 	);
 }
 
@@ -80,7 +83,7 @@ function durabilityOf({ synchronousCommit, fsync }: DatabaseFacts): Finding {
 	return found("ok", `synchronous_commit is ${synchronousCommit} for this user; Posthorn commits with on.`);
 }
 
-/** What failovers have cost, as far as a node knew it. */
+/** Events lost in failovers, if a node knew of them. */
 function lossesOf({ losses }: DatabaseFacts): Finding[] {
 	if (losses.projects === 0) return [];
 	const named = losses.newest.map(({ projectId, kept, lost }) => `${projectId} (${kept + 1} to ${lost})`).join(", ");
@@ -91,7 +94,7 @@ function lossesOf({ losses }: DatabaseFacts): Finding[] {
 			name: "Lost events",
 			text:
 				`Acknowledged events of ${losses.projects} projects were lost in a failover: ${named}${more}. Publish them again if ` +
-				"the store still has them. docs/operations/many-nodes.md says more.",
+				"the store still has them. See docs/operations/many-nodes.md.",
 		},
 	];
 }

@@ -9,17 +9,17 @@ import { createResolver } from "../engine/send/resolver.ts";
 import type { Finding } from "./local.ts";
 
 const DAY_MS = 86_400_000;
-/** A certificate that ends within so many days should have been renewed by now. */
+/** A certificate that expires within this many days should have been renewed. */
 const FEW_DAYS = 7;
 /** How long a receiver may take to close its end. */
 const LEAVE_MS = 1_000;
 
-/** Goes the way to a receiver as a delivery does, up to the verified TLS connection. Sends nothing. */
+/** Connects to a receiver as a delivery would, up to the verified TLS connection. Sends nothing. */
 export async function examineReceiver(url: URL, config: Config): Promise<Finding> {
 	const found = (state: Finding["state"], text: string): Finding => ({ state, name: "Receiver", text });
 	const guard = createGuard({ allow: config.egressAllow });
 	const verdict = guard.checkUrl(url);
-	// Of the URL the host alone: a path may hold a token.
+	// Only the URL's host: a path may contain a token.
 	if (!verdict.ok) return found("fault", `${url.host}: ${verdict.text}`);
 	try {
 		const begun = performance.now();
@@ -28,9 +28,8 @@ export async function examineReceiver(url: URL, config: Config): Promise<Finding
 		const daysLeft = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS);
 		const way = `${url.host}: connected to ${socket.remoteAddress} in ${took} ms (${socket.getProtocol()})`;
 		await leave(socket);
-		if (daysLeft < FEW_DAYS)
-			return found("warning", `${way}; its certificate ends in ${daysLeft} days: have it renewed.`);
-		return found("ok", `${way}; its certificate is good for ${daysLeft} days. Nothing was sent.`);
+		if (daysLeft < FEW_DAYS) return found("warning", `${way}; its certificate expires in ${daysLeft} days: renew it.`);
+		return found("ok", `${way}; its certificate is valid for ${daysLeft} more days. Nothing was sent.`);
 	} catch (error) {
 		return found("fault", `${url.host}: ${textOf(error, config)}`);
 	}
@@ -59,8 +58,8 @@ async function connect(url: URL, guard: Guard, { egressCa, attemptTimeoutMs }: C
 }
 
 /**
- * Takes leave in order, so that the receiver notes no broken handshake. With TLS 1.3 it is only now that a receiver says
- * whether it takes this client (RFC 8446, 4.4.2.4): rejects if it does not.
+ * Closes the connection properly, so that the receiver logs no failed handshake. With TLS 1.3 a receiver only now
+ * reports whether it accepts this client (RFC 8446, 4.4.2.4): rejects if it doesn't.
  */
 function leave(socket: TLSSocket): Promise<void> {
 	const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -75,6 +74,6 @@ function textOf(error: unknown, { attemptTimeoutMs }: Config): string {
 	const reason = reasonOf(error);
 	if (reason === null) return (error as Error).message;
 	if (reason === "timeout")
-		return `No connection within ${attemptTimeoutMs / 1_000} s. Check its network, and whether firewalls on the way let requests from here through.`;
+		return `No connection within ${attemptTimeoutMs / 1_000} s. Check its network, and whether firewalls in between allow requests from here.`;
 	return reasonText(reason);
 }

@@ -7,10 +7,10 @@ import { readSqliteSetting } from "../storage/sqlite/index.ts";
 import { examineSeal, type Finding } from "./local.ts";
 
 const LITTLE_DISK_BYTES = 1_000_000_000;
-/** Less than the service writes while it starts. */
+/** Less than the service writes at startup. */
 const NO_DISK_BYTES = 16_000_000;
 
-/** The database's file, or where it will be, and the seal key that goes with it. */
+/** The database file, or where it will be, and its seal key. */
 export async function examineSqlite(path: string, config: Config): Promise<Finding[]> {
 	const name = "Database";
 	const fault = (text: string): Finding[] => [{ state: "fault", name, text }];
@@ -21,13 +21,14 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 		return fault(`${folder} cannot be written to (${codeOf(error)}): give it to the service's user.`);
 	}
 	const there = await stat(path).catch(() => null);
-	if (there && !there.isFile()) return fault(`${path} is not a file: name one for the database.`);
+	if (there && !there.isFile()) return fault(`${path} is not a file: the database needs one.`);
 	const { bavail, bsize, blocks } = await statfs(folder);
-	// Such as /proc and /sys, which hold no files.
-	if (blocks === 0) return fault(`${folder} is on a file system that keeps no files: name another place for ${path}.`);
+	// Such as /proc and /sys, which store no files.
+	if (blocks === 0)
+		return fault(`${folder} is on a file system that can't store files: choose another location for ${path}.`);
 	const free = bavail * bsize;
 	const gigabytes = `${(free / 1e9).toFixed(1)} GB`;
-	if (free < NO_DISK_BYTES) return fault(`No space is left where ${path} lies: make room.`);
+	if (free < NO_DISK_BYTES) return fault(`The disk of ${path} is full: free some space.`);
 	const state = free < LITTLE_DISK_BYTES ? "warning" : "ok";
 	let sealed: string | null = null;
 	if (there) {
@@ -44,14 +45,14 @@ export async function examineSqlite(path: string, config: Config): Promise<Findi
 	}
 	const text =
 		state === "warning"
-			? `Only ${gigabytes} are free where ${path} lies: make room.`
+			? `Only ${gigabytes} are free on the disk of ${path}: free some space.`
 			: there
 				? `${path}, ${gigabytes} free.`
-				: `${path} is made at the first start, ${gigabytes} free.`;
+				: `${path} will be created at the first start; ${gigabytes} free.`;
 	return [{ state, name, text }, examineSeal(config, path, sealed)];
 }
 
-/** The folder of the file, or the nearest above it that is there. */
+/** The folder of the file, or its nearest existing parent. */
 async function nearestFolder(path: string): Promise<string> {
 	for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
 		const there = await stat(folder).catch((error: unknown) => (codeOf(error) === "ENOENT" ? null : folder));

@@ -11,7 +11,7 @@ export const NAME_LENGTH = { min: 1, max: 100 } as const;
 
 export interface ProjectInput {
 	readonly name: string;
-	/** Installed from the start; the Developer app unless said. */
+	/** Installed from the start; by default, the Developer app. */
 	readonly apps?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface ProjectsOptions {
 	readonly ids: IdSource;
 }
 
-/** Projects and their apps. Rejects only when storage fails. */
+/** Projects and their apps. Rejects only if storage fails. */
 export class Projects {
 	readonly #options: ProjectsOptions;
 
@@ -55,12 +55,12 @@ export class Projects {
 		return this.#options.storage.listProjects(page);
 	}
 
-	/** Null when there is no such project. */
+	/** Null if there is no such project. */
 	rename(projectId: string, name: string): Promise<Project | null> {
 		return this.#options.storage.renameProject({ projectId, name });
 	}
 
-	/** Installs the Developer app, or takes it off, which pauses every webhook. Null when there is no such project. */
+	/** Installs the Developer app, or removes it, which pauses every webhook. Null if there is no such project. */
 	setDeveloperApp(projectId: string, installed: boolean): Promise<Project | null> {
 		const { engine, storage } = this.#options;
 		return engine.change(
@@ -76,7 +76,7 @@ export function projectFaults({ name, apps }: Partial<ProjectInput>): Fault[] {
 	for (const [index, app] of (apps ?? []).entries()) {
 		if (!APPS.includes(app))
 			faults.push({ pointer: `/apps/${index}`, detail: `must be an app that exists: ${APPS.join(", ")}` });
-		else if (apps!.indexOf(app) < index) faults.push({ pointer: `/apps/${index}`, detail: "is named twice" });
+		else if (apps!.indexOf(app) < index) faults.push({ pointer: `/apps/${index}`, detail: "is listed twice" });
 	}
 	return faults;
 }

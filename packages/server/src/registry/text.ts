@@ -1,20 +1,20 @@
 import { isPrintable } from "../base/text.ts";
 
-/** What is wrong with one field of what a person handed in. */
+/** A fault in one field of a request. */
 export interface Fault {
-	/** Where: a JSON Pointer (RFC 6901) into what was handed in. */
+	/** The field, as a JSON Pointer (RFC 6901) into the request. */
 	readonly pointer: string;
-	/** What, and what to do; read after the field's name. */
+	/** What is wrong and what to do; reads on from the field's name. */
 	readonly detail: string;
 }
 
-/** Some fields are not acceptable; nothing was changed. */
+/** Some fields are invalid; nothing was changed. */
 export interface Invalid {
 	readonly kind: "invalid";
 	readonly faults: readonly Fault[];
 }
 
-/** What is wrong with a line of text that people read, such as a name; lengths count Unicode characters. */
+/** The faults of a line of text for humans, such as a name; lengths count Unicode characters. */
 export function textFaults(
 	text: string,
 	pointer: string,
@@ -22,7 +22,7 @@ export function textFaults(
 ): Fault[] {
 	const faults: Fault[] = [];
 	const fault = (detail: string) => faults.push({ pointer, detail });
-	// A character takes two units at most: a text of more is too long without being counted.
+	// A character takes at most two units, so a longer text needn't be counted.
 	const length = text.length > 2 * limits.max ? text.length : [...text].length;
 	if (length < limits.min) fault("must not be empty");
 	if (length > limits.max) fault(`must have at most ${limits.max} characters`);

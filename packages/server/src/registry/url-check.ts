@@ -5,16 +5,16 @@ import { type Guard, hostOf, type UrlFault } from "../engine/send/guard.ts";
 import type { Resolver } from "../engine/send/resolver.ts";
 import { urlFaults, type WebhookLimits } from "./webhooks.ts";
 
-/** How long a name may take to resolve before nothing is said of it, milliseconds. */
+/** How long to wait for a name to resolve, milliseconds. */
 const LOOKUP_MS = 3_000;
 
 const CHECKS = ["https", "reachable_name", "public_address"] as const;
 export type CheckName = (typeof CHECKS)[number];
-/** `unknown`: it was not looked at, or not in time. */
+/** `unknown`: not checked, or not in time. */
 export type CheckState = "ok" | "failed" | "unknown";
 
 const ENCRYPTED = "Sent encrypted, over HTTPS.";
-/** The check that a URL's fault belongs to, where it is not the first. */
+/** The check that a URL's fault belongs to, if not the first. */
 const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
 	localhost: "public_address",
 	address_not_public: "public_address",
@@ -22,7 +22,7 @@ const FAILED_BY: Readonly<Partial<Record<UrlFault, CheckName>>> = {
 };
 
 export interface UrlCheckResult {
-	/** Whether a webhook can be registered for it, and nothing is known that would keep requests from arriving. */
+	/** Whether a webhook can be registered for it, and nothing known prevents requests from arriving. */
 	readonly ok: boolean;
 	readonly checks: readonly { readonly name: CheckName; readonly state: CheckState; readonly detail: string }[];
 }
@@ -34,7 +34,7 @@ export interface UrlCheckOptions {
 	readonly limits: Pick<WebhookLimits, "maxUrlLength">;
 }
 
-/** Tells, before a webhook is registered, what would become of its requests. Nothing is sent to the URL. */
+/** Says, before a webhook is registered, whether its requests could arrive. Sends nothing to the URL. */
 export class UrlCheck {
 	readonly #options: UrlCheckOptions;
 
@@ -62,21 +62,27 @@ export class UrlCheck {
 			const resolved = await this.#inTime(this.#options.resolver.lookup(host));
 			if (resolved === null)
 				return [
-					name("unknown", `${host} did not resolve within ${LOOKUP_MS / 1_000} seconds. It may when an event is sent.`),
+					name(
+						"unknown",
+						`${host} did not resolve within ${LOOKUP_MS / 1_000} seconds. It may resolve when an event is sent.`,
+					),
 					address("unknown", "Not known without its address."),
 				];
-			return [name("ok", `${host} is a known name.`), address("ok", "Its address can be reached from here.")];
+			return [name("ok", `${host} resolves.`), address("ok", "Its address can be reached from here.")];
 		} catch (error) {
 			if (!(error instanceof SendFailure)) throw error;
 			switch (error.reason) {
 				case "address_not_public":
 					return [
-						name("ok", `${host} is a known name.`),
+						name("ok", `${host} resolves.`),
 						address("failed", `${host} has no public address, so nothing can be delivered there.`),
 					];
 				case "dns_not_found":
 					return [
-						name("failed", `There is no host named ${host}. Check the spelling, or wait until its DNS entry is known.`),
+						name(
+							"failed",
+							`There is no host named ${host}. Check the spelling, or wait for its DNS entry to propagate.`,
+						),
 						address("unknown", "Not known without the name."),
 					];
 				default:
@@ -96,7 +102,7 @@ export class UrlCheck {
 	}
 }
 
-/** A URL that no webhook is registered for: the first check that fails says why, those behind it are not made. */
+/** A URL that can't be registered: the first failed check says why, and later checks aren't made. */
 function refused(url: URL | null, why: string, guard: Pick<Guard, "checkUrl">): UrlCheckResult {
 	const verdict = url && guard.checkUrl(url);
 	const reason = verdict && !verdict.ok ? verdict.reason : "not_https";
@@ -104,9 +110,9 @@ function refused(url: URL | null, why: string, guard: Pick<Guard, "checkUrl">): 
 	return {
 		ok: false,
 		checks: CHECKS.map((name, i) => {
-			if (i < failed) return { name, state: "ok", detail: name === "https" ? ENCRYPTED : "It needs no lookup." };
+			if (i < failed) return { name, state: "ok", detail: name === "https" ? ENCRYPTED : "No lookup needed." };
 			if (i === failed) return { name, state: "failed", detail: why };
-			return { name, state: "unknown", detail: "Not looked at yet." };
+			return { name, state: "unknown", detail: "Not checked yet." };
 		}),
 	};
 }

@@ -7,7 +7,7 @@ import type { Guard } from "../engine/send/guard.ts";
 import type { Backlog, Page, RegistryStorage, Webhook, WebhookPatch, WebhookStatus } from "../storage/port.ts";
 import { type Fault, type Invalid, textFaults } from "./text.ts";
 
-/** First attempts of a webhook that may be under way at once. */
+/** A webhook's first attempts that may be in flight concurrently. */
 export const MAX_IN_FLIGHT = { min: 1, max: 100, default: 1 } as const;
 
 export interface WebhookLimits {
@@ -24,10 +24,10 @@ export interface WebhookFields {
 	readonly max_in_flight?: number;
 }
 
-/** Space and controls: the URL parser drops or encodes them without a word, so that another URL would be called. */
+/** Spaces and control characters: the URL parser silently drops or encodes them, so another URL would be called. */
 const BLANK = /[\s\p{Cc}]/u;
 
-/** Everything that is wrong with those fields that are there. */
+/** All faults of the fields that are present. */
 export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const { url, description, events, max_in_flight } = fields;
 	const faults: Fault[] = [];
@@ -47,7 +47,7 @@ export function webhookFaults(fields: WebhookFields, limits: WebhookLimits, guar
 }
 
 /**
- * The URL as requests name it: host names in ASCII, no default port, paths without `..`, percent-encoded.
+ * The URL as used in requests: host names in ASCII, no default port, paths without `..`, percent-encoded.
  *
  * @param text a URL without {@link urlFaults}
  */
@@ -56,7 +56,7 @@ export function calledUrl(text: string): string {
 	return origin + pathname + search;
 }
 
-/** What keeps a webhook from being registered for this URL. */
+/** Why a webhook can't be registered for this URL. */
 export function urlFaults(text: string, maxLength: number, guard: Pick<Guard, "checkUrl">): Fault[] {
 	const pointer = "/url";
 	const tooLong = [{ pointer, detail: `must have at most ${maxLength} characters, encoded as in a request` }];
@@ -79,7 +79,7 @@ function eventsFaults(events: readonly string[]): Fault[] {
 	for (const [index, type] of events.entries()) {
 		const pointer = `/events/${index}`;
 		if (!isEventType(type)) faults.push({ pointer, detail: "must be an event type; GET /v1/event-types lists them" });
-		else if (seen.has(type)) faults.push({ pointer, detail: `names ${type} a second time` });
+		else if (seen.has(type)) faults.push({ pointer, detail: `lists ${type} twice` });
 		seen.add(type);
 	}
 	return faults;
@@ -92,11 +92,11 @@ export interface NewWebhookInput extends WebhookFields {
 
 export interface WebhookChange extends WebhookFields {
 	readonly status?: WebhookStatus;
-	/** Where to go on after a pause; only together with `status: "active"`. `backlog` unless said. */
+	/** Where to continue after a pause; only together with `status: "active"`. By default, `backlog`. */
 	readonly from?: "backlog" | "now";
 }
 
-/** A webhook and what waits for it. */
+/** A webhook and its backlog. */
 export interface WebhookView {
 	readonly webhook: Webhook;
 	readonly backlog: Backlog;
@@ -104,7 +104,7 @@ export interface WebhookView {
 
 export type CreateWebhookResult =
 	| Invalid
-	/** The secret is nowhere kept: this is the only time that it can be shown. */
+	/** The secret is not stored, so it can be shown only now. */
 	| { readonly kind: "created"; readonly view: WebhookView; readonly secret: string }
 	| { readonly kind: "limit"; readonly max: number }
 	| { readonly kind: "no_project" };
@@ -131,15 +131,15 @@ export interface WebhooksOptions {
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: IdSource;
 	readonly limits: WebhookLimits;
-	/** Draws the bytes of signing secrets: the machine's, unless given. */
+	/** Generates the bytes of signing secrets; by default, the system's randomness. */
 	readonly random?: (bytes: number) => Uint8Array;
 }
 
 const NO_BACKLOG: Backlog = { events: 0, oldestAt: null };
 
 /**
- * Webhooks as their owners set them up. Each change is made while the project's lanes stand still, so that when it is
- * answered nothing is sent by the old settings any more. Rejects only when storage fails.
+ * Webhooks and their settings. Each change is made while the project's lanes are stopped, so once it returns, nothing
+ * is sent with the old settings. Rejects only if storage fails.
  */
 export class Webhooks {
 	readonly #options: WebhooksOptions;
@@ -174,7 +174,7 @@ export class Webhooks {
 		return { kind: "created", view: { webhook: { ...webhook, status: "active" }, backlog: NO_BACKLOG }, secret };
 	}
 
-	/** Everything that is wrong with those fields that are there. */
+	/** All faults of the fields that are present. */
 	faults(fields: WebhookChange): Fault[] {
 		const faults = webhookFaults(fields, this.#options.limits, this.#options.guard);
 		if (fields.from !== undefined && fields.status !== "active")
@@ -213,7 +213,10 @@ export class Webhooks {
 		return webhook ? { kind: "updated", view: await this.#view(webhook) } : { kind: "no_webhook" };
 	}
 
-	/** A new secret, shown this once; the old one signs nothing from then on. Null when there is no such webhook. */
+	/**
+	 * Rotates the secret and returns the new one, which can't be read again. From then on the old one signs nothing. Null
+	 * if there is no such webhook.
+	 */
 	async rotateSecret(projectId: string, webhookId: string): Promise<string | null> {
 		const { engine, seal, storage, random } = this.#options;
 		const secret = createSecret(random);
@@ -226,7 +229,7 @@ export class Webhooks {
 		return rotated ? secret : null;
 	}
 
-	/** False when there is no such webhook. */
+	/** False if there is no such webhook. */
 	delete(projectId: string, webhookId: string): Promise<boolean> {
 		const { engine, storage } = this.#options;
 		return engine.change(

@@ -12,25 +12,25 @@ export interface BasketInput {
 }
 
 export type TouchResult =
-	/** `dueAt`: when it is abandoned unless it is touched before; null when it is empty. */
+	/** `dueAt`: when it will be abandoned unless touched before; null if it is empty. */
 	| { readonly kind: "touched"; readonly at: number; readonly dueAt: number | null }
-	/** An order has ended this basket for good. */
+	/** An order has ended this basket permanently. */
 	| { readonly kind: "bought" }
 	| Exclude<FactRefused, { kind: "conflict" }>;
 
-/** It is gone afterwards, whether it was there or not; or nothing was done. */
+/** The basket no longer exists, whether or not it did before; or nothing was done. */
 export type RemoveResult =
 	| { readonly kind: "removed" | "absent" }
 	| Extract<FactRefused, { kind: "busy" | "no_project" }>;
 
 export interface BasketsOptions {
-	/** How long a basket sits untouched before it is abandoned, milliseconds. */
+	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly idleMs: number;
-	/** A basket may be due at this time. */
+	/** Called when a basket may be due at this time. */
 	readonly onTouched: (dueAt: number) => void;
 }
 
-/** Baskets: every report is a touch that starts the clock anew. An empty basket is never abandoned. */
+/** Baskets: every report is a touch that restarts the timer. An empty basket is never abandoned. */
 export class Baskets {
 	readonly #recorder: FactRecorder;
 	readonly #options: BasketsOptions;
@@ -62,7 +62,7 @@ export class Baskets {
 		return this.#recorder.admit(projectId, Buffer.byteLength(data), async () => {
 			const at = this.#recorder.now();
 			const dueAt = at + this.#options.idleMs;
-			// Before it is stored: should storage fail, it may be stored all the same.
+			// Before it is stored: if storage fails, the touch may be stored nonetheless.
 			this.#options.onTouched(dueAt);
 			const kind = await this.#recorder.storage.touchBasket({ projectId, touch: { basketId, at, dueAt, data } });
 			return kind === "touched" ? { kind, at, dueAt } : { kind };
@@ -76,11 +76,11 @@ export class Baskets {
 	}
 }
 
-/** Baskets that are taken and abandoned at a time: those of one project share a commit, and memory is bounded. */
+/** Baskets claimed and abandoned at a time: those of one project share a commit, and memory stays bounded. */
 const BATCH = 64;
 /**
- * When it is tried again, milliseconds: to abandon a basket after it was taken, if nobody has; to take any after storage
- * failed. Many times longer than a batch takes.
+ * When to retry, milliseconds: abandoning a basket that was claimed, if no node has; or claiming any after a storage
+ * failure. Much longer than a batch takes.
  */
 const TRY_AGAIN_MS = 5_000;
 
@@ -92,12 +92,12 @@ export interface BasketTimerOptions {
 }
 
 /**
- * Abandons baskets when their time has come, and, after a downtime, those whose time has passed. It sleeps until the next
- * is due by storage's index, so a million that wait cost nothing.
+ * Abandons baskets when they are due, including those that became due during downtime. It sleeps until the next due
+ * time in storage's index, so a million waiting baskets cost nothing.
  *
- * Several nodes may do so at once: baskets are taken before they are abandoned, so that each node works on others; a
- * basket is abandoned only if nobody has touched or abandoned it meanwhile. One that was taken and not abandoned (the
- * node died, or storage refuses its event) comes due again later, and is never in the way of others.
+ * Several nodes may run this concurrently: baskets are claimed before they are abandoned, so each node works on
+ * different ones, and a basket is abandoned only if it wasn't touched or abandoned meanwhile. One that was claimed but
+ * not abandoned (the node died, or storage refuses its event) becomes due again later, and never blocks others.
  */
 export class BasketTimer {
 	readonly #options: BasketTimerOptions;
@@ -114,12 +114,12 @@ export class BasketTimer {
 		this.#sleepUntil(this.#options.clock.now());
 	}
 
-	/** A basket may be due at this time: wakes then, if nothing else does before. */
+	/** A basket may be due at this time: wakes then, or earlier. */
 	due(at: number): void {
 		if (at < this.#wakeAt) this.#sleepUntil(at);
 	}
 
-	/** Starts nothing more and waits for what is under way. */
+	/** Starts nothing more and waits for work in progress. */
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#timer?.cancel();
@@ -131,7 +131,7 @@ export class BasketTimer {
 		const { clock } = this.#options;
 		this.#timer?.cancel();
 		this.#wakeAt = at;
-		// A clock may be set, and other nodes take touches, too: look again at least so often.
+		// A clock may be set, and other nodes record touches too: check again at least this often.
 		const wait = Math.min(at - clock.now(), LONGEST_WAIT_MS);
 		this.#timer = clock.setTimeout(() => this.#wake(), wait);
 	}
@@ -139,16 +139,16 @@ export class BasketTimer {
 	#wake(): void {
 		this.#timer = null;
 		if (this.#pass !== null || this.#stopped) return;
-		// What is touched while it looks wakes it anew.
+		// A touch during the lookup wakes it again.
 		this.#wakeAt = Number.POSITIVE_INFINITY;
 		this.#pass = this.#look().then((next) => {
-			// In this order: nothing may wake it while it counts as awake, or it would sleep on.
+			// In this order: a wake-up while it still counts as awake would be lost.
 			this.#pass = null;
 			this.#sleepUntil(Math.min(next, this.#wakeAt));
 		});
 	}
 
-	/** Abandons what is due; answers when to look again. */
+	/** Abandons due baskets; returns when to check again. */
 	async #look(): Promise<number> {
 		const { recorder, logger, clock } = this.#options;
 		try {
@@ -162,7 +162,7 @@ export class BasketTimer {
 
 	async #abandonDue(): Promise<void> {
 		const { recorder } = this.#options;
-		/** Projects whose rows somebody else holds: their baskets come due again, and meanwhile others have their turn. */
+		/** Projects whose rows another session holds: their baskets become due again later, and others get their turn. */
 		const locked = new Set<string>();
 		for (;;) {
 			const now = recorder.now();
@@ -179,7 +179,7 @@ export class BasketTimer {
 		}
 	}
 
-	/** Of one project, together; one by one where one of them does not let the others through. */
+	/** Abandons one project's baskets together, or one by one if one of them makes the others fail. */
 	async #abandon(projectId: string, baskets: readonly DueBasket[]): Promise<"done" | "locked"> {
 		const { recorder, engine, logger } = this.#options;
 		const at = recorder.now();

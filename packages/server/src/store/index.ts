@@ -15,11 +15,11 @@ export type { CancelResult, SubscriptionInput } from "./subscriptions.ts";
 
 export interface StartStoreOptions extends StoreOptions {
 	readonly logger: Logger;
-	/** How long a basket sits untouched before it is abandoned, milliseconds. */
+	/** How long a basket goes untouched before it is abandoned, milliseconds. */
 	readonly basketIdleMs: number;
 }
 
-/** The rules by which what the store platform reports becomes events; one for each kind of fact. */
+/** The rules that turn the store platform's reports into events, one for each kind of fact. */
 export interface Store {
 	readonly orders: Orders;
 	readonly refunds: Refunds;
@@ -30,7 +30,7 @@ export interface Store {
 }
 
 export interface RunningStore extends Store {
-	/** Stops the baskets' timer and waits for what it is doing. Storage and engine stay as they are. */
+	/** Stops the baskets' timer and waits for its current work. Storage and engine keep running. */
 	stop(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ export type RefundResult =
 	/** The order's refunds would exceed its amount; this much is left. */
 	| { readonly kind: "too_much"; readonly leftCents: number; readonly currency: string };
 
-/** Refunds make `purchase.refunded`, partial while an order's refunds together stay below what was paid. */
+/** Refunds create `purchase.refunded`, partial while an order's refunds together stay below what was paid. */
 export class Refunds {
 	readonly #recorder: FactRecorder;
 
@@ -53,11 +53,11 @@ export class Refunds {
 	}
 }
 
-/** Checked fields make data that the catalogue takes; if not, the two have come apart. */
+/** Checked fields produce data that the catalogue accepts; if not, the two have diverged. */
 export function assertFits(faults: readonly { readonly pointer: string; readonly detail: string }[]): void {
 	const [fault] = faults;
 	if (fault)
-		throw new Error(`The data of a fact's event is not as the catalogue says: ${fault.pointer} ${fault.detail}.`);
+		throw new Error(`The data of a fact's event doesn't match the catalogue: ${fault.pointer} ${fault.detail}.`);
 }
 
 export interface ChargebackInput {
@@ -66,7 +66,10 @@ export interface ChargebackInput {
 	readonly reason?: string;
 }
 
-/** Disputes that a payment processor raised make `chargeback.created`. They may exceed the order's amount: fees. */
+/**
+ * Disputes raised by a payment processor create `chargeback.created`. They may exceed the order's amount because of
+ * fees.
+ */
 export class Chargebacks {
 	readonly #recorder: FactRecorder;
 
@@ -122,8 +125,8 @@ export interface DeliverableInput {
 }
 
 /**
- * How a deliverable of an order ended, once and for all: `delivery.success` or `delivery.failed`. The order must be
- * recorded, so that its `purchase.completed` comes before.
+ * The final result of one of an order's deliverables: `delivery.success` or `delivery.failed`. The order must be
+ * recorded first, so that its `purchase.completed` comes before.
  */
 export class Deliverables {
 	readonly #recorder: FactRecorder;

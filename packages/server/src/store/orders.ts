@@ -4,8 +4,8 @@ import { amountFaults, currencyFaults, idFaults, itemFaults, payloadFaults, text
 import { digestOf, type FactFault, type FactRecorder, type FactRefused, type FactResult } from "./recorder.ts";
 
 /**
- * Stands for a customer: SHA-256 of the address, so that none is kept for longer than its events. Addresses are the same
- * customer's when they are equal without surrounding space, in compatibility form (NFKC) and in lower case.
+ * Identifies a customer: SHA-256 of the address, so that no address is kept for longer than its events. Two addresses
+ * belong to one customer if they are equal without surrounding space, in compatibility form (NFKC) and in lower case.
  */
 export function customerKey(email: string): Buffer {
 	const normal = email.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
@@ -27,8 +27,8 @@ export interface OrderInput {
 export type PreparedOrder = NewOrder | FactRefused;
 
 /**
- * Orders that are paid. The first of a customer makes `customer.created`, each makes `purchase.completed`, in this order
- * and before anything that refers to the order. Rejects only when storage fails.
+ * Paid orders. A customer's first one creates `customer.created`, and each creates `purchase.completed`, in this order
+ * and before anything that refers to the order. Rejects only if storage fails.
  */
 export class Orders {
 	readonly #recorder: FactRecorder;
@@ -99,7 +99,7 @@ function orderFaults(order: OrderInput, basketId: string | undefined): FactFault
 	return merged(faults, payloadFaults("purchase.completed", order));
 }
 
-/** Faults of two checks: one for each place. */
+/** Faults of two checks, one per field. */
 export function merged(faults: readonly FactFault[], others: readonly FactFault[]): FactFault[] {
 	const places = new Set(faults.map(({ pointer }) => pointer));
 	return [...faults, ...others.filter(({ pointer }) => !places.has(pointer))];

@@ -4,15 +4,15 @@ import { createAjv } from "../base/schemas.ts";
 import { isPrintable } from "../base/text.ts";
 import type { FactFault } from "./recorder.ts";
 
-/** Characters that an identifier may have where it is part of a URL: no router takes longer ones. */
+/** Characters that an identifier may have as part of a URL: no router accepts longer ones. */
 export const ID_LENGTH = 100;
-/** Items nested deeper than this are refused rather than walked. */
+/** Items nested deeper than this are refused without being walked. */
 const MAX_DEPTH = 32;
 
 const ajv = createAjv({ strict: false });
 const checks = new Map<EventType, ValidateFunction>(EVENT_TYPES.map(({ type, schema }) => [type, ajv.compile(schema)]));
 
-/** What keeps `data` from being the data of an event of this type; the catalogue says what it must be. */
+/** Why `data` is not valid data for an event of this type; the catalogue has the rules. */
 export function payloadFaults(type: EventType, data: object): FactFault[] {
 	const check = checks.get(type)!;
 	return check(data) ? [] : (check.errors ?? []).map(faultOf);
@@ -24,10 +24,11 @@ function faultOf({ keyword, instancePath, params, message }: ErrorObject): FactF
 	return { pointer: instancePath, detail: message ?? "is not valid" };
 }
 
-/** What is wrong with an identifier of the store platform. */
+/** What is wrong with one of the store platform's identifiers. */
 export function idFaults(pointer: string, id: string): FactFault[] {
 	if (id.length === 0) return [{ pointer, detail: "must not be empty" }];
-	if (id === "." || id === "..") return [{ pointer, detail: "must not be . or .., which have a meaning in URLs" }];
+	if (id === "." || id === "..")
+		return [{ pointer, detail: "must not be . or .., which have a special meaning in URLs" }];
 	const faults = textFaults(pointer, id);
 	if (faults.length > 0) return faults;
 	if (id.length <= ID_LENGTH && encodeURIComponent(id).length <= ID_LENGTH) return [];
@@ -39,7 +40,7 @@ export function textFaults(pointer: string, text: string | undefined): FactFault
 	return [{ pointer, detail: "must be text without control characters" }];
 }
 
-/** An amount within what can be counted exactly. */
+/** An amount within the range of exact integers. */
 export function amountFaults(amount: number, least: number): FactFault[] {
 	if (Number.isSafeInteger(amount) && amount >= least) return [];
 	return [{ pointer: "/amount_cents", detail: `must be a whole number from ${least} to ${Number.MAX_SAFE_INTEGER}` }];
@@ -47,12 +48,10 @@ export function amountFaults(amount: number, least: number): FactFault[] {
 
 export function currencyFaults(currency: string): FactFault[] {
 	if (CURRENCIES.has(currency)) return [];
-	return [
-		{ pointer: "/currency", detail: "must be a currency's code of three capital letters (ISO 4217), such as EUR" },
-	];
+	return [{ pointer: "/currency", detail: "must be a currency code of three capital letters (ISO 4217), such as EUR" }];
 }
 
-/** Numbers that have lost digits already, which would be another product's id; and what is nested without end. */
+/** Numbers that have already lost digits, and so would be another product's id; and excessive nesting. */
 export function itemFaults(items: readonly unknown[]): FactFault[] {
 	for (const [index, item] of items.entries()) {
 		const detail = inexact(item, 0);

@@ -5,11 +5,11 @@ import type { IdSource } from "../base/ids.ts";
 import type { Busy, Engine } from "../engine/engine.ts";
 import type { FactEvent, FactStorage, NewEvent, Recorded } from "../storage/port.ts";
 
-/** What is wrong with one field of what was reported. */
+/** A fault in one field of a report. */
 export interface FactFault {
 	/** A JSON Pointer (RFC 6901) into the report. */
 	readonly pointer: string;
-	/** Read after the field's name. */
+	/** Reads on from the field's name. */
 	readonly detail: string;
 }
 
@@ -20,29 +20,29 @@ interface Told<K extends string> {
 	readonly events: readonly FactEvent[];
 }
 
-/** A fact as it was recorded, now or before: the same answer for the same report. */
+/** A fact as recorded, now or before: a repeated report returns the same. */
 export type FactRecorded = Told<"recorded"> | Told<"repeated">;
 
 /** Why nothing was recorded. */
 export type FactRefused =
 	| { readonly kind: "invalid"; readonly faults: readonly FactFault[] }
-	/** The event's data would be larger than is allowed, bytes. */
+	/** The event's data would exceed the limit, bytes. */
 	| { readonly kind: "too_large"; readonly bytes: number; readonly limit: number }
-	/** The same id was recorded with other content. */
+	/** The same id was recorded with different content. */
 	| { readonly kind: "conflict" }
 	| { readonly kind: "no_project" }
 	| Busy;
 
 export type FactResult = FactRecorded | FactRefused;
-/** Of facts about an order, which must have been recorded before. */
+/** For facts about an order, which must be recorded before. */
 export type OrderFactResult = FactResult | { readonly kind: "no_order" };
 
-/** SHA-256 of what was reported: the same for the same values, in whatever order an object's members came. */
+/** SHA-256 of the report: the same for the same values, in any order of an object's members. */
 export function digestOf(report: unknown): Buffer {
 	return createHash("sha256").update(canonical(report)).digest();
 }
 
-/** JSON with the members of every object in the order of their names; members that are undefined are left out. */
+/** JSON with every object's members sorted by name, without undefined ones. */
 function canonical(value: unknown): string {
 	if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
 	if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -53,7 +53,7 @@ function canonical(value: unknown): string {
 	return `{${members.join(",")}}`;
 }
 
-/** What a fact counts for besides its text, bytes: its candidate events' envelopes, digests and rows. */
+/** What a fact counts for in addition to its text, bytes: its candidate events' envelopes, digests and rows. */
 const FACT_BYTES = 1_024;
 
 export interface StoreOptions {
@@ -61,11 +61,11 @@ export interface StoreOptions {
 	readonly engine: Pick<Engine, "appended" | "queue" | "recheck">;
 	readonly clock: Clock;
 	readonly ids: IdSource;
-	/** The largest `data` of an event, bytes. */
+	/** Maximum size of an event's `data`, bytes. */
 	readonly maxEventBytes: number;
 }
 
-/** What all rules share: making candidate events, and handing on those that storage has appended. */
+/** What all rules share: creating candidate events, and passing on those that storage has appended. */
 export class FactRecorder {
 	readonly storage: FactStorage;
 	readonly #options: StoreOptions;
@@ -94,9 +94,9 @@ export class FactRecorder {
 	}
 
 	/**
-	 * Stores a fact, or several, unless the queue to the log is full. Facts share this queue with published events.
+	 * Stores one or more facts, unless the queue to the log is full. Facts share this queue with published events.
 	 *
-	 * @param bytes the size of its text
+	 * @param bytes the size of their text
 	 */
 	async admit<T>(projectId: string, bytes: number, store: () => Promise<T>, facts = 1): Promise<T | Busy> {
 		const { queue, recheck } = this.#options.engine;
@@ -113,7 +113,7 @@ export class FactRecorder {
 		}
 	}
 
-	/** Gives the lanes what was appended, so that it is sent at once, and answers without it. */
+	/** Hands appended events to the lanes, so that they are sent immediately, and returns the rest. */
 	done(projectId: string, result: Recorded): FactResult {
 		if (result.kind !== "recorded") return result;
 		const { kind, at, events, appended } = result;

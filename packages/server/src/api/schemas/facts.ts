@@ -44,7 +44,7 @@ const orderFields = {
 	currency: Type.Enum([...CURRENCIES], {
 		type: "string",
 		description: "Three capital letters (ISO 4217).",
-		errorMessage: "must be a currency's code of three capital letters (ISO 4217), such as EUR",
+		errorMessage: "must be a currency code of three capital letters (ISO 4217), such as EUR",
 		examples: ["EUR"],
 	}),
 	items,
