@@ -46,7 +46,7 @@ export function testDisk(): void {
 			const refused = traffic.refusals.slice(before);
 			expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
 			for (const { detail } of refused)
-				expect(detail).toMatch(/has no room .* operator must free some.* Nothing was stored/);
+				expect(detail).toMatch(/Storage is full: the operator must free some space. Nothing was stored/);
 			meter.expectCalm(refused.length + 20);
 
 			await server.limitFiles(null);

@@ -24,7 +24,7 @@ export const ACCOUNTS = [
 			name: "people-busy-counts-as-wrong",
 			find: "\t\t\tforAccount.takeBack(name);\n",
 			replace: "",
-			only: "could not be made",
+			only: "rejected as busy",
 			why: "While the machine is busy people are locked out of their accounts.",
 		},
 		{

@@ -160,10 +160,14 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 
 	test("says why a database is missing or refuses this user", async () => {
 		const away = await doctor(at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`));
-		await expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it runs/);
+		await expectFault(away, "Database", /cannot be reached \(.*ECONNREFUSED.*: check that it is running/);
 		// They said that it is tried again, and ended.
 		const gone = at(`postgres://test@127.0.0.1:${await unusedPort()}/posthorn`);
-		const told = { code: 1, out: "", err: expect.stringMatching(/^.*cannot be reached \(.*: check that it runs.*\n$/) };
+		const told = {
+			code: 1,
+			out: "",
+			err: expect.stringMatching(/^.*cannot be reached \(.*: check that it is running.*\n$/),
+		};
 		expect(await run([COMMAND, "migrate"], gone, newFolder())).toMatchObject(told);
 		const missing = await doctor(at(url.replace(/\/\w+$/, "/elsewhere")));
 		await expectFault(missing, "Database", /"elsewhere" does not exist.*: check the database URL/);

@@ -38,7 +38,7 @@ const NOTHING_THERE = new Set([
 /** Reasons for refusing a valid request that only a description gives, because the schema can't. */
 const DESCRIBED = [
 	/^must be the next_cursor from/,
-	/^must be left out when there is a cursor$/,
+	/^must be omitted if there is a cursor$/,
 	/percent-encoded as in a URL$/,
 	/^is in the future/,
 	/ISO 4217/,

@@ -3,12 +3,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-/** Paths that are never a page of the dashboard. */
+/** Paths that are never dashboard pages. */
 const NO_PAGE = /^\/(?:v1|assets|docs|openapi\.json|healthz|readyz|metrics)(?:[/?]|$)/;
-/** In the built page, the place of the nonce that its styles are allowed by. */
+/** The built page's placeholder for the nonce that allows its styles. */
 const NONCE = "__CSP_NONCE__";
 const NONCE_BYTES = 18;
-/** The folder of what the build names by its content. */
+/** The folder of built files whose names contain a hash. */
 const ASSETS = "assets";
 
 const NOT_BUILT = `<!doctype html>
@@ -19,16 +19,16 @@ const NOT_BUILT = `<!doctype html>
 `;
 
 export interface Dashboard {
-	/** Whether a request that no route took is somebody's browser asking for a page. */
+	/** Whether a request that matched no route is a browser's request for a page. */
 	isPage(request: FastifyRequest): boolean;
 	sendPage(reply: FastifyReply): FastifyReply;
 }
 
 /**
- * Serves the dashboard as it was built: one page, whatever its path, which finds by its address what to show, and the
- * files that it loads.
+ * Serves the built dashboard: the same page for every path, which decides by its address what to show, and the files
+ * that it loads.
  *
- * @param folder of the build; null answers each page with how to build it
+ * @param folder of the build; if null, every page says how to build it
  */
 export function serveDashboard(app: FastifyInstance, folder: string | null): Dashboard {
 	const page = folder === null ? null : readFileSync(join(folder, "index.html"), "utf8");
@@ -60,7 +60,7 @@ function serveAssets(app: FastifyInstance, folder: string): void {
 	});
 }
 
-/** Its own files alone; styles made while it runs carry the nonce. */
+/** Allows only its own files, and runtime styles that carry the nonce. */
 function policy(nonce: string): string {
 	return [
 		"default-src 'none'",
@@ -75,7 +75,7 @@ function policy(nonce: string): string {
 	].join("; ");
 }
 
-/** Of what the build makes. */
+/** For the kinds of files that the build creates. */
 const TYPES: Readonly<Record<string, string>> = {
 	".css": "text/css; charset=utf-8",
 	".js": "application/javascript; charset=utf-8",
@@ -92,8 +92,8 @@ export interface Asset {
 }
 
 /**
- * The files of a folder by their names. They are held in memory and shared by all who download them: a client that does
- * not read holds no file descriptor.
+ * The files of a folder by name. They are kept in memory and shared by all downloads, so a client that doesn't read
+ * holds no file descriptor.
  */
 export function readAssets(folder: string): ReadonlyMap<string, Asset> {
 	const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());

@@ -77,7 +77,7 @@ test("refunds are partial until the sum reaches the amount, and no more than tha
 	const refund = (refund_id: string, amount_cents: number) =>
 		post("/orders/ord_1/refunds", { refund_id, amount_cents });
 	const early = await refund("r", 1);
-	expect([early.status, early.json.detail]).toEqual([404, expect.stringContaining("Report the order before")]);
+	expect([early.status, early.json.detail]).toEqual([404, expect.stringContaining("Report the order first")]);
 	await order();
 	expect((await refund("r1", 400)).status).toBe(201);
 	const tooMuch = await refund("r2", 601);

@@ -112,7 +112,10 @@ test("limits single events to the event size, and the frame of a batch", async (
 	expect(single.status).toBe(413);
 	expect(single.json.detail).toMatch(/^The body has 1,048,\d\d\d bytes and no list "events"; without one/);
 	const frame = await api.call("POST", path, { raw: `{"events":[0],"more":${junk}}` });
-	expect([frame.status, frame.json.errors[0]?.detail]).toEqual([422, 'must have at most 65536 bytes besides "events"']);
+	expect([frame.status, frame.json.errors[0]?.detail]).toEqual([
+		422,
+		'must have at most 65536 bytes in addition to "events"',
+	]);
 	const item = await api.call("POST", path, { raw: `{"events":[0,{"type":${junk}}]}` });
 	expect([item.status, item.json.errors[0]?.pointer]).toEqual([413, "/events/1"]);
 });

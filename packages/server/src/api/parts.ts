@@ -40,9 +40,9 @@ export interface ApiParts {
 	readonly auditLog: Audit;
 	readonly guesses: Guesses;
 	readonly cookie: SessionCookie;
-	/** Where people reach the dashboard: an origin, such as `https://hooks.example.com`. */
+	/** Where users reach the dashboard: an origin, such as `https://hooks.example.com`. */
 	readonly publicUrl: () => string;
-	/** Where the built dashboard lies; null where it was not built. */
+	/** The folder of the built dashboard; null if it wasn't built. */
 	readonly dashboardFolder: string | null;
 	readonly changes: Changes;
 	readonly arrivals: Arrivals;
@@ -50,10 +50,10 @@ export interface ApiParts {
 	readonly clock: Clock;
 	readonly ids: IdSource;
 	readonly logger: Logger;
-	/** Those of base/budgets.ts unless said. */
+	/** By default, those of base/budgets.ts. */
 	readonly connectionLimits?: Partial<ConnectionLimits>;
-	/** What this node is short of, for whether it is ready. */
+	/** This node's current shortages, for readiness. */
 	readonly shortages?: Pick<Shortages, "current">;
-	/** Whether the engine takes work; true unless said. */
+	/** Whether the engine accepts work; by default, it does. */
 	readonly ready?: () => boolean;
 }

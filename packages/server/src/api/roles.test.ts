@@ -229,14 +229,14 @@ test("a refusal says which role is needed and where to get it", async () => {
 	const said = async (browser: Browser | undefined, method: string, path: string) =>
 		(await browser?.call(method, project + path, { body: {} }))?.json.detail;
 	expect(await said(viewer, "POST", "/webhooks")).toBe(
-		"You are a viewer of this project; this takes a developer. An owner can change your role under Members.",
+		"You are a viewer of this project; this requires a developer. An owner can change your role under Members.",
 	);
 	expect(await said(developer, "PATCH", "")).toBe(
-		"You are a developer of this project; this takes an owner. An owner can change your role under Members.",
+		"You are a developer of this project; this requires an owner. An owner can change your role under Members.",
 	);
 	expect(await said(viewer, "DELETE", `/members/acc_${ABSENT}`)).toBe("Only an owner may remove others.");
 	const { json } = await api.call("GET", `${project}/members`, { key: String(keys["the project's key"]) });
-	expect(json.detail).toMatch(/matter for people and the operator/);
+	expect(json.detail).toMatch(/Only members and the operator can do this/);
 });
 
 test("an outsider can't tell whether a project exists", async () => {

@@ -9,13 +9,13 @@ import type { Actor, Role } from "../storage/port.ts";
 import type { BodyList } from "./http/json-body.ts";
 import type { ProblemKind } from "./http/problem.ts";
 
-/** Who may call a route. Where a path names a project, whoever has nothing to do with it gets 404. */
+/** Who may call a route. If a path names a project, callers without access to it get 404. */
 export type Access =
 	/** Anyone, without a key. */
 	| "open"
-	/** Any key, and whoever is signed in. */
+	/** Any key, and any signed-in user. */
 	| "any"
-	/** Whoever is signed in: no key will do. */
+	/** Any signed-in user, but no key. */
 	| "signed_in"
 	/** The operator, by key or signed in. */
 	| "operator"
@@ -30,7 +30,7 @@ export interface Success<R extends TSchema> {
 	readonly status: 200 | 201 | 202 | 204;
 	readonly description: string;
 	readonly schema?: R;
-	/** `application/json` unless said. */
+	/** `application/json` by default. */
 	readonly contentType?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -52,28 +52,28 @@ export interface PathParams {
 
 /** What a handler works with. */
 export interface Call<Q, B> {
-	/** Those that the path names. */
+	/** The parameters in the path. */
 	readonly params: PathParams;
 	readonly query: Q;
 	readonly body: B;
 	readonly request: FastifyRequest;
 	readonly reply: FastifyReply;
-	/** Who calls. @throws Error on open routes, which nobody in particular calls */
+	/** The caller. @throws Error on open routes, whose callers aren't authenticated */
 	readonly principal: Principal;
 	/**
-	 * Has the audit log say so. Who did it is the caller unless said, as open routes have to. Written when the handler is
-	 * done, before the answer goes out.
+	 * Records the action in the audit log, when the handler is done and before the response is sent. By default, the
+	 * caller did it; open routes have to name the actor.
 	 */
 	audit(note: AuditNote, by?: Actor): void;
-	/** Makes a large answer in the principal's turn; for routes that wait before, and so are not `heavy` as a whole. */
+	/** Creates a large response in the principal's turn; for routes that wait before, and so aren't `heavy` as a whole. */
 	heavy<T>(make: () => Promise<T>): Promise<T>;
-	/** Before each piece of work on a large body: waits for the next turn where this one has done enough. */
+	/** Call before each piece of work on a large body: waits for the next turn if this one has done enough. */
 	readonly pause: Pause;
-	/** Whether the caller may still do this: for answers that take long. */
+	/** Whether the caller still has access: for long responses. */
 	isStillAllowed(): Promise<boolean>;
 }
 
-/** A route is a row: server, documentation and tests are made from it. */
+/** A route is a row of data; the server, the documentation and tests are built from it. */
 export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchema> {
 	readonly method: Method;
 	/** In OpenAPI's form, `/v1/projects/{project_id}`. */
@@ -83,9 +83,12 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly summary: string;
 	readonly description?: string;
 	readonly access: Access;
-	/** What a member must be, at least, to call it; keys may as an owner may. Viewer for GET and developer for others unless said. */
+	/**
+	 * The lowest role that a member needs; keys have the rights of an owner. By default, viewer for GET and developer for
+	 * other methods.
+	 */
 	readonly role?: Role;
-	/** A project's own key may not: it is a matter for people and the operator. */
+	/** A project's own key isn't enough: only members and the operator may call it. */
 	readonly peopleOnly?: boolean;
 	readonly query?: Q;
 	readonly body?: B;
@@ -95,23 +98,25 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	readonly bodyLimit?: number;
 	/** The list that the body may have: a {@link JsonList} for the handler, which then checks the body itself. */
 	readonly list?: BodyList;
-	/** What a schema cannot say of the body; called with whatever fields have the right type. */
+	/** Checks that a schema can't express; called with the fields that have the right type. */
 	readonly faults?: (body: Partial<Static<B>>) => readonly Fault[];
-	/** Its answer may be large, or takes a while to make: such requests of one principal are worked on few at a time. */
+	/**
+	 * Its response may be large or take a while to create, so few such requests of one principal are processed at a time.
+	 */
 	readonly heavy?: boolean;
 	/**
 	 * How often it may be called. A route that isn't GET also counts as a change, unless it reports facts or names `none`.
 	 */
 	readonly rate?: RateName | "none";
 	readonly success: Success<R>;
-	/** Answers beyond those that follow from the rest of the row, and when they come. */
+	/** Responses beyond those that follow from the rest of the row, and when they are sent. */
 	readonly problems?: Partial<Record<ProblemKind, string>>;
 	readonly handler: (call: Call<Static<Q>, Static<B>>) => Promise<Answer<R>> | Answer<R>;
 }
 
 export type Answer<R extends TSchema> = Static<R> | RawAnswer;
 
-/** An answer whose bytes are already made, or come in time. */
+/** A response whose bytes are already encoded, or arrive over time. */
 export class RawAnswer {
 	readonly body: string | Uint8Array | Readable;
 	readonly contentType: string;
@@ -128,7 +133,7 @@ export class RawAnswer {
 	}
 }
 
-/** A row whose types have been checked against each other, as the server takes it. */
+/** A row whose types have been checked against each other, as the server uses it. */
 export interface Route extends Omit<RouteRow<TSchema, TSchema, TSchema>, "handler" | "faults"> {
 	readonly handler: (call: Call<never, never>) => unknown;
 	readonly faults?: (body: never) => readonly Fault[];

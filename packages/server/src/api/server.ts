@@ -1,4 +1,7 @@
-/** Routes name no schemas to Fastify: {@link checkBody} and {@link readQuery} check requests. Its own compilers are not even loaded. */
+/**
+ * Routes pass no schemas to Fastify: {@link checkBody} and {@link readQuery} check requests. Fastify's own compilers
+ * aren't even loaded.
+ */
 import cookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import Fastify from "fastify";
@@ -27,8 +30,8 @@ const refuseSchemas = (): never => {
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
- * The HTTP API, ready to `listen()` or `inject()`. `close()` takes no new connections, finishes the requests that are
- * under way and closes their connections, and lets go of nothing that was handed in.
+ * The HTTP API, ready to `listen()` or `inject()`. `close()` accepts no new connections, finishes the requests in
+ * progress and closes their connections, and leaves everything that was passed in open.
  */
 export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const { metrics, logger, ids } = parts;
@@ -46,7 +49,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 			return typeof given === "string" && REQUEST_ID.test(given) ? given : `${origin}-${++requests}`;
 		},
 		frameworkErrors(error, request, reply) {
-			// The router gave up before any hook could run.
+			// The router failed before any hook could run.
 			reply.headers(ownHeaders(request));
 			return sendProblem(error, request, reply, logger);
 		},
@@ -86,7 +89,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 		return inSlices(reply, payload);
 	});
 	app.addHook("onResponse", async (request, reply) => {
-		// How long somebody listened or waited says nothing of how fast requests are answered.
+		// How long a call listened or waited says nothing about how fast requests are handled.
 		const { wait } = request.query as { wait?: string };
 		if (reply.getHeader("content-type") === EVENT_STREAM || Number(wait) > 0) return;
 		const { url: route = "none", method } = request.routeOptions;
@@ -123,7 +126,7 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
 	const { auditLog, changes, logger } = parts;
 
-	/** What was done is done: an audit log that cannot be written is told to whoever runs the service. */
+	/** The action is done by now, so a failed audit write is only logged for the operator. */
 	async function record(notes: readonly Noted[], request: FastifyRequest): Promise<void> {
 		for (const { note } of notes) if (note.action.startsWith("webhook.")) changes.note(note.projectId, "webhooks");
 		try {
@@ -140,12 +143,12 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 		async onRequest(request, reply) {
 			if (others.some((path) => matchesPath(path, request.url.split("?", 1)[0]!))) refuseUnrouted(request, routes);
 			await authorize(request, route, parts);
-			// Also where the client goes before the handler runs.
+			// Also on paths where the client leaves before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
 			admission.count(request, route);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
-				throw new Problem("unsupported-media-type", "Send the body as it is: no Content-Encoding is taken.");
+				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");
 		},
 		async handler(request, reply) {
 			try {
@@ -160,7 +163,7 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 	async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
 		checkBody(route, request.body);
 		const query = readQuery(route.query, request.query as Record<string, unknown>);
-		// Whoever checks health or scrapes may add what they like.
+		// Health checks and scrapers may add any parameters.
 		if (!query.ok && route.access !== "open") throw invalid(query.faults);
 		const { params, body } = request;
 		const notes: Noted[] = [];
@@ -187,7 +190,7 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 	}
 }
 
-/** On every answer; routes for browsers set policies of their own. TLS, and what is promised of it, is the proxy's matter. */
+/** On every response; routes for browsers set their own policies. TLS and its headers are up to the proxy. */
 const ownHeaders = ({ id }: FastifyRequest) => ({
 	"X-Request-Id": id,
 	"Cache-Control": "no-store",
@@ -196,13 +199,13 @@ const ownHeaders = ({ id }: FastifyRequest) => ({
 	"X-Content-Type-Options": "nosniff",
 });
 
-/** 405 where the path is known with other methods, else 404. */
+/** 405 if the path is known with other methods, else 404. */
 function refuseUnrouted(request: FastifyRequest, routes: readonly Route[]): never {
 	const [path = ""] = request.url.split("?", 1);
 	const allowed = allowedMethods(path, routes);
 	if (allowed.length > 0 && !allowed.includes(request.method))
-		throw new Problem("method-not-allowed", `This path takes ${allowed.join(", ")} only.`, {
+		throw new Problem("method-not-allowed", `This path only accepts ${allowed.join(", ")}.`, {
 			headers: { Allow: allowed.join(", ") },
 		});
-	throw new Problem("not-found", "There is nothing at this path. GET /openapi.json describes what there is.");
+	throw new Problem("not-found", "There is nothing at this path. GET /openapi.json lists all paths.");
 }

@@ -93,7 +93,7 @@ test("refuses a body in too many small chunks", async () => {
 		inChunks(" ".repeat(25), 2_600),
 	]);
 	expect(tooMany).toMatch(/^HTTP\/1.1 400 /);
-	expect(tooMany).toContain("The body comes in too many small chunks.");
+	expect(tooMany).toContain("The body has too many small chunks.");
 	for (const answer of [asManyAsFit, larger]) expect(answer).toContain("The body is not valid JSON");
 });
 

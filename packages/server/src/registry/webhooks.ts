@@ -178,7 +178,7 @@ export class Webhooks {
 	faults(fields: WebhookChange): Fault[] {
 		const faults = webhookFaults(fields, this.#options.limits, this.#options.guard);
 		if (fields.from !== undefined && fields.status !== "active")
-			faults.push({ pointer: "/from", detail: 'only goes together with "status": "active"' });
+			faults.push({ pointer: "/from", detail: 'may only be used together with "status": "active"' });
 		return faults;
 	}
 

@@ -18,10 +18,10 @@ import { comeAgain, notFound, Problem } from "../http/problem.ts";
 import { type Route, roleFor } from "../route.ts";
 import { networkOf } from "./owner.ts";
 
-/** RFC 6750: letters are free in the scheme's name; one or more spaces, then the token. */
+/** RFC 6750: the scheme's name is case-insensitive; one or more spaces, then the token. */
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Carries the session's token against forged requests. */
+/** Carries the session's CSRF token. */
 export const CSRF_HEADER = "x-csrf-token";
 
 export interface AuthParts extends OriginCheck {
@@ -33,23 +33,23 @@ export interface AuthParts extends OriginCheck {
 	readonly guesses: Pick<Guesses, "from" | "wrong">;
 }
 
-/** Who sent the requests that are being handled. */
+/** The principals of the requests being handled. */
 const principals = new WeakMap<FastifyRequest, Principal>();
 
-/** Who sent the request; undefined where nobody in particular did, or it is not known yet. */
+/** The request's principal; undefined if it is unauthenticated, or not known yet. */
 export const principalOrNull = (request: FastifyRequest): Principal | undefined => principals.get(request);
 
-/** @throws Error on open routes, which nobody in particular calls */
+/** @throws Error on open routes, whose callers aren't authenticated */
 export function principalOf(request: FastifyRequest): Principal {
 	const principal = principals.get(request);
-	if (!principal) throw new Error("Nobody in particular calls an open route.");
+	if (!principal) throw new Error("Callers of an open route aren't authenticated.");
 	return principal;
 }
 
 /**
- * Throws unless the request may go on to the route: before its body is read. Order matters, so that a caller learns
- * nothing of what he may not see: who it is (401), whether he means it (403), whose project (404), what he may (403), what
- * the project has (409).
+ * Throws unless the request may continue to the route, before its body is read. The checks are ordered so that a caller
+ * learns nothing about what it may not see: identity (401), CSRF (403), the project (404), the role (403), the
+ * project's apps (409).
  */
 export async function authorize(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
 	const { access } = route;
@@ -61,7 +61,7 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 	principals.set(request, principal);
 	if (principal.scope === "person" && isUnsafe(request)) checkIntent(request, principal, parts);
 	if (access === "signed_in" && principal.scope !== "person")
-		throw new Problem("forbidden", "Only somebody who is signed in to the dashboard may do this; this is an API key.");
+		throw new Problem("forbidden", "Only users who are signed in to the dashboard may do this; this is an API key.");
 	const { project_id: projectId } = request.params as { project_id?: string };
 	if (projectId !== undefined) await checkRole(principal, projectId, route, parts);
 	else if (route.peopleOnly && principal.scope === "project") throw mattersOfPeople();
@@ -74,15 +74,18 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 			"forbidden",
 			principal.scope === "person"
 				? "Only the operator may do this."
-				: "Only the operator's key may do this; this is the key of a project.",
+				: "Only the operator's key may do this; this is a project's key.",
 		);
 	if (access === "developer" && projectId !== undefined) await checkApp(projectId, parts);
 }
 
-/** Whether a request that was authorized would be so again now: the session may be over, the key deleted. */
+/**
+ * Whether an authorized request would still be authorized now: its session may have ended, its key may have been
+ * deleted.
+ */
 export async function isStillAllowed(request: FastifyRequest, route: Route, parts: AuthParts): Promise<boolean> {
 	try {
-		// Its key or session was right before: wrong ones from the same address must not end it, or keep it.
+		// Its key or session was valid before, so wrong ones from the same address must neither end it nor keep it.
 		await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
 		return true;
 	} catch (error) {
@@ -110,19 +113,19 @@ async function checkRole(
 	if (!mayAs(role, needed)) throw roleTooLow(role, needed);
 }
 
-/** 403 in plain words. */
+/** 403 with an explanation. */
 export function roleTooLow(role: Role, needed: Role): Problem {
 	const who = { viewer: "a viewer", developer: "a developer", owner: "an owner" };
 	return new Problem(
 		"forbidden",
-		`You are ${who[role]} of this project; this takes ${who[needed]}. An owner can change your role under Members.`,
+		`You are ${who[role]} of this project; this requires ${who[needed]}. An owner can change your role under Members.`,
 	);
 }
 
 function mattersOfPeople(): Problem {
 	return new Problem(
 		"forbidden",
-		"This is a matter for people and the operator: sign in to the dashboard, or use the operator's key; this is the key of a project.",
+		"Only members and the operator can do this: sign in to the dashboard, or use the operator's key; this is a project's key.",
 	);
 }
 
@@ -132,7 +135,7 @@ async function checkApp(projectId: string, { projects }: AuthParts): Promise<voi
 	if (project.apps.includes(DEVELOPER_APP)) return;
 	throw new Problem(
 		"app-not-installed",
-		"This project does not have the Developer app, to which webhooks, API keys and logs belong. Its owner can install it under Apps, and the operator with PUT /v1/projects/{project_id}/apps/developer.",
+		"Webhooks, API keys and logs need the Developer app, which isn't installed in this project. An owner can install it under Apps, or the operator with PUT /v1/projects/{project_id}/apps/developer.",
 	);
 }
 
@@ -155,7 +158,7 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 		throw new Problem("unauthorized", "Send an API key in the header Authorization: Bearer KEY.", {
 			headers: { "WWW-Authenticate": 'Bearer realm="posthorn"' },
 		});
-	// Headers come as Latin-1: this gives the bytes that were sent.
+	// Headers are decoded as Latin-1; this restores the original bytes.
 	const key = Buffer.from(token, "latin1");
 	const principal = await counted(request, parts, (ask) => parts.apiKeys.authenticate(key, ask));
 	if (principal) return principal;
@@ -166,7 +169,10 @@ async function authenticate(request: FastifyRequest, parts: AuthParts): Promise<
 	);
 }
 
-/** Whoever is signed in and means this request; null where nobody is. For open routes that do more for those who are. */
+/**
+ * The signed-in account that sent this request, after CSRF checks; null if there is none. For open routes that do more
+ * for signed-in users.
+ */
 export async function authenticateCookie(
 	request: FastifyRequest,
 	parts: Pick<AuthParts, "cookie" | "sessions" | "guesses" | "publicUrl">,
@@ -185,7 +191,7 @@ function findPerson(
 	return counted(request, parts, (ask) => parts.sessions.find(token, ask));
 }
 
-/** Finds whose token it is. Where it is no one's, that counts for the network that it came from. */
+/** Finds a token's principal. An invalid token counts against the network that it came from. */
 async function counted<T>(
 	request: FastifyRequest,
 	{ guesses }: Pick<AuthParts, "guesses">,
@@ -198,34 +204,37 @@ async function counted<T>(
 		return found;
 	} catch (error) {
 		if (!(error instanceof TooManyGuesses)) throw error;
-		throw comeAgain("own", "Too many API keys or sessions that are no one's came from this address.", error.wait);
+		throw comeAgain("own", "Too many invalid API keys or sessions came from this address.", error.wait);
 	}
 }
 
-/** A cookie goes along with whatever request a browser is made to send: this one must be meant. */
+/**
+ * Browsers send the cookie with every request, even those that another site triggers, so this checks that the dashboard
+ * sent it.
+ */
 function checkIntent(request: FastifyRequest, { csrfToken }: Person, parts: OriginCheck): void {
 	checkOrigin(request, parts, true);
 	const given = Buffer.from(String(request.headers[CSRF_HEADER] ?? ""));
 	const expected = Buffer.from(csrfToken);
 	if (given.length === expected.length && timingSafeEqual(given, expected)) return;
-	throw new Problem("forbidden", "The header X-CSRF-Token is missing or wrong: GET /v1/session tells the right one.");
+	throw new Problem("forbidden", "The header X-CSRF-Token is missing or wrong. GET /v1/session returns the right one.");
 }
 
 function isUnsafe({ method }: FastifyRequest): boolean {
 	return method !== "GET" && method !== "HEAD";
 }
 
-/** What a browser sends along with requests that a page of another site makes it send gives those away. */
+/** Recognizes requests that another site's page made a browser send. */
 export interface OriginCheck {
-	/** Where people reach the dashboard, such as `https://hooks.example.com`: an origin, as their browsers know it. */
+	/** Where users reach the dashboard, such as `https://hooks.example.com`: an origin as browsers see it. */
 	readonly publicUrl: () => string;
 }
 
 /**
- * Throws 403 for a request that a page of another site has made a browser send. `Origin` comes with every such request
- * that could change something; a browser without it says `Sec-Fetch-Site`; and what says neither is no browser.
+ * Throws 403 for a request that another site's page made a browser send. Browsers send `Origin` with every such request
+ * that could change something, or at least `Sec-Fetch-Site`; a client that sends neither isn't a browser.
  *
- * @param required whether one of the two headers must be there
+ * @param required whether one of the two headers must be present
  */
 export function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck, required: boolean): void {
 	const { origin, host, "sec-fetch-site": site } = request.headers;
@@ -234,7 +243,7 @@ export function checkOrigin(request: FastifyRequest, { publicUrl }: OriginCheck,
 	} else if (site === "same-origin" || (site === undefined && !required)) return;
 	throw new Problem(
 		"forbidden",
-		"This request comes from another site's page. If the dashboard itself is refused, POSTHORN_PUBLIC_URL is not the address that it is opened at.",
+		"This request comes from another site's page. If the dashboard itself is refused, POSTHORN_PUBLIC_URL is not the address at which it is opened.",
 	);
 }
 
@@ -242,11 +251,11 @@ function hostOf(origin: string): string | null {
 	return URL.canParse(origin) ? new URL(origin).host : null;
 }
 
-/** The cookie that a session is known by. Over TLS its name has a prefix that keeps other hosts from setting it (RFC 6265bis). */
+/** The session cookie. Over TLS its name has a prefix that keeps other hosts from setting it (RFC 6265bis). */
 export class SessionCookie {
 	readonly #secure: () => boolean;
 
-	/** @param secure whether people reach the dashboard by https */
+	/** @param secure whether users reach the dashboard over https */
 	constructor(secure: () => boolean) {
 		this.#secure = secure;
 	}
@@ -259,7 +268,7 @@ export class SessionCookie {
 		reply.setCookie(this.#name, token, { ...this.#options, maxAge: SESSION_MS / 1_000 });
 	}
 
-	/** Has the browser keep the cookie for as long from now on as the service keeps the session, which was used just now. */
+	/** Extends the cookie to the new end of the session, which was just used. */
 	renew(request: FastifyRequest, reply: FastifyReply): void {
 		const token = this.read(request);
 		if (token !== undefined) this.set(reply, token);

@@ -22,7 +22,7 @@ export function clientOf(request: FastifyRequest): Client {
 	return { userAgent: request.headers["user-agent"] ?? "", address: request.ip };
 }
 
-/** Begins a session and gives the browser its cookie. */
+/** Starts a session and sets the browser's cookie. */
 export async function beginSession(
 	account: Account,
 	byLink: boolean,
@@ -33,11 +33,11 @@ export async function beginSession(
 	const token = await parts.sessions.begin(account.id, clientOf(request), byLink);
 	parts.cookie.set(reply, token);
 	const person = await parts.sessions.find(token);
-	if (!person) throw new Error("A session that was begun just now is not there.");
+	if (!person) throw new Error("A session that was just started doesn't exist.");
 	return presentSession(person, parts);
 }
 
-/** What the dashboard needs to know of whoever is signed in. */
+/** What the dashboard needs to know about the signed-in account. */
 export async function presentSession(
 	{ account, session, csrfToken }: Person,
 	{ members, projects, config }: Pick<SignInParts, "members" | "projects" | "config">,
@@ -64,7 +64,7 @@ export async function presentSession(
 	};
 }
 
-/** Runs what checks a password; when too many do at once, it is the caller's turn later. */
+/** Runs work that checks a password; responds that the caller should retry if too much of it is in progress. */
 export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();

@@ -13,8 +13,8 @@ import { comeAgain, Problem } from "./problem.ts";
 import { tooMany, tooManyOnNode } from "./rates.ts";
 
 /**
- * What requests that cost much may take: how often, how many at a time, and how many bytes of answers that are not read.
- * Rates hold for everyone but the operator's key; the rest for all.
+ * Limits on expensive requests: their rate, their number at a time, and the bytes of unread responses. Rates apply to
+ * everyone except the operator's key; the other limits apply to all.
  */
 export class Admission {
 	readonly budget = new Budget({
@@ -22,7 +22,7 @@ export class Admission {
 		limit: RESPONSES.bytesInFlight,
 		perOwner: RESPONSES.bytesPerPrincipal,
 	});
-	/** The same bytes by project: it may have any number of keys and members. */
+	/** The same bytes by project, which may have any number of keys and members. */
 	readonly #byProject = new Budget({
 		name: "response_bytes",
 		limit: RESPONSES.bytesInFlight,
@@ -40,7 +40,7 @@ export class Admission {
 		waiting: Number.POSITIVE_INFINITY,
 	});
 	readonly #rates: Readonly<Record<RateName, RateLimit>>;
-	/** Requests that count as reads: their answers count by size, too. */
+	/** Requests that count as reads; their responses also count by size. */
 	readonly #counted = new WeakSet<FastifyRequest>();
 
 	constructor(clock: Pick<Clock, "elapsed">) {
@@ -76,16 +76,16 @@ export class Admission {
 	}
 
 	/**
-	 * Makes a large answer when it is its principal's turn.
+	 * Creates a large response in its principal's turn.
 	 *
-	 * @throws Problem 429 or 503 before anything is made, if too many wait or there is no room
+	 * @throws Problem 429 or 503, before doing any work, if too many wait or there is no room
 	 */
 	async read<T>(request: FastifyRequest, make: () => Promise<T> | T): Promise<T> {
 		const principal = principalOf(request);
 		const owner = principalName(principal);
 		const project = readerOf(request, principal);
 		const read = async (): Promise<T> => {
-			// The client may have gone while this waited.
+			// The client may have left during the wait.
 			if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
 			this.#checkRoom(owner, project);
 			return make();
@@ -94,13 +94,13 @@ export class Admission {
 		if (made === null)
 			throw comeAgain(
 				"own",
-				`${RESPONSES.readsWaiting} of your requests for lists and statistics wait already, and ${RESPONSES.readsPerPrincipal} are worked on at a time. Send fewer at a time.`,
+				`${RESPONSES.readsWaiting} of your requests for lists and statistics are already waiting, and ${RESPONSES.readsPerPrincipal} are processed at a time. Send fewer at a time.`,
 			);
 		return made;
 	}
 
 	/**
-	 * Charges a large answer to its principal: its bytes until the client has read it or is gone and, for a list, further
+	 * Charges a large response to its principal: its bytes until the client has read it or left and, for a list, further
 	 * reads.
 	 *
 	 * @throws Problem 429 or 503 if there is no room
@@ -111,11 +111,11 @@ export class Admission {
 		if (!principal || !(isText || payload instanceof Uint8Array) || payload.length <= RESPONSES.sliceBytes) return;
 		const owner = principalName(principal);
 		const bytes = isText ? Buffer.byteLength(payload) : payload.length;
-		// Whoever reads it, it was made.
+		// The work was done, whether or not the client reads the response.
 		if (this.#counted.has(request)) this.#rates.reads.charge(owner, Math.floor(bytes / RESPONSES.countedBytes));
-		// Its answer goes out without the body.
+		// Its response has no body.
 		if (request.method === "HEAD") return;
-		// The client may have left while the answer was made. Its "close" has been then, and would not give anything back.
+		// The client may have left in the meantime: its "close" event has already fired, and would release nothing.
 		if (request.raw.socket.destroyed || reply.raw.destroyed || reply.raw.closed) return;
 		const project = readerOf(request, principal);
 		if (this.#byProject.refusal(project, bytes) === "own") throw this.#refused(this.#byProject, project, false);
@@ -128,7 +128,7 @@ export class Admission {
 		});
 	}
 
-	/** Refuses an answer that is sure not to have room, before it is made. */
+	/** Refuses, before doing any work, a response for which there can't be room. */
 	#checkRoom(owner: string, project: string): void {
 		const full = this.budget.used + RESPONSES.pageBytes > this.budget.limit;
 		if (full) throw this.#refused(this.budget, owner, full);
@@ -156,8 +156,8 @@ export class Admission {
 }
 
 /**
- * A large payload as a stream of slices, so that no more than a slice lies in a connection's buffer while the client does
- * not read, and whether it reads can be seen. Anything else is returned as it is.
+ * A large payload as a stream of slices, so that at most one slice is in a connection's buffer while the client doesn't
+ * read, and stalled clients are noticed. Anything else is returned unchanged.
  */
 export function inSlices(reply: FastifyReply, payload: unknown): unknown {
 	if (reply.request.method === "HEAD") return payload;

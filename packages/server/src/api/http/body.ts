@@ -14,27 +14,27 @@ import { faultsBySchema } from "./validate.ts";
 
 declare module "fastify" {
 	interface FastifyContextConfig {
-		/** What the body of the route may be. */
+		/** What the route's body may be. */
 		readonly bodyForm?: Pick<Route, "access" | "bodyLimit" | "list">;
 	}
 }
 
-/** The text of bodies that were parsed, for those who need the exact source of a part. */
+/** The text of parsed bodies, for handlers that need the exact source of a part. */
 const texts = new WeakMap<FastifyRequest, string>();
 
-/** The JSON text that the request's body was parsed from. */
+/** The JSON text from which the request's body was parsed. */
 export function bodyText(request: FastifyRequest): string {
 	return texts.get(request) ?? "";
 }
 
-/** Lets go of a body that has been read, for requests that wait long for their answer. */
+/** Drops a body that has been read, for requests that wait long for their response. */
 export function forgetBody(request: FastifyRequest): void {
 	texts.delete(request);
 	request.body = undefined;
 	releaseBody(request);
 }
 
-/** Takes bodies of `application/json` alone, each within its owner's budget. */
+/** Accepts only `application/json` bodies, each within its owner's budget. */
 export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turns, largeBodies: OneByOne): void {
 	app.removeAllContentTypeParsers();
 	app.addContentTypeParser("application/json", async (request: FastifyRequest) => {
@@ -47,7 +47,7 @@ export function readJsonBodies(app: FastifyInstance, bodies: Bodies, turns: Turn
 				if (!(await largeBodies.enter(request, turnOf(request))))
 					throw comeAgain("own", "Other large requests of this project take too long. Send one at a time.");
 				await turns.take(turnOf(request));
-				// The client may have gone meanwhile: nobody would read the answer.
+				// The client may have left in the meantime; no one would read the response.
 				if (request.raw.socket.destroyed) throw new Problem("malformed-request", "The connection was closed.");
 			}
 			const { value, text } = parseBody(bytes, bodyForm?.list);
@@ -66,11 +66,11 @@ export function turnOf(request: FastifyRequest): string {
 	return payerOf(request, principalOrNull(request)) ?? strangerName(request);
 }
 
-/** Throws what is wrong with the request's body. */
+/** Throws the faults of the request's body. */
 export function checkBody(route: Route, body: unknown): void {
 	if (!route.body) {
 		if (body === undefined || (isObject(body) && Object.keys(body).length === 0)) return;
-		throw invalid([{ pointer: "", detail: "must be left out: this call takes no body" }]);
+		throw invalid([{ pointer: "", detail: "must be omitted: this call takes no body" }]);
 	}
 	if (body === undefined)
 		throw new Problem(
@@ -81,7 +81,7 @@ export function checkBody(route: Route, body: unknown): void {
 	const faults = faultsBySchema(route.body, body);
 	if (route.faults && isObject(body)) {
 		const found: readonly Fault[] = route.faults(wellTyped(body, faults) as never);
-		// Nothing can be said of the whole while parts of it were left out.
+		// Nothing can be said about the whole if parts of it were left out.
 		const known = faults.length === 0 ? found : found.filter(({ pointer }) => pointer !== "");
 		faults.push(...known.filter(({ pointer }) => !faults.some((fault) => covers(fault.pointer, pointer))));
 	}
@@ -92,7 +92,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body without the members that a fault was found in or below. */
+/** The body without the members in which a fault was found. */
 function wellTyped(body: Record<string, unknown>, faults: readonly Fault[]): Record<string, unknown> {
 	const bad = new Set(faults.map(({ pointer }) => pointer.split("/")[1]));
 	return Object.fromEntries(Object.entries(body).filter(([name]) => !bad.has(name)));
@@ -103,26 +103,26 @@ const covers = (one: string, other: string): boolean => one === other || other.s
 export interface BodiesOptions {
 	/** The largest body of any route, bytes: a project may always have one such body in flight. */
 	readonly largest: number;
-	/** All bodies of those who said who they are, bytes. */
+	/** All authenticated bodies, bytes. */
 	readonly inFlight: number;
 }
 
-/** What a body holds of a budget, until its handler is done with it. */
+/** A body's share of a budget, held until its handler is done with it. */
 interface Claim {
-	/** Takes more. @throws Problem if the budget gives nothing */
+	/** Takes more. @throws Problem if the budget has no room */
 	take(bytes: number): void;
-	/** Gives everything back; once. */
+	/** Returns everything, once. */
 	release(): void;
 }
 
 const claims = new WeakMap<FastifyRequest, Claim>();
 
-/** Gives back what the request's body holds of its budget. Does nothing the second time. */
+/** Returns the share of the request's body to its budget. Does nothing the second time. */
 export function releaseBody(request: FastifyRequest): void {
 	claims.get(request)?.release();
 }
 
-/** Request bodies that arrive or are worked on, each charged to its project before it is read. */
+/** Request bodies being received or processed, each charged to its project before it is read. */
 export class Bodies {
 	readonly #known: Budget;
 	readonly #strangers: Budget;
@@ -143,15 +143,15 @@ export class Bodies {
 	}
 
 	/**
-	 * The whole body, charged to its owner until {@link releaseBody}.
+	 * Reads the whole body, charged to its owner until {@link releaseBody}.
 	 *
 	 * @param limit of this route, bytes
-	 * @throws Problem 413, 429 or 503 before anything is read that does not fit; 400 if the body breaks off
+	 * @throws Problem 413, 429 or 503, before reading anything, if the body doesn't fit; 400 if it is incomplete
 	 */
 	async read(request: FastifyRequest, limit: number): Promise<Buffer> {
 		const length = request.headers["content-length"];
 		const declared = length === undefined ? null : Number(length);
-		// The client may have gone while its key was looked up: nothing more is told of it.
+		// The client may have left during its key's lookup; no more events will come.
 		if (request.raw.destroyed) throw brokenOff();
 		if (declared !== null && declared > limit) throw tooLarge(limit, declared);
 		const claim = this.#claim(request);
@@ -164,7 +164,7 @@ export class Bodies {
 				if (declared === null) claim.take(chunk);
 			});
 			if (declared !== null && bytes.length !== declared)
-				throw new Problem("malformed-request", "The body is not as long as its Content-Length says.");
+				throw new Problem("malformed-request", "The body's length doesn't match its Content-Length.");
 			return bytes;
 		} catch (error) {
 			claim.release();
@@ -193,15 +193,15 @@ export class Bodies {
 	}
 }
 
-/** A body whose length is not known begins with this much room, bytes, and doubles it. */
+/** A body of unknown length starts with a buffer of this size, bytes, which is doubled as needed. */
 const FIRST_ROOM = 16_384;
 
 /**
- * Gathers the body in one buffer: a client may send it a byte at a time, and a buffer for each would take hundreds of times
- * the memory that the body is charged for.
+ * Collects the body in one buffer: a client may send it byte by byte, and a buffer for each would take hundreds of
+ * times the memory that the body is charged for.
  *
- * @param declared its length, if that is known
- * @param onChunk is told of each chunk before it is kept: its length, and all that has come
+ * @param declared its length, if known
+ * @param onChunk is called before each chunk is kept, with its length and the total so far
  */
 function collect(
 	request: FastifyRequest,
@@ -243,7 +243,7 @@ function collect(
 		};
 		const fail = (error: unknown): void => {
 			stop();
-			// What follows is not read: the connection is closed after the answer.
+			// The remainder isn't read: the connection is closed after the response.
 			raw.pause();
 			raw.on("error", () => {});
 			reject(error);
@@ -254,7 +254,7 @@ function collect(
 }
 
 const brokenOff = (): Problem =>
-	new Problem("malformed-request", "The connection was closed before the body had come.");
+	new Problem("malformed-request", "The connection was closed before the body was complete.");
 
 const n = (bytes: number): string => bytes.toLocaleString("en-US");
 
@@ -262,7 +262,7 @@ function tooLarge(limit: number, declared?: number): Problem {
 	const has = declared === undefined ? `more than ${n(limit)} bytes` : `${n(declared)} bytes`;
 	return new Problem(
 		"too-large",
-		`The body has ${has}; this call takes ${n(limit)} at most. Send less in one request.`,
+		`The body has ${has}; this call accepts at most ${n(limit)}. Send less in one request.`,
 	);
 }
 

@@ -8,63 +8,63 @@ import { networkOf } from "../auth/owner.ts";
 import { boundChunks, leaveRest } from "./parser-limits.ts";
 
 export interface ConnectionLimits {
-	/** Connections at a time. */
+	/** Maximum number of connections. */
 	readonly connections: number;
-	/** A response of which the client read nothing for this long is broken off, milliseconds. */
+	/** A response is aborted if the client reads nothing of it for this long, milliseconds. */
 	readonly stallMs: number;
-	/** A response that the client did not read within this time is broken off, milliseconds. */
+	/** A response is aborted if the client doesn't read all of it within this time, milliseconds. */
 	readonly readMs: number;
-	/** A connection on which nothing happened for this long is closed, milliseconds. Not for trusted proxies. */
+	/** A connection without activity is closed after this time, milliseconds. Not for trusted proxies. */
 	readonly idleMs: number;
-	/** How often to look for slow and idle clients, milliseconds. */
+	/** How often to check for slow and idle clients, milliseconds. */
 	readonly checkMs: number;
-	/** A header that did not come whole within this time is not waited for, milliseconds. */
+	/** Time limit for receiving a request's header, milliseconds. */
 	readonly headerMs: number;
-	/** The same for a whole request. */
+	/** Time limit for receiving a whole request, milliseconds. */
 	readonly requestMs: number;
-	/** How long a client may take to send a request or to read a response while the API closes, milliseconds. */
+	/** While the API closes: how long a client may take to send a request or read a response, milliseconds. */
 	readonly endMs: number;
 }
 
 export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
-	/** CIDRs of proxies: they speak for many, so theirs are closed last. */
+	/** CIDRs of proxies. Their connections carry many clients, so they are closed last. */
 	readonly trustProxy: readonly string[];
 }
 
-/** Not imported: importing `node:http` also loads all of undici, at the expense of every start. */
+/** Not imported: importing `node:http` also loads all of undici, which slows every start. */
 const { createServer } = process.getBuiltinModule("node:http");
 
-/** A request that is worked on. */
+/** A request being processed. */
 interface Work extends Baggable {
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
-	/** When the client was last seen to read, and how far it had read then; null while there is nothing to read. */
+	/** When the client was last seen to read, and how far it had read then; null if there is nothing to read. */
 	unread: { readonly since: number; progressAt: number; sent: number } | null;
 }
 
 interface Connection {
 	readonly socket: Socket;
 	readonly network: string;
-	/** When a request last started or ended, by the clock's `elapsed`, and how many bytes had come by then. */
+	/** When a request last started or ended, by the clock's `elapsed`, and how many bytes had arrived by then. */
 	usedAt: number;
 	received: number;
 	readonly work: Bag<Work>;
 	readonly waiting: (() => void)[];
 }
 
-/** The network name of proxies that are trusted. */
+/** The network name of trusted proxies. */
 const PROXY = "proxy";
 
 /**
- * Connections to the API, such that no client keeps others out or holds memory forever:
+ * Connections to the API, managed so that no client locks others out or holds memory forever:
  *
- * - At the bound, connections of the network that holds most are closed for new ones: idle ones, the longest idle first;
- *   if it has none, those whose response has been unread longest. A connection is idle unless a request that has come
- *   whole is being worked on. Only networks that hold more than the new one's own give any up.
- * - Of the requests that come together on one connection (pipelining), few are worked on at a time, and each later one
- *   starts in a turn of the event loop of its own.
- * - A client that does not read its response loses the connection; so does one that sends nothing more.
+ * - At the limit, new connections replace others of the network that holds most: idle ones, the longest idle first; if
+ *   it has none, those whose response has been unread longest. A connection is idle unless a complete request is being
+ *   processed. Only networks that hold more than the new one's own lose any.
+ * - Of the requests that arrive together on one connection (pipelining), few are processed at a time, and each later
+ *   one starts in its own turn of the event loop.
+ * - A client that doesn't read its response loses the connection; so does one that stops sending.
  *
  * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
  */
@@ -96,7 +96,7 @@ export class Connections {
 		}
 	}
 
-	/** A server whose requests go to `handle`. */
+	/** A server that passes its requests to `handle`. */
 	serve(handle: RequestListener): Server {
 		const { headerMs, requestMs, checkMs } = this.#limits;
 		const options = {
@@ -122,8 +122,8 @@ export class Connections {
 	}
 
 	/**
-	 * The API closes: whoever is slow from now on loses the connection. Node only closes connections on which nothing has
-	 * come, and looks for slow clients no more.
+	 * Closes the API: from now on slow clients lose their connections. Node only closes connections on which nothing has
+	 * arrived, and no longer checks for slow clients.
 	 */
 	end(): void {
 		this.#options.clock.setTimeout(() => {
@@ -133,14 +133,14 @@ export class Connections {
 		}, this.#limits.endMs);
 	}
 
-	/** Has a request worked on as soon as its connection may. */
+	/** Processes a request as soon as its connection may. */
 	#admit(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
 		const connection = this.#open.get(request.socket);
 		if (!connection) {
 			handle(request, response);
 			return;
 		}
-		// Node says how long it keeps those of proxies; clients go by what is said.
+		// Node announces its keep-alive timeout for proxies' connections, which clients rely on.
 		if (connection.network !== PROXY)
 			response.setHeader("Keep-Alive", `timeout=${Math.floor(this.#limits.idleMs / 1_000)}`);
 		const start = (): void => {
@@ -150,7 +150,7 @@ export class Connections {
 			response.once("close", () => {
 				connection.work.delete(work);
 				this.#used(connection);
-				// It stays in the queue until it starts, so that no request that arrives meanwhile overtakes it.
+				// It stays in the queue until it starts, so that no later request overtakes it.
 				if (connection.waiting.length > 0) this.#options.clock.setImmediate(startNext);
 			});
 			handle(request, response);
@@ -194,15 +194,16 @@ export class Connections {
 	}
 
 	/**
-	 * Closing a connection that still has something to say resets it, and the client may lose the answer that says why. So
-	 * where a request was answered before it had come whole, reading stops, and the connection goes a moment later.
+	 * Closing a connection with unread input resets it, and the client may lose the response that says why. So if a
+	 * request got its response before it had arrived completely, reading stops, and the connection is closed a moment
+	 * later.
 	 */
 	#lingerIfRefused(socket: Socket): void {
 		const destroySoon = socket.destroySoon.bind(socket);
 		socket.destroySoon = () => {
 			const refused = (this.#open.get(socket)?.work.toArray() ?? []).some(({ request }) => !request.complete);
 			if (!refused) return destroySoon();
-			// Node has just begun to read on, to throw away what comes.
+			// Node has just started to read on, to discard what arrives.
 			this.#options.clock.setImmediate(() => socket.pause());
 			closeAfter(socket, this.#options.clock);
 		};
@@ -217,8 +218,8 @@ export class Connections {
 	}
 
 	/**
-	 * Closes connections for a new one of this network: of the network that holds most and has any that may be closed, if it
-	 * holds more than the new one's; else of its own. Those of proxies are closed last.
+	 * Closes connections to admit a new one of this network: those of the network that holds most and has any that may be
+	 * closed, if it holds more than the new one's; otherwise the new one's own. Proxies' connections are closed last.
 	 */
 	#freeSome(own: string): void {
 		const byNetwork = Map.groupBy(this.#open.values(), ({ network }) => network);
@@ -259,13 +260,13 @@ export class Connections {
 		}, this.#limits.checkMs);
 	}
 
-	/** Whether nothing has happened for long. Node looks after requests that have begun to come. */
+	/** Whether it has been inactive for long. Node handles requests that have begun to arrive. */
 	#isForgotten({ socket, network, work, waiting, usedAt, received }: Connection, now: number): boolean {
 		const isQuiet = work.size === 0 && waiting.length === 0 && socket.bytesRead === received;
 		return isQuiet && network !== PROXY && now - usedAt >= this.#limits.idleMs;
 	}
 
-	/** Whether the client has long not read what was sent to it. */
+	/** Whether the client has left sent data unread for long. */
 	#isStalled(work: Work, socket: Socket, now: number): boolean {
 		if (!work.response.headersSent || work.response.socket !== socket || socket.writableLength === 0) {
 			work.unread = null;
@@ -285,27 +286,30 @@ export class Connections {
 	}
 }
 
-/** Requests whose clients wait to be told before they send the body, with their responses. */
+/** Requests whose clients wait for permission to send the body, with their responses. */
 const expecting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Tells a client that waits for it (`Expect: 100-continue`) to send the body: call it where the body is wanted. */
+/** Permits a client that waits (`Expect: 100-continue`) to send the body. Call it when the body is wanted. */
 export function letContinue(request: IncomingMessage): void {
 	expecting.get(request)?.writeContinue();
 	expecting.delete(request);
 }
 
-/** Whether no request that has come whole is worked on. */
+/** Whether no complete request is being processed. */
 const isIdle = ({ work }: Connection): boolean => !work.toArray().some(({ request }) => request.complete);
 
-/** Whether the client has yet to read what was sent to it. */
+/** Whether the client has yet to read sent data. */
 const isUnread = ({ socket, work }: Connection): boolean =>
 	socket.writableLength > 0 && work.toArray().some(({ response }) => response.headersSent);
 
-/** Since when the client has not read; of an idle connection, since when it is idle. */
+/** Since when the client hasn't read; for an idle connection, since when it is idle. */
 const unreadSince = ({ usedAt, work }: Connection): number =>
 	Math.min(usedAt, ...work.toArray().map(({ unread }) => unread?.progressAt ?? usedAt));
 
-/** Ends a connection once the client has read why, or has had time to: one that never closes its side would stay. */
+/**
+ * Closes a connection once the client has read the reason or has had time to. Otherwise a client that never closes its
+ * side would keep it.
+ */
 export function closeAfter(socket: Socket, clock: Pick<Clock, "setTimeout">, text = ""): void {
 	socket.end(text);
 	clock.setTimeout(() => socket.destroy(), CONNECTIONS.lingerMs);

@@ -12,7 +12,7 @@ export interface BodyList {
 }
 
 export interface JsonBody {
-	/** What JSON.parse makes of it; where it has the route's list, that member is a {@link JsonList}. */
+	/** What JSON.parse returns for it; if it has the route's list, that member is a {@link JsonList}. */
 	readonly value: unknown;
 	/** The text that `value` was parsed from; without the list's elements. */
 	readonly text: string;
@@ -24,11 +24,11 @@ interface Group {
 	readonly values: readonly unknown[];
 	/** The source if it is ASCII, where a character is a byte and elements can be cut out of it; otherwise null. */
 	readonly text: string | null;
-	/** Where the first element begins in the body. */
+	/** Where the first element starts in the body. */
 	readonly start: number;
 }
 
-/** Elements of a list, parsed on demand: small ones a slice at a time, as each JSON.parse has a fixed cost. */
+/** Elements of a list, parsed on demand: small ones a slice at a time, because each JSON.parse has a fixed cost. */
 export class JsonList {
 	readonly #member: string;
 	readonly #bytes: Buffer;
@@ -47,7 +47,7 @@ export class JsonList {
 		return this.#items.length;
 	}
 
-	/** Of all elements, and of what is between them. */
+	/** Includes what is between the elements. */
 	get bytes(): number {
 		const { length } = this.#items;
 		return length === 0 ? 0 : this.#items.end(length - 1) - this.#items.start(0);
@@ -70,7 +70,7 @@ export class JsonList {
 		return { value, text };
 	}
 
-	/** Behind the last of the elements that are parsed together with this one, if it is read first. */
+	/** The index after the last element that is parsed together with this one, if this one is read first. */
 	groupEnd(first: number): number {
 		let end = first + 1;
 		for (let bytes = this.#weight(first); end < this.#items.length; end++) {
@@ -80,7 +80,7 @@ export class JsonList {
 		return end;
 	}
 
-	/** Forgets what was parsed: while its reader waits, the list holds only the body's bytes. */
+	/** Drops what was parsed: while its reader waits, the list holds only the body's bytes. */
 	rest(): void {
 		this.#group = null;
 	}
@@ -105,7 +105,7 @@ export class JsonList {
 		const text = bytes.toString("utf8");
 		try {
 			const values = JSON.parse(`[${text}]`) as unknown[];
-			// Nothing at all would be an empty list.
+			// Without this, no text at all would be an empty list.
 			if (values.length !== last - first + 1) return null;
 			return { first, values, text: text.length === bytes.length ? text : null, start };
 		} catch (error) {
@@ -116,10 +116,10 @@ export class JsonList {
 }
 
 /**
- * The body as JSON. Keys such as `__proto__` are names like any other, since JSON.parse makes them plain members and
+ * Parses the body as JSON. Keys such as `__proto__` are ordinary names, because JSON.parse makes them plain members and
  * nothing here copies members from one object to another.
  *
- * @throws Problem 400 if it is not JSON in UTF-8; 413 or 422 if it is too large, deep or long, before it is parsed
+ * @throws Problem 400 if it isn't JSON in UTF-8; 413 or 422 if it is too large, deep or long, before it is parsed
  */
 export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 	if (!isUtf8(given)) throw new Problem("malformed-request", "The body is not valid UTF-8.");
@@ -138,7 +138,7 @@ export function parseBody(given: Buffer, list?: BodyList): JsonBody {
 		case "broken":
 			throw new Problem(
 				"malformed-request",
-				`The body is not valid JSON: "${list!.member}" must be there once, as a list that is closed by a bracket (byte ${scan.at}).`,
+				`The body is not valid JSON: "${list!.member}" must be present once, as a list with a closing bracket (byte ${scan.at}).`,
 			);
 		case "fits":
 			if (list && scan.list) return withList(bytes, list, scan.list);
@@ -152,11 +152,13 @@ function wholeBody(bytes: Buffer): JsonBody {
 	return { value: parse(text), text };
 }
 
-/** The whole is valid JSON if each element is, and what is around the list. */
+/** The whole is valid JSON if each element is, and so is the text around the list. */
 function withList(bytes: Buffer, { member, itemBytes }: BodyList, { span, items }: ScannedList): JsonBody {
 	const around = bytes.length - (span.end - span.start);
 	if (around > REQUESTS.bodyBytes)
-		throw invalid([{ pointer: "", detail: `must have at most ${REQUESTS.bodyBytes} bytes besides "${member}"` }]);
+		throw invalid([
+			{ pointer: "", detail: `must have at most ${REQUESTS.bodyBytes} bytes in addition to "${member}"` },
+		]);
 	for (let index = 0; index < items.length; index++)
 		if (items.size(index) > itemBytes) throw itemTooLarge(items.size(index), `/${member}/${index}`, itemBytes);
 	const text = `${bytes.toString("utf8", 0, span.start)}[]${bytes.toString("utf8", span.end)}`;
@@ -176,7 +178,7 @@ function itemTooLarge(bytes: number, pointer: string, limit: number): Problem {
 function singleTooLarge(bytes: number, { member, itemBytes }: BodyList): Problem {
 	return new Problem(
 		"too-large",
-		`The body has ${n(bytes)} bytes and no list "${member}"; without one, this call takes ${n(itemBytes)} at most.`,
+		`The body has ${n(bytes)} bytes and no list "${member}"; without one, this call accepts at most ${n(itemBytes)}.`,
 	);
 }
 

@@ -19,15 +19,16 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 export const SPACE = 0x20;
 
-/** `start` is the first byte, `end` is behind the last. */
+/** `start` is the first byte, `end` the one after the last. */
 export interface Span {
 	readonly start: number;
 	readonly end: number;
 }
 
 /**
- * Where the elements of a list are, without surrounding space; empty spans where the text is not valid. Numbers only: an
- * object for each element would live as long as its batch, and V8 would soon make every such object old from the start.
+ * The positions of a list's elements, without surrounding space; empty spans where the text isn't valid. Plain numbers,
+ * because an object per element would live as long as its batch, and V8 would soon allocate all such objects in the old
+ * generation.
  */
 export class Spans {
 	/** Start and end of the first element, then of the second … */
@@ -72,7 +73,7 @@ export type Scan =
 	| { readonly kind: "broken"; readonly at: number };
 
 export interface ScanLimits {
-	/** Arrays and objects within each other. */
+	/** The maximum nesting of arrays and objects. */
 	readonly nesting: number;
 	/** The member whose elements are wanted, and how many it may have. */
 	readonly list?: { readonly member: string; readonly items: number };
@@ -100,7 +101,7 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 			at++;
 			continue;
 		}
-		// Deep inside, only depth matters.
+		// Deeper inside, only the nesting matters.
 		const inside = depth > 2 || (depth === 2 && listStart === -1);
 		if (depth === 2 && listStart !== -1) {
 			if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
@@ -161,7 +162,7 @@ export function scanJson(bytes: Uint8Array, { nesting, list: wanted }: ScanLimit
 	return listStart === -1 ? { kind: "fits", depth: deepest, list } : { kind: "broken", at: length };
 }
 
-/** The bounds of the elements of the text being read; a text is read in one go. */
+/** The bounds of the elements being read; a text is scanned in one go. */
 let noted = new Int32Array(256);
 
 function note(index: number, start: number, end: number): void {
@@ -179,7 +180,7 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 	[QUOTE, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET].includes(byte) ? 0 : 1,
 );
 
-/** Most strings are no longer than this, bytes: looking at each byte is quicker than a search by the runtime. */
+/** Most strings are no longer than this, bytes: checking each byte is faster than a search by the runtime. */
 const SHORT_STRING = 32;
 
 /** The closing quote of the string whose contents begin at `from`, or the end. */
@@ -201,18 +202,18 @@ function endOfString(bytes: Uint8Array, from: number): number {
 	return length;
 }
 
-/** Behind the last byte before `at` that is no space. */
+/** The index after the last byte before `at` that isn't a space. */
 function endBefore(bytes: Uint8Array, at: number): number {
 	let end = at;
 	while (bytes[end - 1]! <= SPACE) end--;
 	return end;
 }
 
-/** Whether the string between these bytes, quotes left out, spells the name, be it with escapes. */
+/** Whether the string between these bytes, without quotes, spells the name, with or without escapes. */
 function isName(bytes: Uint8Array, start: number, end: number, name: Buffer): boolean {
 	const literal = Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.max(0, Math.min(end, bytes.length) - start));
 	if (literal.equals(name)) return true;
-	// An escape takes six bytes for a character at most.
+	// An escaped character takes at most six bytes.
 	if (literal.length > name.length * 6 || !literal.includes(BACKSLASH)) return false;
 	try {
 		return JSON.parse(`"${literal.toString()}"`) === name.toString();
@@ -221,16 +222,16 @@ function isName(bytes: Uint8Array, start: number, end: number, name: Buffer): bo
 	}
 }
 
-/** Where a scan is within one array or object: at which index, or at which name (a JSON string, quotes included). */
+/** Where a scan is within one array or object: an index, or a name (a JSON string, quotes included). */
 type Level = { index: number } | { name: string };
 
 /**
- * The JSON Pointer (RFC 6901) to the value that begins at this byte. Up to there the bytes are known to nest properly; if
- * they aren't JSON otherwise, the pointer may lead anywhere. Its length is bounded by how deep they nest.
+ * The JSON Pointer (RFC 6901) to the value that begins at this byte. The bytes before it are known to nest properly; if
+ * they aren't valid JSON in other ways, the pointer may be arbitrary. Its length is bounded by their nesting.
  */
 export function pointerAt(bytes: Buffer, end: number): string {
 	const levels: Level[] = [];
-	/** Where the last string began, and behind its end. */
+	/** Where the last string began, and the index after its end. */
 	let [start, behind] = [0, 0];
 	for (let at = 0; at < end; at++) {
 		const level = levels.at(-1);
@@ -260,7 +261,7 @@ export function pointerAt(bytes: Buffer, end: number): string {
 	return levels.map((level) => `/${"index" in level ? level.index : escapePointer(nameOf(level.name))}`).join("");
 }
 
-/** A longer name is cut, bytes: it is only shown. */
+/** Longer names are cut to this many bytes, since they are only shown. */
 const MAX_NAME = 100;
 
 function nameOf(literal: string): string {

@@ -7,13 +7,13 @@ interface Waiting {
 }
 
 /**
- * Work on requests of one owner, one by one. For large bodies: what one publisher sends at the same time keeps the event
- * loop, the garbage collector and the disk busy for everyone.
+ * Processes one owner's requests one at a time. For large bodies: concurrent ones from one publisher would keep the
+ * event loop, the garbage collector and the disk busy for everyone.
  */
 export class OneByOne {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #patienceMs: number;
-	/** Those that wait, by the owner of one that has its turn. */
+	/** Waiting requests, by the owner whose request has its turn. */
 	readonly #lines = new Map<string, Waiting[]>();
 	readonly #owners = new WeakMap<object, string>();
 
@@ -24,9 +24,9 @@ export class OneByOne {
 	}
 
 	/**
-	 * Resolves when it is the request's turn, which it has until {@link leave}.
+	 * Resolves when it is the request's turn, which lasts until {@link leave}.
 	 *
-	 * @returns false if it waited in vain: it has no turn
+	 * @returns false if it waited too long and has no turn
 	 */
 	enter(request: object, owner: string): Promise<boolean> {
 		const line = this.#lines.get(owner);
@@ -45,7 +45,7 @@ export class OneByOne {
 		});
 	}
 
-	/** The work is done, well or not. Harmless when repeated, and for one that has no turn. */
+	/** The work is done, successfully or not. Harmless if repeated, or without a turn. */
 	leave(request: object): void {
 		const owner = this.#owners.get(request);
 		if (owner === undefined) return;

@@ -2,7 +2,7 @@ import type { Busy } from "../../engine/engine.ts";
 import type { Fault } from "../../registry/index.ts";
 
 /**
- * Every kind of error that the API answers with (RFC 9457): its type, status and title. The last part of the type,
+ * Every kind of error that the API returns (RFC 9457): its type, status and title. The last part of the type,
  * `/problems/…`, is a stable code for programs.
  */
 export const PROBLEMS = {
@@ -21,23 +21,23 @@ export const PROBLEMS = {
 	"too-many-requests": { status: 429, title: "Too many requests" },
 	"header-too-large": { status: 431, title: "The request's header is too large" },
 	internal: { status: 500, title: "Something went wrong on our side" },
-	unavailable: { status: 503, title: "Not available just now" },
+	unavailable: { status: 503, title: "Temporarily unavailable" },
 } as const;
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** An answer names this many faults at most, and no one need look for more. */
+/** A response lists at most this many faults, so checks may stop there. */
 export const MAX_FAULTS = 1_000;
 
 export interface ProblemOptions {
 	readonly errors?: readonly Fault[];
-	/** Headers that go with the answer. */
+	/** Headers sent with the response. */
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Further members of the body, for programs. */
+	/** Additional members of the body, for programs. */
 	readonly members?: Readonly<Record<string, string | number>>;
 }
 
-/** An answer other than success, thrown to whoever sends it. `detail` says what happened and what to do. */
+/** An error response, to be thrown. `detail` says what happened and what to do. */
 export class Problem extends Error {
 	override readonly name = "Problem";
 	readonly kind: ProblemKind;
@@ -75,7 +75,7 @@ export function invalid(faults: readonly Fault[]): Problem {
 	return new Problem("invalid", `${count} not acceptable; "errors" ${told}.`, { errors });
 }
 
-/** 404, the same for what never was and for what is someone else's. */
+/** 404, the same whether it never existed or belongs to someone else. */
 export function notFound(what: string): Problem {
 	return new Problem("not-found", `There is no such ${what}, or this key may not see it.`);
 }
@@ -83,7 +83,7 @@ export function notFound(what: string): Problem {
 /** Whose budget is used up: the caller's own, or the node's. */
 export type Whose = "own" | "node";
 
-/** When to try again, seconds. */
+/** When to retry, in seconds. */
 export const RETRY_S = {
 	/** Requests and commits take moments. */
 	soon: 1,
@@ -95,13 +95,13 @@ export const RETRY_S = {
 	streams: 30,
 } as const;
 
-const OVER_ITS_SHARE = "This project sends more than can be written. Nothing was written.";
+const OVER_ITS_SHARE = "This project publishes faster than its events can be written. Nothing was written.";
 
 /**
- * "Not now": 429 if a budget of the caller is used up, 503 if one of the whole node is or something it needs is
- * unavailable. Says when to try again, in `Retry-After` and in the sentence.
+ * "Not now": 429 if one of the caller's budgets is used up; 503 if one of the node's is, or something it needs is
+ * unavailable. Says when to retry, in `Retry-After` and in the text.
  *
- * @param why sentences, each with its full stop
+ * @param why complete sentences
  */
 export function comeAgain(whose: Whose, why: string, seconds: number = RETRY_S.soon): Problem {
 	const kind = whose === "own" ? "too-many-requests" : "unavailable";
@@ -110,7 +110,7 @@ export function comeAgain(whose: Whose, why: string, seconds: number = RETRY_S.s
 	});
 }
 
-/** Events, or facts with theirs, that the log does not take now. */
+/** Events, or facts with theirs, that the log can't take now. */
 export function notWritten(refused: Busy | { readonly kind: "locked" }): Problem {
 	if (refused.kind === "locked")
 		return comeAgain(
@@ -124,8 +124,8 @@ export function notWritten(refused: Busy | { readonly kind: "locked" }): Problem
 	);
 }
 
-/** The same, for the rows of routes whose events or facts go to the log. */
+/** The same, for routes that write events or facts to the log. */
 export const LOG_PROBLEMS = {
 	"too-many-requests": OVER_ITS_SHARE,
-	unavailable: "The node's queue to the log is full, the project's log is locked, or storage is away.",
+	unavailable: "The node's queue to the log is full, the project's log is locked, or storage is unavailable.",
 } as const;

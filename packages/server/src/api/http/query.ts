@@ -4,7 +4,7 @@ import type { Fault } from "../../registry/index.ts";
 import { invalid } from "./problem.ts";
 import { faultsBySchema } from "./validate.ts";
 
-/** What the query schemas here are made of. */
+/** The schemas that the query schemas here consist of. */
 interface QuerySchema {
 	readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
 }
@@ -16,9 +16,9 @@ export type QueryResult =
 const WHOLE_NUMBER = /^-?\d{1,15}$/;
 
 /**
- * The query parameters of a route as its schema says. Text is turned into a number only where it is written as a plain
- * whole number; a list may be given repeated (`type=a&type=b`) or separated by commas; anything else may be given once.
- * Unknown parameters are faults. Pointers are written `?name`.
+ * Reads a route's query parameters by its schema. Text becomes a number only if it is written as a plain whole number;
+ * a list may be repeated (`type=a&type=b`) or separated by commas; anything else may be given once. Unknown parameters
+ * are faults. Pointers have the form `?name`.
  */
 export function readQuery(schema: TSchema | undefined, raw: Readonly<Record<string, unknown>>): QueryResult {
 	const properties = (schema as QuerySchema | undefined)?.properties ?? {};

@@ -9,10 +9,10 @@ import { comeAgain, PROBLEM_TYPE, PROBLEMS, Problem, type ProblemKind, RETRY_S }
 
 const AWAY = "Storage is temporarily unavailable.";
 const LOCKED =
-	"Another transaction in the store's database holds this project's rows and does not end. Nothing was changed.";
-const FULL = "Storage has no room for this: its operator must free some. Nothing was stored.";
+	"Another transaction in the store's database holds this project's rows for too long. Nothing was changed.";
+const FULL = "Storage is full: the operator must free some space. Nothing was stored.";
 
-/** Sends whatever was thrown as a problem, and logs what is our fault. */
+/** Sends whatever was thrown as a problem, and logs internal errors. */
 export function sendProblem(
 	error: unknown,
 	request: FastifyRequest,
@@ -20,7 +20,7 @@ export function sendProblem(
 	logger: Logger,
 ): FastifyReply {
 	const problem = problemOf(error);
-	// What has not come yet is not read: Node closes the connection after the answer.
+	// The remainder isn't read: Node closes the connection after the response.
 	if (!request.raw.complete && hasBody(request)) reply.header("Connection", "close");
 	if (problem.statusCode >= 500 && problem !== error)
 		logger.error({ err: error, requestId: request.id, route: request.routeOptions.url }, "a request failed");
@@ -47,34 +47,34 @@ function problemOf(error: unknown): Problem {
 	if (kind && detail) return new Problem(kind, detail);
 	if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
 		return new Problem("malformed-request", "The request could not be read.");
-	return new Problem(
-		"internal",
-		"The request could not be answered because of a fault on our side; the log says more.",
-	);
+	return new Problem("internal", "The request failed because of an internal error; the service's log has the details.");
 }
 
-/** What Fastify and Node find wrong with a request before a route sees it. */
+/** Errors that Fastify and Node find in a request before a route handles it. */
 const OF_FASTIFY: Record<string, [ProblemKind, string]> = {
-	FST_ERR_CTP_BODY_TOO_LARGE: ["too-large", "The body is larger than this call takes."],
+	FST_ERR_CTP_BODY_TOO_LARGE: ["too-large", "The body is larger than this call accepts."],
 	FST_ERR_CTP_INVALID_MEDIA_TYPE: [
 		"unsupported-media-type",
 		"Send the body as JSON, with Content-Type: application/json.",
 	],
-	FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["malformed-request", "The body is not as long as its Content-Length says."],
+	FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["malformed-request", "The body's length doesn't match its Content-Length."],
 	FST_ERR_BAD_URL: ["malformed-request", "The path is not validly percent-encoded."],
-	FST_ERR_MAX_PARAM_LENGTH: ["not-found", "There is nothing at this path: a part of it is longer than any identifier."],
-	ECONNRESET: ["malformed-request", "The connection was closed before the body had come."],
+	FST_ERR_MAX_PARAM_LENGTH: [
+		"not-found",
+		"There is nothing at this path: one of its segments is longer than any identifier.",
+	],
+	ECONNRESET: ["malformed-request", "The connection was closed before the body was complete."],
 };
 
-/** What Node's parser finds wrong with a request. */
+/** Errors that Node's parser finds in a request. */
 const OF_NODE: Record<string, [ProblemKind, string]> = {
 	HPE_HEADER_OVERFLOW: ["header-too-large", "The request's header is too large."],
-	[SMALL_CHUNKS]: ["malformed-request", "The body comes in too many small chunks. Send it in larger ones."],
+	[SMALL_CHUNKS]: ["malformed-request", "The body has too many small chunks. Send it in larger ones."],
 	ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request did not arrive in time."],
 };
 const NO_HTTP: [ProblemKind, string] = ["malformed-request", "This is not a valid HTTP request."];
 
-/** Answers what did not become an HTTP request, on the bare socket. */
+/** Responds, on the bare socket, to input that didn't become an HTTP request. */
 export function refuseConnection(
 	error: Error & { code?: string },
 	socket: Socket,

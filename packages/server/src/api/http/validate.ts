@@ -13,14 +13,14 @@ const ajv = createAjv({
 	coerceTypes: false,
 	useDefaults: false,
 });
-/** In a schema: what to say if a value isn't in the expected form; null if the route's own check says so. */
+/** In a schema: the message for a value in the wrong form; null if the route's own check reports it. */
 ajv.addKeyword("errorMessage");
 ajv.addFormat("uri", (text: string) => URL.canParse(text));
 ajv.addFormat("date-time", (text: string) => parseTime(text) !== null);
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
-/** The faults of `value`, described for people; none if it fits the schema. Compiled at first use. */
+/** The faults of `value` in words; none if it fits the schema. Compiled at first use. */
 export function faultsBySchema(schema: TSchema, value: unknown): Fault[] {
 	let check = compiled.get(schema);
 	if (!check) {
@@ -39,7 +39,7 @@ export function faultsBySchema(schema: TSchema, value: unknown): Fault[] {
 	return faults;
 }
 
-/** Errors inside a rule that combines schemas, which has an error of its own, and those that the route reports. */
+/** Errors inside a rule that combines schemas, which has its own error, and those that the route reports. */
 function isReportedElsewhere({ keyword, schemaPath, parentSchema }: ErrorObject): boolean {
 	if (/\/(?:oneOf|not|dependentSchemas)\//.test(schemaPath)) return true;
 	return MISFITS.has(keyword) && parentSchema?.errorMessage === null;
@@ -51,11 +51,11 @@ function faultOf(error: ErrorObject): Fault {
 		case "required":
 			return { pointer: `${instancePath}/${escapePointer(params.missingProperty)}`, detail: "is missing" };
 		case "additionalProperties":
-			return { pointer: `${instancePath}/${escapePointer(params.additionalProperty)}`, detail: "is not known here" };
+			return { pointer: `${instancePath}/${escapePointer(params.additionalProperty)}`, detail: "is not a known field" };
 		case "dependentRequired":
 			return {
 				pointer: `${instancePath}/${escapePointer(params.property)}`,
-				detail: `only goes together with "${params.missingProperty}"`,
+				detail: `may only be used together with "${params.missingProperty}"`,
 			};
 		case "type":
 			return { pointer: instancePath, detail: `must be ${TYPE_NAMES[params.type] ?? params.type}` };

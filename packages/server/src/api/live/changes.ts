@@ -2,17 +2,19 @@ import { Readable } from "node:stream";
 import { WAITERS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 
-/** What it is worth asking again for. */
+/** What a client should fetch again. */
 export type Hint = "attempts" | "webhooks";
 
 export const EVENT_STREAM = "text/event-stream; charset=utf-8";
 
-/** Between two of the same hints, milliseconds. */
+/** Minimum time between two equal hints, milliseconds. */
 export const GAP_MS = 500;
-/** A comment keeps proxies from closing a quiet stream, and finds listeners that are gone, milliseconds. */
+/**
+ * Interval of comments, which keep proxies from closing a quiet stream and find listeners that are gone, milliseconds.
+ */
 export const COMMENT_MS = 15_000;
 
-/** Tells those who listen that something of a project has changed; what it is they ask themselves. */
+/** Notifies listeners that something in a project has changed; they fetch the details themselves. */
 export class Changes {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<HintStream>>();
@@ -23,7 +25,7 @@ export class Changes {
 		this.#clock = clock;
 	}
 
-	/** The projects that somebody listens for. */
+	/** The projects that have listeners. */
 	get projects(): Iterable<string> {
 		return this.#byProject.keys();
 	}
@@ -34,8 +36,8 @@ export class Changes {
 	}
 
 	/**
-	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. Null when this listener has as
-	 * many as he may have.
+	 * A stream of server-sent events (WHATWG HTML, 9.2). It ends once `mayListen` says no. Null if this listener already
+	 * has the maximum number of streams.
 	 */
 	listen(projectId: string, listener: string, mayListen: () => Promise<boolean>): Readable | null {
 		const open = this.#byListener.get(listener) ?? 0;
@@ -55,7 +57,7 @@ export class Changes {
 		return stream;
 	}
 
-	/** Ends every stream, and at once those that are asked for afterwards. */
+	/** Ends every stream; later ones end immediately. */
 	close(): void {
 		this.#closed = true;
 		for (const streams of this.#byProject.values()) for (const stream of streams) stream.end();
@@ -63,7 +65,7 @@ export class Changes {
 }
 
 class HintStream extends Readable {
-	/** Hints that are not told yet. */
+	/** Hints not sent yet. */
 	readonly #due = new Set<Hint>();
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #mayListen: () => Promise<boolean>;
@@ -79,7 +81,7 @@ class HintStream extends Readable {
 		this.push(": listening\n\n");
 	}
 
-	/** At once, unless something was told just before. */
+	/** Immediately, unless a hint was sent recently. */
 	hint(hint: Hint): void {
 		this.#due.add(hint);
 		if (this.#gap === null) this.#tell();
@@ -125,7 +127,7 @@ class HintStream extends Readable {
 			this.push(":\n\n");
 			this.#comments = this.#commentLater();
 		} catch (error) {
-			// Storage is away: the listener comes again, and is told so.
+			// Storage is unavailable: the listener reconnects, and gets that as its response.
 			this.destroy(error as Error);
 		}
 	}

@@ -1,7 +1,7 @@
 /**
- * Where nodes share a database, those who wait here (readers of the log that wait for events, open pages of the
- * dashboard) hear of what other nodes do: at once when storage passes on a hint, and by a look now and then, because
- * hints may be lost and what a neighbour delivers is not hinted at. Only what somebody waits for is looked at.
+ * If nodes share a database, notifies waiting calls (readers that wait for events, open dashboard pages) of what other
+ * nodes do: immediately on a hint from storage, and by occasional polling, because hints may be lost and a peer's
+ * deliveries cause none. Only watched projects are polled.
  */
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -9,7 +9,7 @@ import type { Storage } from "../../storage/port.ts";
 import type { Changes } from "./changes.ts";
 import type { Arrivals } from "./long-poll.ts";
 
-/** Between two looks, milliseconds. */
+/** Time between polls, milliseconds. */
 const LOOK_MS = 1_000;
 
 export interface ElsewhereOptions {
@@ -20,7 +20,7 @@ export interface ElsewhereOptions {
 	readonly logger: Logger;
 }
 
-/** Where a project stood at the last look. */
+/** A project's state at the last poll. */
 interface Seen {
 	lastSeq: number;
 	revision: number;
@@ -40,7 +40,7 @@ export class Elsewhere {
 		this.#options = options;
 	}
 
-	/** Does nothing where one process has the database for itself. */
+	/** Does nothing if one process owns the database. */
 	start(): void {
 		const { neighbours } = this.#options.storage;
 		if (neighbours === null) return;
@@ -71,7 +71,7 @@ export class Elsewhere {
 		}, LOOK_MS);
 	}
 
-	/** One look at a time: who asks meanwhile gets another one behind it. */
+	/** One poll at a time: callers during a poll get another one after it. */
 	async #lookNow(): Promise<void> {
 		while (this.#looking !== null) await this.#looking;
 		if (this.#stopped) return;
@@ -94,7 +94,7 @@ export class Elsewhere {
 				const known = before.get(projectId);
 				const newestAttempt = pages.has(projectId) ? await this.#newestAttempt(projectId) : undefined;
 				this.#seen.set(projectId, { lastSeq, revision, newestAttempt });
-				// What was not watched before may have changed since whoever waits looked himself.
+				// A project that wasn't watched before may have changed since the caller read it.
 				if (known?.lastSeq !== lastSeq) arrivals.noteElsewhere(projectId);
 				if (known?.lastSeq !== lastSeq || known?.revision !== revision) changes.note(projectId, "webhooks");
 				if (known?.newestAttempt !== newestAttempt) changes.note(projectId, "attempts");

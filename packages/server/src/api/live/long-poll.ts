@@ -1,7 +1,7 @@
 import { WAITERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Something came; another node took something, of whatever type; or the time is over and nobody may wait any longer. */
+/** An event arrived; another node appended something of unknown type; or time is up and no more waiting is allowed. */
 export type WaitEnd = "arrived" | "perhaps" | "over";
 
 interface Waiter {
@@ -10,14 +10,14 @@ interface Waiter {
 	readonly end: (why: WaitEnd) => void;
 }
 
-/** Somebody who waits for events, from before he looks whether they are there already. */
+/** A call waiting for events, registered before it checks whether there already are some. */
 export interface Wait {
 	readonly end: Promise<WaitEnd>;
-	/** Gives up. */
+	/** Stops waiting. */
 	cancel(): void;
 }
 
-/** Lets those wait who read a log that has nothing new, without a look at storage while nothing comes. */
+/** Lets readers of a log without new events wait, without querying storage until something arrives. */
 export class Arrivals {
 	readonly #clock: Pick<Clock, "setTimeout">;
 	readonly #byProject = new Map<string, Set<Waiter>>();
@@ -27,7 +27,7 @@ export class Arrivals {
 		this.#clock = clock;
 	}
 
-	/** The projects that somebody waits for. */
+	/** The projects that have waiting calls. */
 	get projects(): Iterable<string> {
 		return this.#byProject.keys();
 	}
@@ -37,15 +37,15 @@ export class Arrivals {
 			if (types === undefined || events.some(({ type }) => types.includes(type))) end("arrived");
 	}
 
-	/** The project's log has grown elsewhere: whoever waits looks whether by something for him. */
+	/** Another node has appended to the project's log: each waiting call checks for its own events. */
 	noteElsewhere(projectId: string): void {
 		for (const { end } of [...(this.#byProject.get(projectId) ?? [])]) end("perhaps");
 	}
 
 	/**
-	 * Null when as many wait as may.
+	 * Null if the maximum number of calls is already waiting.
 	 *
-	 * @param person whether somebody waits who is signed in, rather than a program with a key
+	 * @param person whether a signed-in user waits, rather than a program with a key
 	 */
 	wait(projectId: string, types: readonly string[] | undefined, ms: number, person = false): Wait | null {
 		const waiters = this.#byProject.get(projectId) ?? new Set();
@@ -65,7 +65,7 @@ export class Arrivals {
 		return { end: promise, cancel: () => end("over") };
 	}
 
-	/** Ends every wait, and at once those that begin afterwards: for the service's end. */
+	/** Ends every wait; later ones end immediately. For shutdown. */
 	close(): void {
 		this.#closed = true;
 		for (const waiters of [...this.#byProject.values()]) for (const { end } of [...waiters]) end("over");

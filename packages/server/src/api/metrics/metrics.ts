@@ -11,30 +11,30 @@ import { countDatabase, countLosses, watchNode, watchPools, watchShortages } fro
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-/** Storage is asked for its gauges at most this often, however many scrape. */
+/** Storage is queried for its gauges at most this often, however many scrapers there are. */
 const GAUGES_EVERY_MS = 1_000;
 
-/** The status classes, so that labels stay few. */
+/** Status classes, so that labels stay few. */
 type StatusClass = "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
 
-/** What is counted, for Prometheus. No label names a project, a webhook or anything else that grows. */
+/** The Prometheus metrics. No label names a project, a webhook or anything else that grows. */
 export interface Metrics {
 	readonly registry: Registry;
-	/** Hand it to the engine: counts what it published and attempted. */
+	/** For the engine: counts what it publishes and attempts. */
 	readonly engine: Required<EngineObserver>;
 	/** One request of the API; `route` is its pattern, never the path itself. */
 	request(route: string, method: string, status: number, seconds: number): void;
-	/** From now on shows what waits in storage. */
+	/** Adds gauges of the backlog in storage. */
 	watch(source: GaugeSource): void;
-	/** Counts from now on what is done with a database that nodes share: hand it to the storage. */
+	/** For the storage: counts work on a database that nodes share. */
 	database(): DatabaseObserver;
-	/** From now on shows the connections to it. */
+	/** Adds gauges of the connections to it. */
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
-	/** From now on shows what this node is short of. */
+	/** Adds gauges of this node's shortages. */
 	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
-	/** From now on shows what this node works. */
+	/** Adds gauges of this node's projects. */
 	watchNode(read: () => NodeState): void;
-	/** From now on also shows these budgets, by their names. Throws if one of that name is shown already. */
+	/** Adds these budgets, by their names. Throws if one of that name is already shown. */
 	watchBudgets(budgets: readonly WatchedBudget[]): void;
 	/** From now on also shows how often each rate refused a request. */
 	watchRates(read: () => Iterable<readonly [RateName, number]>): void;
@@ -53,30 +53,30 @@ export function createMetrics(): Metrics {
 
 	const requests = new Histogram({
 		name: "posthorn_http_request_duration_seconds",
-		help: "How long requests of the API took, by route, method and class of status.",
+		help: "Duration of API requests by route, method and status class.",
 		labelNames: ["route", "method", "status"],
 		buckets: REQUEST_BUCKETS_S,
 		registers,
 	});
 	const published = new Counter({
 		name: "posthorn_events_published_total",
-		help: "Events that were committed to a log.",
+		help: "Events committed to a log.",
 		registers,
 	});
 	const attempts = new Counter({
 		name: "posthorn_attempts_total",
-		help: "Attempts that were committed, by outcome: delivered, retrying or failed (dead-lettered).",
+		help: "Attempts committed, by outcome: delivered, retrying or failed (dead-lettered).",
 		labelNames: ["outcome"],
 		registers,
 	});
 	const durations = new Histogram({
 		name: "posthorn_attempt_duration_seconds",
-		help: "How long requests took until they were answered or given up; what reached no receiver is left out.",
+		help: "Duration of requests until a response or a timeout; attempts that reached no receiver are left out.",
 		buckets: ATTEMPT_BUCKETS_S,
 		registers,
 	});
 
-	// Bound once: looking labels up costs more than counting.
+	// Bound once: looking up labels costs more than counting.
 	const outcomes: Record<AttemptStatus, Counter.Internal> = {
 		delivered: attempts.labels("delivered"),
 		retrying: attempts.labels("retrying"),
@@ -106,7 +106,7 @@ export function createMetrics(): Metrics {
 	};
 }
 
-/** Gauges of storage, read when someone looks. When storage cannot answer they are left out, and `up` says so. */
+/** Storage gauges, read on scrape. If storage doesn't respond they are left out, and `up` says so. */
 function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSource): void {
 	const now = () => clock.now();
 	let readAt = Number.NEGATIVE_INFINITY;
@@ -134,7 +134,7 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 		});
 	new Gauge({
 		name: "posthorn_storage_up",
-		help: "1 while storage answers, else 0.",
+		help: "1 while storage responds, else 0.",
 		registers: [registry],
 		async collect() {
 			this.set((await read()) ? 1 : 0);
@@ -142,20 +142,20 @@ function watchStorage(registry: Registry, { storage, clock, logger }: GaugeSourc
 	});
 	gauge("posthorn_projects", "Projects.", ({ projects }) => projects);
 	gauge("posthorn_webhooks", "Webhooks.", ({ webhooks }) => webhooks);
-	gauge("posthorn_backlog_events", "Deliveries that wait for their first attempt.", ({ backlog }) => backlog);
+	gauge("posthorn_backlog_events", "Deliveries waiting for their first attempt.", ({ backlog }) => backlog);
 	gauge(
 		"posthorn_backlog_oldest_age_seconds",
-		"How long the oldest of them has waited; 0 when none waits.",
+		"How long the oldest of them has waited; 0 if there is none.",
 		({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, now() - oldestAt) / 1_000),
 	);
 	gauge(
 		"posthorn_retries_waiting",
-		"Deliveries that wait for their next attempt.",
+		"Deliveries waiting for their next attempt.",
 		({ retriesWaiting }) => retriesWaiting,
 	);
 	gauge(
 		"posthorn_dead_letters",
-		"Deliveries that failed for good, still in the log.",
+		"Dead-lettered deliveries that are still in the log.",
 		({ deadLetters }) => deadLetters,
 	);
 }
@@ -173,10 +173,10 @@ function watchRates(registry: Registry, read: () => Iterable<readonly [RateName,
 	});
 }
 
-/** What metrics show of a budget. */
+/** The metrics of a budget. */
 export type WatchedBudget = Pick<Budget, "name" | "limit" | "used" | "refusals">;
 
-/** Shows budgets by their names: the returned function adds some to those that are shown. */
+/** Shows budgets by their names: the returned function adds more. */
 export function showBudgets(registry: Registry): (budgets: readonly WatchedBudget[]) => void {
 	const watched: WatchedBudget[] = [];
 	const registers = [registry];
@@ -191,11 +191,11 @@ export function showBudgets(registry: Registry): (budgets: readonly WatchedBudge
 				for (const budget of watched) this.set({ budget: budget.name }, read(budget));
 			},
 		});
-	gauge("posthorn_budget_limit", "What all owners of a budget may hold together.", ({ limit }) => limit);
-	gauge("posthorn_budget_used", "What they hold.", ({ used }) => used);
+	gauge("posthorn_budget_limit", "The budget's limit for all owners together.", ({ limit }) => limit);
+	gauge("posthorn_budget_used", "The amount in use.", ({ used }) => used);
 	new Counter({
 		name: "posthorn_budget_refusals_total",
-		help: "How often a budget gave nothing, because an owner's share or the whole of it was used up.",
+		help: "Refusals because an owner's share or the whole budget was used up.",
 		labelNames,
 		registers,
 		collect() {
@@ -206,7 +206,7 @@ export function showBudgets(registry: Registry): (budgets: readonly WatchedBudge
 	return (budgets) => {
 		for (const budget of budgets) {
 			if (watched.some(({ name }) => name === budget.name))
-				throw new Error(`Two budgets are named ${budget.name}; metrics could not tell them apart.`);
+				throw new Error(`Two budgets are named ${budget.name}; their metrics would collide.`);
 			watched.push(budget);
 		}
 	};

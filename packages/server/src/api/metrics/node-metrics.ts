@@ -5,18 +5,18 @@ import type { ConnectionUse, DatabaseObserver, PoolState } from "../../storage/p
 
 const COMMIT_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What the node says of itself; scraped node by node. Its id is a new one at each start. */
+/** Metrics of each node. Its id is new at each start. */
 export function watchNode(registry: Registry, read: () => NodeState): void {
 	const registers = [registry];
 	new Gauge({
 		name: "posthorn_node_info",
-		help: "1; the id of this node, as it stands in the database and in logs.",
+		help: "Always 1; the label is this node's id, as in the database and in logs.",
 		labelNames: ["node"],
 		registers,
 	}).set({ node: read().id }, 1);
 	new Gauge({
 		name: "posthorn_node_projects",
-		help: "Projects that this node works.",
+		help: "Projects that this node runs.",
 		registers,
 		collect() {
 			this.set(read().projects);
@@ -24,7 +24,7 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 	});
 	new Gauge({
 		name: "posthorn_projects_refused",
-		help: "Projects that this node lets rest because their outcomes cannot be committed: storage refuses them, or a fault of ours.",
+		help: "Projects paused on this node because their outcomes can't be committed: storage refuses them, or there is a bug.",
 		registers,
 		collect() {
 			this.set(read().refused);
@@ -33,7 +33,7 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 	if (read().sharing === null) return;
 	new Gauge({
 		name: "posthorn_node_share_projects",
-		help: "Projects that this node takes up by itself at most: its part of all, and a quarter more.",
+		help: "The most projects that this node acquires on its own: its share of all, plus a quarter.",
 		registers,
 		collect() {
 			this.set(read().sharing?.share ?? 0);
@@ -41,7 +41,7 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 	});
 	new Gauge({
 		name: "posthorn_nodes",
-		help: "Nodes that lived when this one last looked, itself included.",
+		help: "Live nodes when this node last checked, including itself.",
 		registers,
 		collect() {
 			this.set(read().sharing?.nodes ?? 0);
@@ -49,13 +49,13 @@ export function watchNode(registry: Registry, read: () => NodeState): void {
 	});
 }
 
-/** Shows what the node runs out of, and how many sends it put off because of that. */
+/** Shows this node's shortages, and how many sends they deferred. */
 export function watchShortages(registry: Registry, shortages: Pick<Shortages, "lasts" | "total">): void {
 	const labelNames = ["kind"] as const;
 	const registers = [registry];
 	new Counter({
 		name: "posthorn_shortages_total",
-		help: "Sends put off because this node ran out of something: descriptors, memory, ports or name_servers.",
+		help: "Sends deferred because this node ran out of something: descriptors, memory, ports or name_servers.",
 		labelNames,
 		registers,
 		collect() {
@@ -65,7 +65,7 @@ export function watchShortages(registry: Registry, shortages: Pick<Shortages, "l
 	});
 	new Gauge({
 		name: "posthorn_shortage",
-		help: "1 while this node is out of it, else 0.",
+		help: "1 during the shortage, else 0.",
 		labelNames,
 		registers,
 		collect() {
@@ -74,11 +74,11 @@ export function watchShortages(registry: Registry, shortages: Pick<Shortages, "l
 	});
 }
 
-/** Counts projects that a node let go of without giving them back, by the reason. */
+/** Counts projects that a node dropped without releasing their leases, by reason. */
 export function countLosses(registry: Registry): (why: ProjectLoss) => void {
 	const losses = new Counter({
 		name: "posthorn_projects_lost_total",
-		help: "Projects that this node let go of without giving them back: stale, expired, rewound, epoch, refused or fault.",
+		help: "Projects that this node dropped without releasing their leases: stale, expired, rewound, epoch, refused or fault.",
 		labelNames: ["why"],
 		registers: [registry],
 	});
@@ -87,29 +87,29 @@ export function countLosses(registry: Registry): (why: ProjectLoss) => void {
 	return (why) => losses.inc({ why });
 }
 
-/** Counts what a node does with the connections to a database that it shares. */
+/** Counts a node's work on connections to a shared database. */
 export function countDatabase(registry: Registry): Required<DatabaseObserver> {
 	const registers = [registry];
 	const labelNames = ["pool"] as const;
 	const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
 	const commits = new Histogram({
 		name: "posthorn_database_commit_duration_seconds",
-		help: "How long transactions took from their beginning to the answer of their commit, by what for.",
+		help: "Duration of transactions from their start until the response to their commit, by purpose.",
 		labelNames,
 		buckets: COMMIT_BUCKETS_S,
 		registers,
 	});
-	const repeats = counter("posthorn_database_conflicts_total", "Transactions that were done again.");
-	const opened = counter("posthorn_database_connections_opened_total", "Connections that were opened.");
-	const lost = counter("posthorn_database_connections_lost_total", "Connections that broke.");
+	const repeats = counter("posthorn_database_conflicts_total", "Transactions that were retried.");
+	const opened = counter("posthorn_database_connections_opened_total", "Connections opened.");
+	const lost = counter("posthorn_database_connections_lost_total", "Connections broken.");
 	const takenOver = new Counter({
 		name: "posthorn_projects_taken_over_total",
-		help: "Projects that this node took from one that had not given them back.",
+		help: "Projects acquired from a node that hadn't released them.",
 		registers,
 	});
 	const lostEvents = new Counter({
 		name: "posthorn_log_lost_events_total",
-		help: "Acknowledged events that this node found missing after the database had gone on from an earlier state.",
+		help: "Acknowledged events found missing after the database continued from an earlier state.",
 		registers,
 	});
 	return {
@@ -122,11 +122,11 @@ export function countDatabase(registry: Registry): Required<DatabaseObserver> {
 	};
 }
 
-/** Shows how the connections are used. */
+/** Shows the use of the connections. */
 export function watchPools(registry: Registry, read: () => Readonly<Record<ConnectionUse, PoolState>>): void {
 	new Gauge({
 		name: "posthorn_database_connections",
-		help: "Connections to the database that are open, by what for, and whether somebody works with them.",
+		help: "Open database connections, by purpose and by whether they are in use.",
 		labelNames: ["pool", "state"],
 		registers: [registry],
 		collect() {
@@ -138,7 +138,7 @@ export function watchPools(registry: Registry, read: () => Readonly<Record<Conne
 	});
 	new Gauge({
 		name: "posthorn_database_waiting",
-		help: "Calls that wait for a connection.",
+		help: "Calls waiting for a connection.",
 		labelNames: ["pool"],
 		registers: [registry],
 		collect() {

@@ -25,7 +25,7 @@ const TAGS = [
 	{ name: "Webhooks", description: "Where events are sent." },
 	{ name: "Delivery log", description: "Every attempt, and replays." },
 	{ name: "Insight", description: "Statistics, health, pending retries, and live changes." },
-	{ name: "Account", description: "The account and sessions of a person who signs in to the dashboard." },
+	{ name: "Account", description: "The account and sessions of a dashboard user." },
 	{ name: "Members", description: "Members and their roles, invitations, and the audit log." },
 	{ name: "System", description: "Health, metrics and this document." },
 ];
@@ -66,7 +66,7 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 					in: "cookie",
 					name: "posthorn_session",
 					description:
-						"The session cookie of a person who signed in. Over https its name begins with `__Host-`. Changes also need the header `X-CSRF-Token`.",
+						"The session cookie of a signed-in user. Over https its name begins with `__Host-`. Changes also need the header `X-CSRF-Token`.",
 				},
 				apiKey: {
 					type: "http",
@@ -81,7 +81,7 @@ export function openApiDocument(routes: readonly Route[], { brand }: OpenApiOpti
 /** The OpenAPI document of a service with default settings, made without a service: routes use their parts only when called. */
 export function documentedApi(): Record<string, unknown> {
 	const defaults = readConfig({ env: {} });
-	if (!defaults.ok) throw new Error(`The default settings are not acceptable: ${defaults.faults.join(" ")}`);
+	if (!defaults.ok) throw new Error(`The default settings are invalid: ${defaults.faults.join(" ")}`);
 	const { config } = defaults;
 	const routes: Route[] = apiRoutes({ config } as Partial<ApiParts> as ApiParts, () => "");
 	return openApiDocument(routes, config);
@@ -121,7 +121,7 @@ export class Components {
 		return { $ref: `#/components/schemas/${title}` };
 	}
 
-	/** Examples hold data, in which a title isn't a schema's name. Messages for people aren't part of the document. */
+	/** Examples hold data, in which a title isn't a schema's name. Error messages aren't part of the document. */
 	#members(schema: { readonly [name: string]: Json }): Json {
 		return Object.fromEntries(
 			Object.entries(schema)

@@ -59,7 +59,7 @@ export function apiKeyRoutes({ apiKeys }: Pick<ApiParts, "apiKeys">): Route[] {
 			description:
 				"It is refused from then on. Other nodes are notified immediately; a node that misses the notification refuses it within five seconds.",
 			access: "developer",
-			success: { status: 204, description: "It was deleted." },
+			success: { status: 204, description: "The key was deleted." },
 			async handler({ params: { project_id, key_id }, audit }) {
 				const key = isId("apiKey", key_id) ? await apiKeys.get(project_id, key_id) : null;
 				if (!key || !(await apiKeys.delete(project_id, key_id))) throw notFound("API key");

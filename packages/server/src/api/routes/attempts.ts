@@ -14,9 +14,9 @@ import {
 import { Attempt, AttemptCount, AttemptList, AttemptSummaryList } from "../schemas/index.ts";
 
 const MAX_SCANNED = LOG_READS.attemptsScanned.toLocaleString("en-US");
-const SCANNED = `With \`status_code\` a page looks at no more than ${MAX_SCANNED} attempts that the other filters find, so it may be short or empty although others follow. Continue until \`next_cursor\` is null.`;
+const SCANNED = `With \`status_code\`, a page examines at most ${MAX_SCANNED} attempts that match the other filters, so it may be short or empty even if more follow. Continue until \`next_cursor\` is null.`;
 
-/** Nobody needs to know more exactly than this, and counting takes time. */
+/** More precision isn't needed, and counting takes time. */
 const MAX_COUNT = 10_000;
 
 export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
@@ -72,12 +72,12 @@ export function attemptRoutes({ storage }: Pick<ApiParts, "storage">): Route[] {
 			operationId: "countAttempts",
 			tag,
 			summary: "Count attempts",
-			description: `How many of the delivery log match, up to 10,000. With \`status_code\`, only the newest ${MAX_SCANNED} attempts that the other filters find are looked at; \`capped\` is true if there may be more.`,
+			description: `How many attempts match, up to 10,000. With \`status_code\`, only the newest ${MAX_SCANNED} attempts that match the other filters are examined; \`capped\` is true if there may be more.`,
 			access: "developer",
 			query: AttemptCountQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "How many.", schema: AttemptCount },
+			success: { status: 200, description: "The count.", schema: AttemptCount },
 			handler: ({ params: { project_id }, query }) =>
 				storage.countAttempts({ projectId: project_id, filter: attemptFilter(query), max: MAX_COUNT }),
 		}),

@@ -15,20 +15,20 @@ export function changeRoutes({ changes }: Pick<ApiParts, "changes">): Route[] {
 			tag: "Insight",
 			summary: "Listen to changes",
 			description:
-				"A stream of server-sent events, for pages that follow what happens: `attempts` and `webhooks` are hints, each at most twice a second, that it is worth asking again. They hold nothing, and one may be missed where a connection breaks: ask once after each connect.",
+				"A stream of server-sent events for live pages. `attempts` and `webhooks` are hints, each sent at most twice a second, that there is something new to fetch. They carry no data, and one may be lost when a connection breaks, so fetch once after each connect.",
 			access: "developer",
 			success: {
 				status: 200,
-				description: "The stream; it goes on until either side closes it.",
+				description: "The stream, which lasts until either side closes it.",
 				schema: Type.String(),
 				contentType: "text/event-stream",
 			},
 			handler({ params: { project_id }, principal, request, isStillAllowed }) {
-				// Nobody would listen to it, or close it.
+				// A HEAD request would neither read nor close it.
 				if (request.method === "HEAD") return new RawAnswer("", EVENT_STREAM);
 				const stream = changes.listen(project_id, principalName(principal), isStillAllowed);
-				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are open already.`, RETRY_S.streams);
-				// Proxies must not gather what is meant to arrive at once.
+				if (!stream) throw comeAgain("own", `${WAITERS.streams} streams are already open.`, RETRY_S.streams);
+				// Asks proxies not to buffer.
 				return new RawAnswer(stream, EVENT_STREAM, { "X-Accel-Buffering": "no" });
 			},
 		}),

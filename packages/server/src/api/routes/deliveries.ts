@@ -10,7 +10,7 @@ import { defineRoute, type Route } from "../route.ts";
 import { attemptFilter, presentAttempt } from "../schemas/attempts.ts";
 import { Delivery, ReplayAccepted, ReplayedCount, ReplayRequest, Replays, ReplaysRequest } from "../schemas/index.ts";
 
-/** Deliveries that are put in the queue in one transaction. */
+/** Deliveries queued per transaction. */
 const REPLAY_STEP = 1_000;
 
 type DeliveryParts = Pick<ApiParts, "storage" | "engine" | "clock">;
@@ -92,7 +92,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 				if (!webhook) throw notFound("webhook");
 				const at = clock.now();
 				const range = timeRange(body.since, body.until);
-				// What fails again meanwhile is left alone, so that this comes to an end.
+				// Attempts that fail again meanwhile are left alone, so that this ends.
 				const filter: ReplayFilter = { ...range, until: Math.min(range.until ?? at + 1, at + 1) };
 				let count = 0;
 				let after: string | null = null;
@@ -117,7 +117,7 @@ export function deliveryRoutes({ storage, engine, clock }: DeliveryParts): Route
 	];
 }
 
-/** The newest attempts (the last ones), one at least, whose bodies are no more bytes together than `maxBytes`. */
+/** The newest attempts, at least one, whose bodies together have at most `maxBytes`. */
 function newestWithin(attempts: readonly Attempt[], maxBytes: number): readonly Attempt[] {
 	let bytes = 0;
 	let first = attempts.length;
@@ -130,7 +130,7 @@ function newestWithin(attempts: readonly Attempt[], maxBytes: number): readonly 
 	return attempts.slice(first);
 }
 
-/** Attempts that one call looks at: a short transaction, and a progress that moves. */
+/** Attempts examined per call, so that transactions stay short and progress shows. */
 const STEP = 1_000;
 
 type Request = Static<typeof ReplaysRequest>;

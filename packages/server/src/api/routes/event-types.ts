@@ -13,7 +13,7 @@ export function eventTypeRoutes(): Route[] {
 			operationId: "listEventTypes",
 			tag: "Events",
 			summary: "List the event types",
-			description: "The catalogue: every type that can be subscribed to and published, in one answer.",
+			description: "The catalogue: every type that can be subscribed to and published, in one response.",
 			access: "any",
 			success: { status: 200, description: "The catalogue.", schema: EventTypeCatalogue },
 			handler: () => new RawAnswer(catalogue, "application/json"),

@@ -26,7 +26,7 @@ import { Type } from "../schemas/type.ts";
 import { EVENT_ID, MAX_BATCH, readNewEvents } from "./new-events.ts";
 
 const MAX_WAIT_S = 30;
-/** Queries take whole numbers of up to 15 digits. */
+/** Queries accept whole numbers of up to 15 digits. */
 const MAX_SEQ = 999_999_999_999_999;
 /** The last `seq` of a page and the log's epoch, which earlier versions left out. */
 const PLACE = /^(\d{1,15})(?:@(\d{1,15}\.[0-9a-f]{8}))?$/;
@@ -120,7 +120,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				const { cursor, type, wait = 0, limit = PAGE_LIMIT.default } = query;
 				for (const name of ["after", "epoch"] as const)
 					if (query[name] !== undefined && cursor !== undefined)
-						throw invalid([{ pointer: `?${name}`, detail: "must be left out when there is a cursor" }]);
+						throw invalid([{ pointer: `?${name}`, detail: "must be omitted if there is a cursor" }]);
 				const place = cursor === undefined ? { after: query.after ?? 0, epoch: query.epoch } : placeOf(cursor);
 				if (wait > 0) await waitFor(params.project_id, place, type, wait * 1_000, request, principal);
 				return heavy(() => readPage(params.project_id, place, limit, type));
@@ -132,13 +132,13 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			operationId: "getEvent",
 			tag,
 			summary: "Get an event",
-			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are found, too.",
+			description: "The body is the envelope, byte for byte as webhooks receive it. Test events are included.",
 			access: "project",
 			success: {
 				status: 200,
 				description: "The envelope.",
 				schema: Envelope,
-				headers: { "X-Posthorn-Seq": "Its place in the project's log; negative for test events." },
+				headers: { "X-Posthorn-Seq": "Its sequence number in the project's log; negative for test events." },
 			},
 			async handler({ params: { project_id, event_id } }) {
 				const event = EVENT_ID.test(event_id)
@@ -150,7 +150,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		}),
 	];
 
-	/** Throws 409 when the log does not hold what was read of it up to this place, and 404 when there is no project. */
+	/** Throws 409 if the log no longer holds what was read up to this position, and 404 if there is no such project. */
 	async function checkPlace(projectId: string, { after, epoch }: Place): Promise<void> {
 		const end = await storage.readLogEnd({ projectId, since: epoch });
 		if (end === null) throw notFound("project");
@@ -160,20 +160,20 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		const why =
 			after > lastSeq
 				? `The log ends at ${lastSeq}, before ${after}`
-				: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers belong to others now`;
+				: `Events after ${continueAfter} were lost since epoch ${epoch}, and their numbers now belong to others`;
 		throw new Problem("log-behind", `${why}. Continue with after=${continueAfter} and the epoch given here.`, {
 			members: { last_seq: lastSeq, continue_after: continueAfter, epoch: storage.epoch },
 		});
 	}
 
-	/** Nothing here may hold the body while the commit is waited for. */
+	/** Nothing here may keep the body in memory while waiting for the commit. */
 	function begin(projectId: string, request: FastifyRequest, pause: Pause) {
 		const { drafts, batch } = readNewEvents(request.body, bodyText(request));
 		const onEncoded = () => forgetBody(request);
 		return { publishing: engine.publish(projectId, drafts, { pause, onEncoded }), batch };
 	}
 
-	/** Returns when there is something behind the place, the time is over, or the caller has gone. */
+	/** Returns when there is an event after the position, time is up, or the caller has left. */
 	async function waitFor(
 		projectId: string,
 		place: Place,
@@ -189,7 +189,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			const wait = arrivals.wait(projectId, types, Math.max(0, until - clock.elapsed()), scope === "person");
 			if (wait === null) {
 				const most = scope === "person" ? `${WAITERS.callsOfPeople} calls of people` : `${WAITERS.calls} calls`;
-				throw comeAgain("own", `${most} wait for this project's events already.`, RETRY_S.later);
+				throw comeAgain("own", `${most} are already waiting for this project's events.`, RETRY_S.later);
 			}
 			raw.socket.once("close", wait.cancel);
 			try {
@@ -205,7 +205,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 		} while (end === "perhaps" && !raw.socket.destroyed);
 	}
 
-	/** A page made by hand, so that each envelope is in it with its own bytes. */
+	/** A page encoded by hand, so that each envelope keeps its exact bytes. */
 	async function readPage(projectId: string, place: Place, limit: number, types?: string[]): Promise<RawAnswer> {
 		const { after } = place;
 		for (;;) {
@@ -217,7 +217,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 			const lastSeq = shown.at(-1)?.seq ?? after;
 			let more = rows.length > limit;
 			if (!more && shown.length > 0) {
-				// Whether the log or the page ended is not said, so look.
+				// Whether the page or the log ended is unknown, so check.
 				const next = await storage.readLog({
 					projectId,
 					after: lastSeq,
@@ -226,7 +226,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 				});
 				more = next.length > 0;
 			}
-			// What was read while the epoch changed may be of either.
+			// A read during an epoch change may have returned events of either epoch.
 			if (storage.epoch !== epoch) continue;
 			const cursor = JSON.stringify(more ? encodeCursor(`${lastSeq}@${epoch}`) : null);
 			const parts: Uint8Array[] = [Buffer.from('{"data":[')];
@@ -237,7 +237,7 @@ export function eventRoutes({ storage, engine, config, arrivals, clock }: EventP
 	}
 }
 
-/** How far a reader has read the log, and in which epoch of it, if the reader knows. */
+/** How far a reader has read the log, and in which of its epochs, if the reader knows. */
 interface Place {
 	readonly after: number;
 	readonly epoch: string | undefined;
@@ -268,11 +268,11 @@ function refused(result: Exclude<PublishResult, { kind: "published" }>, batch: b
 		case "conflict":
 			return new Problem(
 				"conflict",
-				"An event with this id and other content was published before. Nothing was published now.",
+				"An event with this id and different content was published before. Nothing was published now.",
 				{
 					errors: result.indexes.map((index) => ({
 						pointer: place(index, "/id"),
-						detail: "is taken by other content",
+						detail: "already belongs to different content",
 					})),
 				},
 			);

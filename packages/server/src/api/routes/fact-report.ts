@@ -6,10 +6,10 @@ import { invalid, notFound, notWritten, Problem } from "../http/problem.ts";
 import { formatTime } from "../http/time.ts";
 import { faultsBySchema } from "../http/validate.ts";
 
-/** Members that a report may have before they are looked at one by one. */
+/** Members that a report may have before each of them is checked. */
 const MAX_MEMBERS = 20;
 
-/** What is wrong with the form of a report. It may be large, so no more is looked at than a report can have. */
+/** The faults in a report's form. A report may be large, so checks stop at the most that a valid one can have. */
 export function formFaults(schema: TSchema, report: unknown): Fault[] {
 	const isObject = typeof report === "object" && report !== null && !Array.isArray(report);
 	if (isObject && Object.keys(report).length > MAX_MEMBERS)
@@ -17,7 +17,7 @@ export function formFaults(schema: TSchema, report: unknown): Fault[] {
 	return faultsBySchema(schema, report);
 }
 
-/** The report, which has the form of the schema. Throws 422 otherwise. */
+/** The report, in the form of the schema. Throws 422 otherwise. */
 export function readReport<T>(schema: TSchema, report: unknown): T {
 	const faults = formFaults(schema, report);
 	if (faults.length > 0) throw invalid(faults);
@@ -37,7 +37,7 @@ export function presentFact(projectId: string, { at, events }: Pick<FactRecorded
 	};
 }
 
-/** The answer to a fact. Throws why it was not recorded; `what` names it, such as "order". */
+/** The response to a fact. Throws the reason if it wasn't recorded; `what` names it, such as "order". */
 export function answerFact(
 	what: string,
 	projectId: string,
@@ -47,7 +47,7 @@ export function answerFact(
 	return presentFact(projectId, result);
 }
 
-/** The answer to a fact that was not recorded. `what` names it, such as "order". */
+/** The error for a fact that wasn't recorded. `what` names it, such as "order". */
 export function refusedFact(
 	what: string,
 	result: FactRefused | { readonly kind: "no_order" | "no_subscription" },
@@ -63,7 +63,7 @@ export function refusedFact(
 		case "conflict":
 			return new Problem(
 				"conflict",
-				`This ${what} was recorded before with other content, which stands. Nothing was recorded now.`,
+				`This ${what} was recorded before with different content, which remains. Nothing was recorded now.`,
 			);
 		case "no_project":
 			return notFound("project");
@@ -72,7 +72,7 @@ export function refusedFact(
 		case "no_order":
 			return new Problem(
 				"not-found",
-				`There is no such order, or this key may not see it. Report the order before what belongs to it: nothing was recorded now.`,
+				`There is no such order, or this key may not see it. Report the order first. Nothing was recorded now.`,
 			);
 		case "no_subscription":
 			return notFound("subscription");

@@ -33,16 +33,16 @@ export function orderFactRoutes({ store, config }: Pick<ApiParts, "store" | "con
 			path,
 			operationId: "recordOrder",
 			tag,
-			summary: "Report an order that is paid",
+			summary: "Report a paid order",
 			description:
-				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.",
+				"Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.",
 			access: "project",
 			rate: "facts",
 			body: NewOrder,
 			checksOwnBody: true,
 			bodyLimit: limit,
 			success: { status: 201, description: "The order is recorded.", schema: Fact },
-			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with other content." },
+			problems: { ...LOG_PROBLEMS, conflict: "The order was recorded before with different content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.orders.record(project_id, readReport<OrderInput>(OrderForm, body));
 				return answerFact("order", project_id, result);
@@ -89,7 +89,8 @@ function readBatch(body: unknown): JsonList {
 	if (typeof body !== "object" || body === null || Array.isArray(body))
 		throw invalid([{ pointer: "", detail: "must be an object" }]);
 	const { orders, ...others } = body as Record<string, unknown>;
-	if (Object.keys(others).length > 0) throw invalid([{ pointer: "", detail: "must have no members but orders" }]);
+	if (Object.keys(others).length > 0)
+		throw invalid([{ pointer: "", detail: "must have no members other than orders" }]);
 	if (!(orders instanceof JsonList)) throw invalid([{ pointer: "/orders", detail: "must be an array" }]);
 	if (orders.length === 0) throw invalid([{ pointer: "/orders", detail: `must have 1 to ${MAX_ORDERS} items` }]);
 	return orders;
@@ -109,7 +110,7 @@ function presentOne(projectId: string, index: number, orderId: string | null, re
 	};
 }
 
-const NO_ORDER = "There is no such project or order: report the order before what belongs to it.";
+const NO_ORDER = "There is no such project or order. Report the order first.";
 
 export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[] {
 	const tag = "Store facts";
@@ -130,7 +131,8 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			problems: {
 				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
-				conflict: "The refund was recorded before with other content, or exceeds what is left of the order's amount.",
+				conflict:
+					"The refund was recorded before with different content, or exceeds what is left of the order's amount.",
 			},
 			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.refunds.record(project_id, order_id, body as Static<typeof NewRefund>);
@@ -152,7 +154,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			problems: {
 				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
-				conflict: "The chargeback was recorded before with other content.",
+				conflict: "The chargeback was recorded before with different content.",
 			},
 			async handler({ params: { project_id, order_id }, body }) {
 				const result = await store.chargebacks.record(project_id, order_id, body as Static<typeof NewChargeback>);
@@ -174,7 +176,7 @@ export function factsOfOrdersRoutes({ store }: Pick<ApiParts, "store">): Route[]
 			problems: {
 				...LOG_PROBLEMS,
 				"not-found": NO_ORDER,
-				conflict: "The deliverable has ended before, with another outcome or detail.",
+				conflict: "The deliverable has already ended, with a different outcome or detail.",
 			},
 			async handler({ params: { project_id, order_id, deliverable_id }, body }) {
 				const input = body as Static<typeof DeliverableOutcome>;
@@ -204,7 +206,7 @@ export function basketRoutes({ store, config }: Pick<ApiParts, "store" | "config
 			tag,
 			summary: "Report a basket's contents",
 			description:
-				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it for good.",
+				"Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it permanently.",
 			access: "project",
 			rate: "facts",
 			body: BasketContents,
@@ -256,7 +258,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			rate: "facts",
 			body: NewSubscription,
 			success: { status: 201, description: "The subscription is recorded.", schema: Fact },
-			problems: { ...LOG_PROBLEMS, conflict: "The subscription was recorded before with other content." },
+			problems: { ...LOG_PROBLEMS, conflict: "The subscription was recorded before with different content." },
 			async handler({ params: { project_id }, body }) {
 				const result = await store.subscriptions.record(project_id, body as Static<typeof NewSubscription>);
 				return answerFact("subscription", project_id, result);
@@ -268,7 +270,7 @@ export function subscriptionRoutes({ store }: Pick<ApiParts, "store">): Route[] 
 			operationId: "cancelSubscription",
 			tag,
 			summary: "Report that a subscription was canceled",
-			description: "Makes `subscription.canceled`, once.",
+			description: "Publishes `subscription.canceled`, once.",
 			access: "project",
 			rate: "facts",
 			success: { status: 200, description: "The subscription is canceled.", schema: Fact },

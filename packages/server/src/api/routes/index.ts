@@ -1,4 +1,4 @@
-/** Every route, in the order in which the documentation tells them. */
+/** Every route, in the order of the documentation. */
 import type { ApiParts } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { accountRoutes } from "./account.ts";

@@ -11,16 +11,16 @@ import { Type } from "../schemas/type.ts";
 const StatsQuery = Type.Object(
 	{
 		range: Type.Optional(StatsRange),
-		webhook_id: Type.Optional(Type.String({ description: "Of this webhook, a deleted one as well." })),
+		webhook_id: Type.Optional(Type.String({ description: "Only this webhook's, even if it was deleted." })),
 	},
 	{ additionalProperties: false },
 );
 const WaitingQuery = Type.Object(
-	{ webhook_id: Type.Optional(Type.String({ description: "Of this webhook." })), limit: Limit },
+	{ webhook_id: Type.Optional(Type.String({ description: "Only this webhook's." })), limit: Limit },
 	{ additionalProperties: false },
 );
 
-/** What people look at to see how webhooks fare. */
+/** What users look at to see how their webhooks are doing. */
 export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "storage" | "webhooks" | "clock">): Route[] {
 	const tag = "Insight";
 	const project = "/v1/projects/{project_id}";
@@ -43,7 +43,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			operationId: "getStats",
 			tag,
 			summary: "Count attempts over time",
-			description: "How attempts ended and how long receivers took: over the last hour, day (unless said) or month.",
+			description: "How attempts ended and how long receivers took: over the last hour, day (the default) or month.",
 			access: "developer",
 			query: StatsQuery,
 			heavy: true,
@@ -65,7 +65,7 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			path: `${project}/webhooks/health`,
 			operationId: "listWebhookHealth",
 			tag,
-			summary: "See how each webhook fares",
+			summary: "Get the health of each webhook",
 			access: "developer",
 			heavy: true,
 			rate: "reads",
@@ -90,13 +90,13 @@ export function insightRoutes({ storage, webhooks, clock }: Pick<ApiParts, "stor
 			path: `${project}/waiting`,
 			operationId: "listWaiting",
 			tag,
-			summary: "List what waits for its next attempt",
-			description: "Retries and replays, soonest first.",
+			summary: "List pending retries and replays",
+			description: "Soonest first.",
 			access: "developer",
 			query: WaitingQuery,
 			heavy: true,
 			rate: "reads",
-			success: { status: 200, description: "What waits.", schema: WaitingList },
+			success: { status: 200, description: "The pending attempts.", schema: WaitingList },
 			async handler({ params: { project_id }, query: { webhook_id = null, limit = PAGE_LIMIT.default } }) {
 				if (webhook_id !== null && !isId("webhook", webhook_id)) throw notFound("webhook");
 				const waiting = await storage.listWaitingRetries({ projectId: project_id, webhookId: webhook_id, limit });

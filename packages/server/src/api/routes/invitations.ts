@@ -24,7 +24,8 @@ type InvitationParts = Pick<
 	"people" | "sessions" | "guesses" | "members" | "projects" | "cookie" | "publicUrl" | "config"
 >;
 
-const OVER = "This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one.";
+const OVER =
+	"This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one.";
 
 function checkWait(wait: number | null): void {
 	if (wait !== null) throw comeAgain("own", "Too many wrong links came from this address.", wait);
@@ -35,7 +36,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 	const tag = "Members";
 	const path = "/v1/projects/{project_id}/invitations";
 
-	/** An invitation that still holds; wrong tokens are counted for the address. */
+	/** A valid invitation; wrong tokens count against the address. */
 	async function holding(token: string, address: string) {
 		checkWait(people.waitForToken(address));
 		const invitation = await members.lookAt(token);
@@ -45,7 +46,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 		throw new Problem("not-found", OVER);
 	}
 
-	/** Makes the account of somebody who comes without one. */
+	/** Creates the account of a user who has none yet. */
 	async function newAccount(body: { email?: string; name?: string; password?: string }): Promise<Account> {
 		const { email, name, password } = body;
 		if (email === undefined || name === undefined || password === undefined)
@@ -57,7 +58,10 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 		const result = await withPassword(() => people.create({ email, name, password }));
 		if (result.kind === "created") return result.account;
 		if (result.kind === "invalid") throw invalid(result.faults);
-		throw new Problem("conflict", "There is an account with this e-mail address. Sign in, then open the link again.");
+		throw new Problem(
+			"conflict",
+			"There is already an account with this e-mail address. Sign in, then open the link again.",
+		);
 	}
 
 	return [
@@ -94,7 +98,7 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			success: { status: 200, description: "All that are open.", schema: InvitationList },
+			success: { status: 200, description: "All open invitations.", schema: InvitationList },
 			async handler({ params }) {
 				return { data: (await members.invitations(params.project_id)).map(presentInvitation), next_cursor: null };
 			},
@@ -122,10 +126,10 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 			path: "/v1/invitations/look",
 			operationId: "lookAtInvitation",
 			tag,
-			summary: "Look at an invitation",
+			summary: "Get an invitation",
 			access: "open",
 			body: InvitationToken,
-			success: { status: 200, description: "Who invites to what.", schema: SeenInvitation },
+			success: { status: 200, description: "Who invites the user to which project.", schema: SeenInvitation },
 			problems: {
 				invalid: "Some fields are not acceptable.",
 				forbidden: "The request comes from another site's page.",
@@ -159,8 +163,8 @@ export function invitationRoutes(parts: InvitationParts): Route[] {
 				invalid: "Some fields are not acceptable.",
 				forbidden: "The request comes from another site's page.",
 				"not-found": OVER,
-				conflict: "There is an account with this address.",
-				"too-many-requests": "Too many wrong tokens, or too many people at once.",
+				conflict: "There is already an account with this address.",
+				"too-many-requests": "Too many wrong tokens, or too many sign-ins in progress.",
 			},
 			async handler({ body, request, reply, audit }) {
 				const { invitation } = await holding(body.token, networkOf(request.ip));

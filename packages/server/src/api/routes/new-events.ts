@@ -7,7 +7,7 @@ import { invalid, MAX_FAULTS } from "../http/problem.ts";
 import { parseTime } from "../http/time.ts";
 import { escapePointer } from "../http/validate.ts";
 
-/** What a publisher may choose as an event's id. */
+/** The form of ids that publishers may choose. */
 export const EVENT_ID = /^evt_[A-Za-z0-9_-]{1,60}$/;
 
 /** Events of one publish call. */
@@ -17,16 +17,17 @@ const FIELDS: ReadonlySet<string> = new Set(["type", "data", "id", "created_at"]
 
 export interface NewEvents {
 	readonly drafts: EventDrafts;
-	/** Whether they came as `{events: […]}`: the answer then has the same form. */
+	/** Whether they came as `{events: […]}`: the response then has the same form. */
 	readonly batch: boolean;
 }
 
 /**
- * The events of a publish call, checked by hand: this is the busiest route, and `data` is not looked into but cut out of
- * the source.
+ * The events of a publish call, checked by hand because this is the busiest route, and because `data` isn't inspected
+ * but cut out of the source.
  *
  * @param text the source of `body`
- * @throws Problem 422 with all faults, or with many where there are very many; of the events of a batch, once they are read
+ * @throws Problem 422 with all faults, or with many of them if there are very many; for a batch's events, when they are
+ * read
  */
 export function readNewEvents(body: unknown, text: string): NewEvents {
 	const faults: Fault[] = [];
@@ -38,7 +39,7 @@ export function readNewEvents(body: unknown, text: string): NewEvents {
 	}
 	for (const name of Object.keys(body).slice(0, MAX_FAULTS))
 		if (name !== "events")
-			faults.push({ pointer: `/${escapePointer(name)}`, detail: "is not known here: a batch has only events" });
+			faults.push({ pointer: `/${escapePointer(name)}`, detail: "is not a known field: a batch has only events" });
 	const { events } = body;
 	if (!(events instanceof JsonList)) throw invalid([...faults, { pointer: "/events", detail: "must be an array" }]);
 	if (events.length === 0) throw invalid([...faults, { pointer: "/events", detail: "must have at least 1 item" }]);
@@ -91,7 +92,7 @@ function readEvent(
 ): EventDraft {
 	const fault = (name: string, detail: string) => faults.push({ pointer: `${pointer}/${name}`, detail });
 	for (const name of Object.keys(event).slice(0, MAX_FAULTS))
-		if (!FIELDS.has(name)) fault(escapePointer(name), "is not known here");
+		if (!FIELDS.has(name)) fault(escapePointer(name), "is not a known field");
 	const { type, data, id, created_at } = event;
 	if (!Object.hasOwn(event, "type")) fault("type", "is missing");
 	else if (typeof type !== "string" || !isEventType(type))

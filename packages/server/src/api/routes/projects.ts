@@ -27,7 +27,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 			operationId: "createProject",
 			tag,
 			summary: "Create a project",
-			description: "It has the Developer app unless `apps` says otherwise.",
+			description: "By default, it has the Developer app.",
 			access: "operator",
 			body: NewProject,
 			faults: projectFaults,
@@ -45,7 +45,7 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 			operationId: "listProjects",
 			tag,
 			summary: "List projects",
-			description: "Oldest first. Who is signed in sees those that he is a member of; the operator sees all.",
+			description: "Oldest first. Users see the projects that they are members of; the operator sees all.",
 			access: "any",
 			peopleOnly: true,
 			query: PageQuerySchema,
@@ -119,12 +119,12 @@ export function projectRoutes({ projects, members }: Pick<ApiParts, "projects" |
 			path: `${path}/{project_id}/apps/developer`,
 			operationId: "removeDeveloperApp",
 			tag,
-			summary: "Take the Developer app off",
-			description: "Pauses every webhook of the project. Publishing goes on and events wait.",
+			summary: "Remove the Developer app",
+			description: "Pauses every webhook of the project. Publishing continues, and events wait.",
 			access: "project",
 			role: "owner",
 			peopleOnly: true,
-			success: { status: 204, description: "It is off." },
+			success: { status: 204, description: "The app was removed." },
 			async handler({ params, audit }) {
 				const project = await projects.setDeveloperApp(params.project_id, false);
 				if (!project) throw notFound("project");

@@ -6,7 +6,7 @@ import { defineRoute, RawAnswer, type Route } from "../route.ts";
 import { Health } from "../schemas/index.ts";
 import { Type } from "../schemas/type.ts";
 
-/** Storage must answer within this time to count as ready. */
+/** Storage must respond within this time to count as ready. */
 const PING_MS = 2_000;
 
 type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "ready" | "shortages">;
@@ -43,7 +43,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 			tag,
 			summary: "Is the process alive?",
 			access: "open",
-			success: { status: 200, description: "It is.", schema: Health },
+			success: { status: 200, description: "The process is alive.", schema: Health },
 			handler: () => ({ status: "ok" as const }),
 		}),
 		defineRoute({
@@ -53,17 +53,20 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 			tag,
 			summary: "Can it serve?",
 			access: "open",
-			success: { status: 200, description: "Storage answers and the engine takes work.", schema: Health },
+			success: { status: 200, description: "Storage responds and the engine accepts work.", schema: Health },
 			problems: {
 				unavailable:
-					"Storage did not answer within two seconds, the engine is stopping, or the machine is out of something that deliveries need.",
+					"Storage didn't respond within two seconds, the engine is stopping, or the machine has run out of something that deliveries need.",
 			},
 			async handler() {
-				if (!ready()) throw new Problem("unavailable", "The engine does not take work: it is starting or stopping.");
+				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
 				if (!(await storageAnswers()))
-					throw new Problem("unavailable", "Storage does not answer. Check the database; the log says more.");
+					throw new Problem(
+						"unavailable",
+						"Storage doesn't respond. Check the database; the service's log has the details.",
+					);
 				const shortage = shortages?.current ?? null;
-				// A receiver can use up the ports towards itself. That must not take the node away from everyone else.
+				// A receiver can use up the ports towards itself. That must not take the node out of service for everyone else.
 				if (shortage === "ports") return { status: "ok" as const, notice: shortageText(shortage) };
 				if (shortage !== null) throw new Problem("unavailable", shortageText(shortage));
 				return { status: "ok" as const };
@@ -76,7 +79,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 			tag,
 			summary: "Metrics for Prometheus",
 			description:
-				"Counts over the whole instance; nothing in them names a project. Open like `/healthz`: where the port is public, let the proxy before it keep this path to yourself.",
+				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
 			access: "open",
 			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
 			handler: async () => new RawAnswer(await metrics.registry.metrics(), metrics.registry.contentType),
@@ -84,7 +87,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 	];
 }
 
-/** @param openApi the document's JSON text, made when it is first asked for */
+/** @param openApi the document's JSON text, generated at the first request */
 export function docsRoutes(openApi: () => string): Route[] {
 	const tag = "System";
 	return [
@@ -103,7 +106,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			path: "/docs",
 			operationId: "readDocs",
 			tag,
-			summary: "The API's reference for people",
+			summary: "The API reference for humans",
 			access: "open",
 			success: { status: 200, description: "A page.", contentType: "text/html" },
 			handler: () =>
@@ -116,7 +119,7 @@ export function docsRoutes(openApi: () => string): Route[] {
 			path: "/docs/reference.js",
 			operationId: "readDocsScript",
 			tag,
-			summary: "The script of that page",
+			summary: "The script of the API reference",
 			access: "open",
 			success: { status: 200, description: "A script, compressed.", contentType: "text/javascript" },
 			async handler({ request }) {

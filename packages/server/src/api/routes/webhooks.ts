@@ -54,7 +54,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 					case "limit":
 						throw new Problem(
 							"conflict",
-							`The project has ${result.max} webhooks, as many as it may have. Delete one first.`,
+							`The project has ${result.max} webhooks, which is the maximum. Delete one first.`,
 						);
 				}
 			},
@@ -141,7 +141,7 @@ export function webhookRoutes({ webhooks, urlCheck, engine }: WebhookParts): Rou
 			description:
 				"Pending deliveries are closed and logged with the reason `deleted`. Log entries stay until their retention ends.",
 			access: "developer",
-			success: { status: 204, description: "It was deleted." },
+			success: { status: 204, description: "The webhook was deleted." },
 			async handler({ params: { project_id, webhook_id }, audit }) {
 				const view = isId("webhook", webhook_id) ? await webhooks.get(project_id, webhook_id) : null;
 				if (!view || !(await webhooks.delete(project_id, webhook_id))) throw notFound("webhook");
@@ -199,7 +199,7 @@ function noteOf(action: AuditNote["action"], webhook: StoredWebhook, detail?: Au
 	return { projectId, action, target: { kind: "webhook", id, name: description || url }, ...(detail && { detail }) };
 }
 
-/** Pausing and resuming are told apart from changes of what a webhook is. */
+/** Pausing and resuming are recorded separately from changes of settings. */
 function changeNotes(webhook: StoredWebhook, { status, from, ...rest }: Static<typeof WebhookPatch>): AuditNote[] {
 	const notes: AuditNote[] = [];
 	const fields = Object.keys(rest);

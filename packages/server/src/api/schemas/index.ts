@@ -1,4 +1,4 @@
-/** Schemas of what comes in and goes out. Those with a title become components of the OpenAPI document of that name. */
+/** Schemas of requests and responses. Those with a title become components of the OpenAPI document under that name. */
 export * from "./accounts.ts";
 export * from "./attempts.ts";
 export * from "./common.ts";

@@ -27,8 +27,8 @@ const counts = {
 	...outcomes,
 };
 const responseTimes = {
-	p50_ms: milliseconds("The time within which half of the requests were answered or failed"),
-	p95_ms: milliseconds("The time within which 95% of the requests were answered or failed"),
+	p50_ms: milliseconds("The time within which half of the requests got a response or failed"),
+	p95_ms: milliseconds("The time within which 95% of the requests got a response or failed"),
 };
 
 export const StatsRange = Type.Enum(["hour", "day", "month"], {
@@ -184,7 +184,7 @@ export interface StatsSpan extends Pick<StatsQuery, "since" | "until" | "stepMs"
 	readonly range: StatsRangeName;
 }
 
-/** The range that ends with the minute, hour or day (UTC) that is under way. */
+/** The range that ends with the current minute, hour or day (UTC). */
 export function statsSpan(range: StatsRangeName, now: number): StatsSpan {
 	const { steps, stepMs } = RANGES[range];
 	const until = (Math.floor(now / stepMs) + 1) * stepMs;

@@ -18,7 +18,7 @@ const CONFIGURATION = {
 	mcp: { disabled: true },
 };
 
-/** The API reference for people. */
+/** The API reference for humans. */
 export const REFERENCE_PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -37,7 +37,7 @@ export const REFERENCE_PAGE = `<!doctype html>
 let compressed: Promise<Uint8Array> | undefined;
 let plain: Promise<Uint8Array> | undefined;
 
-/** The page's script, read at the first call and shared: plain, it has four megabytes. */
+/** The page's script, read at the first call and shared: uncompressed, it has four megabytes. */
 export function referenceScript({ gzip }: { readonly gzip: boolean }): Promise<Uint8Array> {
 	compressed ??= readFile(SCRIPT);
 	if (gzip) return compressed;
