@@ -61,7 +61,7 @@ test(`${NODES} nodes, ${PROJECTS} projects: nothing is lost and order holds whil
 			try {
 				return await Posthorn.start({ settings: { ...settings, POSTHORN_PORT: String(port) } });
 			} catch (error) {
-				if (!/PostgreSQL (cannot be reached|could not do its work)/.test(String(error))) throw error;
+				if (!/PostgreSQL (cannot be reached|failed temporarily)/.test(String(error))) throw error;
 			}
 		}
 	};

@@ -175,7 +175,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await expectFault(
 			stranger,
 			"Database",
-			/"stranger" does not exist.*: check the database URL and what its user may do/,
+			/"stranger" does not exist.*: check the database URL and its user's permissions/,
 		);
 	});
 
@@ -207,7 +207,7 @@ describe("on PostgreSQL", { timeout: 60_000 }, () => {
 		await expectFault(
 			await doctor(at(other)),
 			"Database",
-			/permission denied for schema posthorn.*what its user may do/,
+			/permission denied for schema posthorn.*its user's permissions/,
 		);
 	});
 

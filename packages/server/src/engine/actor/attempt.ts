@@ -178,7 +178,7 @@ export class Attempts {
 		}
 		const { attempt, schedule } = consequence;
 		this.#lastCommitted = attempt;
-		// A read that finished before this response arrived may already have started it.
+		// A read that finished before the commit returned may already have started it.
 		if (schedule && !lane.isInFlight(schedule)) lane.queue("retry").add(schedule);
 		this.#work.context.onAttempt(this.#work.projectId, event.id, attempt);
 	}

@@ -20,7 +20,7 @@ export type ProjectLoss =
 	| "expired"
 	/** The project's log was rewound. */
 	| "rewound"
-	/** The database resumed from an earlier state, as after a failover. */
+	/** The database continued from an earlier state, as after a failover. */
 	| "epoch"
 	/** Storage rejected the project's outcomes. */
 	| "refused"

@@ -63,7 +63,7 @@ export class LaneSet {
 		this.#lanes.clear();
 	}
 
-	/** Marks this lane (every lane, if null) to be looked at once the current messages are handled. */
+	/** Marks this lane (every lane, if null) for a visit once the current messages are handled. */
 	mark(lane: Lane | null): void {
 		if (lane === null) for (const each of this) this.mark(each);
 		else if (!lane.marked) {
@@ -72,7 +72,7 @@ export class LaneSet {
 		}
 	}
 
-	/** Whether marked lanes haven't been looked at yet. */
+	/** Whether marked lanes are still to be visited. */
 	get hasMarked(): boolean {
 		return this.#marked.length > 0;
 	}

@@ -31,9 +31,9 @@ export class Loop {
 	readonly #options: LoopOptions;
 	readonly #dispatcher: Dispatcher;
 	readonly #check: LogCheck;
-	/** The end of the log when all lanes were last looked at for it. */
+	/** The end of the log when all lanes were last visited for it. */
 	#lookedTo: number;
-	/** Whether the other marked lanes are looked at in the next turn of the event loop. */
+	/** Whether the other marked lanes are visited in the next turn of the event loop. */
 	#isPaused = false;
 
 	constructor(work: ProjectWork, options: LoopOptions) {
@@ -53,8 +53,8 @@ export class Loop {
 	}
 
 	/**
-	 * Handles these messages, then starts whatever the marked lanes may start. If there are very many, it continues in the
-	 * next turn of the event loop, so that they don't delay other projects. A bug in our code ends the actor.
+	 * Handles these messages, then starts everything the marked lanes may start. If there is very much of it, it continues
+	 * in the next turn of the event loop, so that other projects aren't delayed. A bug in our code ends the actor.
 	 */
 	run(messages: readonly Message[]): void {
 		const { context, projectId } = this.#work;
@@ -116,7 +116,7 @@ export class Loop {
 				break;
 			case "window":
 				lanes.windowRead(message.key, message.chunk);
-				// The read may have found another node's events before their announcement, which then tells nothing new.
+				// The read may have found another node's events before their announcement, which then brings no news.
 				if (reader.lastSeq > this.#lookedTo) this.#lookAtAll();
 				break;
 			case "open":

@@ -61,7 +61,7 @@ export type Message =
 	| { readonly kind: "queues_changed"; readonly webhookId: string | null }
 	/** A lane (every lane, if null) may have something to start: a retry is due, the lease was renewed. */
 	| { readonly kind: "look"; readonly lane: Lane | null }
-	/** Look at further marked lanes. */
+	/** Visit further marked lanes. */
 	| { readonly kind: "continue" }
 	/** A hold was released. */
 	| { readonly kind: "released" }

@@ -38,8 +38,8 @@ export class QueueDispatcher {
 	}
 
 	/**
-	 * Starts user requests in the slots reserved for them. Those that find no reserved slot take turns with the rest.
-	 * Test events have negative sequence numbers, and are small.
+	 * Starts user requests in the slots reserved for them. Those that find no reserved slot take turns with the other
+	 * attempts. Test events have negative sequence numbers, and are small.
 	 */
 	startRequested(lane: Lane): void {
 		const queue = lane.queue("requested");

@@ -19,11 +19,9 @@ export const QUEUE_NAMES = ["requested", "retry", "replay"] as const satisfies r
 /**
  * One webhook's progress through its project's log.
  *
- * ```
- *   1 2 3 4 5 6 7 8 9 …            the log
- *       ▲   ▲     ▲
- *       open      position         everything up to here was started, or is not wanted
- * ```
+ * `` 1 2 3 4 5 6 7 8 9 … the log
+ * ▲ ▲ ▲
+ * open position everything up to here was started, or isn't subscribed to ``
  *
  * Open events are those up to the position whose first attempt isn't settled: they are in flight, or must be sent again
  * because nothing was sent (the webhook was paused) or the node that sent them died. These go first, in order; then the
@@ -41,7 +39,7 @@ export class Lane {
 	};
 	/** Which kind of attempt starts next: an index into the dispatcher's classes. */
 	turn = 0;
-	/** Whether to look at it once the actor's messages are handled. */
+	/** Whether to visit it once the actor's messages are handled. */
 	marked = false;
 	/** The webhook no longer exists: nothing more starts, and attempts in flight are settled without a retry. */
 	gone = false;
@@ -215,7 +213,7 @@ export class Lane {
 	/**
 	 * A window of the log was read; null if that failed.
 	 *
-	 * @returns whether the lane was waiting for it and should be looked at again
+	 * @returns whether the lane was waiting for it and should be visited again
 	 */
 	windowRead(key: string, chunk: Chunk | null): boolean {
 		if (this.awaits !== key && this.awaits !== ANY_READ) return false;

@@ -12,7 +12,7 @@ export const OPEN_READ = "open";
 
 /** The parts of a lane that a read depends on. */
 export interface Reading {
-	/** The last `seq` that the lane has looked at. */
+	/** The last `seq` that the lane has passed. */
 	readonly position: number;
 	/** Key for its types: equal keys mean equal types. Null means all types. */
 	readonly typesKey: string | null;

@@ -10,11 +10,11 @@ import type { Outcome } from "../send/outcome.ts";
 
 /** What an attempt's outcome means for its delivery. */
 export type Verdict =
-	/** The receiver answered 2xx. */
+	/** The receiver responded with 2xx. */
 	| "success"
 	/** Any other response, or none in time. */
 	| "failure"
-	/** Nothing was sent, and nothing will be: retention ended, or the owner no longer wants it. */
+	/** Nothing was sent, and nothing will be: retention ended, or the delivery is no longer wanted. */
 	| "closed";
 
 export interface Transition {

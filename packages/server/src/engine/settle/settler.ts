@@ -109,8 +109,8 @@ export class Settler {
 	}
 
 	/**
-	 * Starts stopping: outcomes whose rows are still locked after {@link STOP_PATIENCE_MS} are given up. The next owner
-	 * of their projects repeats those attempts.
+	 * Starts stopping: outcomes whose rows are still locked after {@link STOP_PATIENCE_MS} are left uncommitted. The next
+	 * owner of their projects repeats those attempts.
 	 */
 	stop(): void {
 		this.#commits.end(STOP_PATIENCE_MS);
@@ -273,7 +273,7 @@ export class Unsettled {
 	#lost = 0;
 	#stopping = false;
 
-	/** Outcomes that wait for their commit; once the node stops, includes those that it gave up. */
+	/** Outcomes that wait for their commit; once the node stops, includes those left uncommitted. */
 	get count(): number {
 		return this.#waiting + this.#lost;
 	}

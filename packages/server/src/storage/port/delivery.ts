@@ -152,14 +152,14 @@ export interface ReplayFilter {
 /** Leases, lanes, retries and settling, for the engine. */
 export interface DeliveryStorage {
 	/**
-	 * Acquires up to `limit` free leases of projects that are due. With `projectIds`, only of those projects, due or
-	 * not. If more projects are due than asked for, calls take them in turn, so none is passed over for one acquired
-	 * since it became due. Overdue ones get every other place.
+	 * Acquires up to `limit` free leases of projects that are due. With `projectIds`, only of those projects, due or not.
+	 * If more projects are due than requested, calls take them in turn, so none is skipped for one acquired since it
+	 * became due. Every other slot goes to an overdue one.
 	 *
 	 * @param heldBefore this holder held `projectIds` when the database's current epoch began, and has stopped running
 	 * them since
-	 * @param onLocked called with those of `projectIds` whose lease row another session has locked, usually for a
-	 * moment. Who runs them is unknown.
+	 * @param onLocked called with those of `projectIds` whose lease row another session has locked, usually for a moment.
+	 * Who runs them is unknown.
 	 */
 	acquireLeases(p: {
 		readonly holder: string;
@@ -202,11 +202,11 @@ export interface DeliveryStorage {
 	): Promise<Retry[]>;
 
 	/**
-	 * Commits outcomes in one transaction. A settlement is refused as `stale` if its generation isn't the lease's
-	 * current one, if one of its attempts is already logged, or if a lane is beyond the log's end: whoever made it
-	 * relies on outdated state. An event's first attempt comes with its lane's progress, so lanes show what was
-	 * attempted. Attempts of deleted webhooks are logged, but nothing is scheduled for them. If another session has
-	 * locked a project's rows, all of its settlements are `locked` and nothing of them is written.
+	 * Commits outcomes in one transaction. A settlement is refused as `stale` if its generation isn't the lease's current
+	 * one, if one of its attempts is already logged, or if a lane is beyond the log's end: its sender relies on outdated
+	 * state. An event's first attempt comes with its lane's progress, so lanes show what was attempted. Attempts of
+	 * deleted webhooks are logged, but nothing is scheduled for them. If another session has locked a project's rows, all
+	 * of its settlements are `locked` and nothing of them is written.
 	 */
 	settle(p: LockOptions & { readonly settlements: readonly Settlement[] }): Promise<Verdict[]>;
 

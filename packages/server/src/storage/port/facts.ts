@@ -50,7 +50,10 @@ export interface Order {
 	readonly currency: string;
 }
 
-/** Which event a refund makes: whether it leaves anything of the order's amount, if the order has as much left. */
+/**
+ * Which event a refund creates: depends on whether it leaves anything of the order's amount, if the order has as much
+ * left.
+ */
 export function judgeRefund(
 	{ amountCents, refundedCents }: Pick<Order, "amountCents" | "refundedCents">,
 	refundCents: number,
@@ -117,7 +120,7 @@ export interface AbandonedBasket extends TouchedBasket {
 
 /**
  * Facts that the store platform reported. A fact and its events are written in one transaction, so each event is
- * created exactly once, whatever races or crashes. The project's alarm is set as for any append.
+ * created exactly once, despite races and crashes. The project's alarm is set as for any append.
  */
 export interface FactStorage {
 	/** Records orders in sequence, each atomically. One result for each. */
@@ -147,14 +150,14 @@ export interface FactStorage {
 		p: ProjectRef & { readonly subscriptionId: string; readonly at: number; readonly event: NewEvent },
 	): Promise<Recorded | { readonly kind: "no_subscription" }>;
 
-	/** Restarts the basket's timer. `bought`: an order has ended this basket for good. */
+	/** Restarts the basket's timer. `bought`: an order has ended this basket permanently. */
 	touchBasket(p: ProjectRef & { readonly touch: BasketTouch }): Promise<"touched" | "bought" | "no_project">;
 	/** Removes a basket. It may be touched again. */
 	removeBasket(p: ProjectRef & { readonly basketId: string }): Promise<"removed" | "absent" | "no_project">;
 	/**
-	 * Takes baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones
-	 * them to `until`: concurrent callers take other ones, and baskets that couldn't be abandoned come back without
-	 * blocking others, even if their taker crashed.
+	 * Claims baskets of all projects that are due at `now`, the longest overdue, in any order. The same step postpones
+	 * them to `until`: concurrent callers claim other ones, and baskets that couldn't be abandoned come back without
+	 * blocking others, even if their claimer crashed.
 	 */
 	takeDueBaskets(p: { readonly now: number; readonly until: number; readonly limit: number }): Promise<DueBasket[]>;
 	/** When the next basket is due, or null if there is none. */

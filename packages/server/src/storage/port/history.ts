@@ -27,8 +27,8 @@ export interface CodeRange {
 }
 
 /**
- * Filters by response, which no index has: a call scans up to `maxScanned` of the attempts that match the rest of the
- * filter.
+ * Filters by response, which no index has: a call scans up to `maxScanned` of the attempts that match the other
+ * conditions.
  */
 export interface ResponseFilter {
 	/** Attempts match whose status code is in one of these. */
@@ -47,7 +47,7 @@ export interface AttemptPage {
 
 /** A page of the delivery log, newest first. */
 export interface AttemptRows<Row> {
-	/** With a {@link ResponseFilter}, a page may have fewer rows than asked for, or none, and still not be the last. */
+	/** With a {@link ResponseFilter}, a page may have fewer rows than requested, or none, and still not be the last. */
 	readonly rows: Row[];
 	/** The attempt id to continue before, or null on the last page. */
 	readonly next: string | null;
@@ -66,8 +66,8 @@ export interface Delivery {
 }
 
 /**
- * The delivery log, read. Every filter is a union of index ranges, of which a bounded part is
- * read, so a page costs the same whatever the log holds.
+ * Reads of the delivery log. Every filter is a union of index ranges, of which a bounded part is read, so a page costs
+ * the same at any size of the log.
  */
 export interface HistoryStorage {
 	/** Newest first, by attempt id. */

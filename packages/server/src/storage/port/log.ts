@@ -73,7 +73,7 @@ export interface LogWindow {
 /** The end of a log. */
 export interface LogEnd {
 	readonly lastSeq: number;
-	/** The last event in common with the log of the epoch asked for; null if nothing was lost since. */
+	/** The last event in common with the log of the given epoch; null if nothing was lost since. */
 	readonly kept: number | null;
 }
 

@@ -19,7 +19,7 @@ export interface NeighbourStorage {
 	 */
 	isInForce(projectId: string, revision: number): Promise<boolean>;
 	/**
-	 * Reports that this node is alive, for about a lease's duration. Returns what there is to share, including itself.
+	 * Reports that this node is alive, for about a lease's duration. Returns the work to share, including this node's own.
 	 */
 	share(holder: string): Promise<Share>;
 	/** This node stops taking a share. */

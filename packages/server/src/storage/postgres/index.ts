@@ -25,17 +25,17 @@ const MAX_EVENT_BYTES = "max_event_bytes";
 
 export interface PostgresOptions {
 	/**
-	 * `postgres://user:password@host/database`. The database must exist, and its user must be allowed to create a
-	 * schema in it. With several hosts, separated by commas, connections go to the one that takes writes.
+	 * `postgres://user:password@host/database`. The database must exist, and its user must be allowed to create a schema
+	 * in it. With several hosts, separated by commas, connections go to the one that accepts writes.
 	 */
 	readonly url: string;
-	/** The node's clock. Leases do not depend on it, so nodes' clocks may differ. */
+	/** The node's clock. Leases don't depend on it, so nodes' clocks may differ. */
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease holds unless it is renewed, in milliseconds. */
+	/** How long a lease lasts unless renewed, in milliseconds. */
 	readonly leaseTermMs: number;
-	/** The most bytes that an event's data may have where a store publishes by SQL. As the last node said, unless given. */
+	/** Maximum size of the data of events published by SQL, bytes. By default, the value set by the last node to start. */
 	readonly maxEventBytes?: number;
-	/** Whether leases go by `clock` instead of the database's own: for tests that move time. */
+	/** Whether leases use `clock` instead of the database's own: for tests that move time. */
 	readonly leasesByClock?: boolean;
 	/** Notified of connections, commits and leases. */
 	readonly observer?: DatabaseObserver;

@@ -14,9 +14,9 @@ import { AttemptSweep } from "./retention/attempts.ts";
 
 export interface NodeOptions {
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease is valid unless it is renewed, in milliseconds. */
+	/** How long a lease lasts unless renewed, in milliseconds. */
 	readonly leaseTermMs: number;
-	/** Whether leases go by `clock` instead of the database's: for tests that move time. */
+	/** Whether leases use `clock` instead of the database's: for tests that move time. */
 	readonly leasesByClock: boolean;
 	readonly observer: DatabaseObserver;
 }
@@ -24,7 +24,7 @@ export interface NodeOptions {
 /** One node's access to the database, and what it remembers between calls. */
 export class PostgresNode {
 	readonly database: Database;
-	/** The node's clock: the domain's times. */
+	/** The node's clock, for the domain's times. */
 	readonly clock: Pick<Clock, "now">;
 	readonly leaseTermMs: number;
 	readonly observer: DatabaseObserver;

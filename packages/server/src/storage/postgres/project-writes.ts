@@ -5,7 +5,7 @@ import { isLocked, LOCKED } from "./connection/errors.ts";
 
 const BUSY = "Too many changes of this project wait for the database.";
 
-/** `apart`: on a connection of the pool `waiting`, where it waits for rows as long as a session may. */
+/** `apart`: on a connection of the pool `waiting`, where it may wait for rows up to the session's limit. */
 type Write<T> = (apart: boolean) => Promise<T>;
 
 /** Writes of a project that are rejected together: those queued when one of them timed out on a lock. */
@@ -15,7 +15,7 @@ interface Round {
 
 interface Project {
 	pending: number;
-	/** How many of them wait apart, or are made there. */
+	/** How many of them wait or run in the pool `waiting`. */
 	apart: number;
 	round: Round;
 }
@@ -28,17 +28,20 @@ interface Project {
  * after it are rejected with it.
  */
 export class ProjectWrites {
-	// What may wait is counted here, so these queues refuse nothing.
+	// The limit on waiting ones is enforced here, so these queues refuse nothing.
 	readonly #queue = new FairQueue({ ...PROJECT_WRITES, waiting: Number.POSITIVE_INFINITY });
 	readonly #apart = new FairQueue({ perOwner: 1, running: PROJECT_WRITES.apart, waiting: Number.POSITIVE_INFINITY });
 	/** Those with writes. */
 	readonly #projects = new Map<string, Project>();
-	/** Those with writes apart. */
+	/** Those with writes in the pool `waiting`. */
 	#projectsApart = 0;
 	/** Projects whose last write met a lock. */
 	readonly #locked = new Set<string>();
 
-	/** Rejects as `busy` when as many of the project wait as may, and as `locked` when its rows stay held. */
+	/**
+	 * Rejects as `busy` if the maximum number of the project's writes already waits, and as `locked` if its rows stay
+	 * locked.
+	 */
 	async run<T>(projectId: string, write: Write<T>): Promise<T> {
 		const project = this.#projects.get(projectId) ?? { pending: 0, apart: 0, round: { locked: null } };
 		if (project.pending >= PROJECT_WRITES.perOwner + PROJECT_WRITES.waiting) throw new StorageError("busy", BUSY);
@@ -92,7 +95,7 @@ export class ProjectWrites {
 		} catch (error) {
 			if (isLocked(error)) {
 				round.locked = error;
-				// Those that come from now on are another round.
+				// Later ones belong to another round.
 				if (project.round === round) project.round = { locked: null };
 			}
 			throw error;

@@ -1,4 +1,4 @@
-/** The verbs on PostgreSQL. For each: the connections that it runs on, and its function. */
+/** The verbs on PostgreSQL: for each, the connections that it runs on, and its function. */
 import type { NativeVerbs, Params, Result } from "../port.ts";
 import { type ColdStorage, VERBS } from "../verbs/index.ts";
 import type { Mode, Verb as SharedVerb, Steps } from "../verbs/verb.ts";
@@ -50,7 +50,7 @@ const writeInProject =
 	): Verb<P, R> =>
 	(node, p) =>
 		node.writeInProject(p.projectId, (c) => work(c, p, node), typesOf(p));
-/** Chooses its connections itself. */
+/** Chooses its own connections. */
 const choosing =
 	<P, R>(work: (connections: Connections, p: P, node: PostgresNode) => Promise<R>): Verb<P, R> =>
 	(node, p) =>

@@ -1,11 +1,11 @@
 /**
- * How far the database's clock is ahead of a node's. Nodes' clocks may differ, and what one node stores for a time to come
- * another may have to wait for: such times are stored as the database's clock will show them.
+ * How far the database's clock is ahead of a node's. Nodes' clocks may differ, and a time that one node stores may be
+ * awaited by another, so such times are stored as on the database's clock.
  */
 
 /**
- * Clocks that differ by less are taken for one, milliseconds: a measurement is no more exact than the way to the database
- * is short, and times are to come back just as they were stored.
+ * Clocks that differ by less count as equal, milliseconds: a measurement is only as precise as the round trip to the
+ * database is short, and times should come back exactly as stored.
  */
 const TOLERANCE_MS = 500;
 
@@ -18,12 +18,12 @@ export class ClockOffset {
 		if (this.#ms < least - TOLERANCE_MS || this.#ms > most + TOLERANCE_MS) this.#ms = Math.round((least + most) / 2);
 	}
 
-	/** A time of this node's, as the database will show it. */
+	/** Converts a time of this node's clock to the database's. */
 	toDatabase(at: number): number {
 		return at + this.#ms;
 	}
 
-	/** A time of the database's, as this node will show it. */
+	/** Converts a time of the database's clock to this node's. */
 	toNode(at: number): number {
 		return at - this.#ms;
 	}

@@ -1,6 +1,6 @@
 import type { LaneState } from "../port.ts";
 
-/** Closing takes no request, so it goes as fast as commits do. */
+/** Closing needs no request, so it is as fast as commits are. */
 const CLOSED_AT_ONCE = 100;
 
 /** The lane of a deleted webhook, at the end of the log. */

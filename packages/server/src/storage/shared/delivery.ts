@@ -1,9 +1,9 @@
 import type { Attempt, AttemptStatus, Delivery } from "../port.ts";
 
-/** How many attempts of a delivery are shown: the newest of them. */
+/** How many of a delivery's attempts are shown: the newest. */
 export const MAX_DELIVERY_ATTEMPTS = 200;
 
-/** What a delivery waits for, or how it ended. */
+/** What a delivery is waiting for, or how it ended. */
 export type Standing =
 	/** Its next attempt is in a queue, or in flight from there. */
 	| { readonly kind: "queued"; readonly attempt: number; readonly replay: number; readonly dueAt: number }

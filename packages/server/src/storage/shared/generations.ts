@@ -1,6 +1,6 @@
-/** Generations of leases as the engine knows them: with the epoch that they were given in, counted by this node from 0. */
+/** Lease generations as the engine sees them: including their epoch, which this node counts from 0. */
 
-/** More than the generations that the lease of a project goes through in an epoch. */
+/** More than the generations of a project's lease in one epoch. */
 const GENERATIONS = 2 ** 36;
 const NO_GENERATION = -1;
 

@@ -3,7 +3,7 @@ import { lowestSuffixAt } from "../../base/ids.ts";
 /** Sorts after every id. */
 export const BEYOND_ALL_IDS = "~";
 
-/** Ids carry their time, so bounds in time are bounds on stored ids: from `from` on, before `to`. */
+/** Ids contain their time, so bounds in time are bounds on stored ids: from `from`, before `to`. */
 export function idRange({ since, until }: { since?: number | undefined; until?: number | undefined }): {
 	from: string;
 	to: string;

@@ -1,12 +1,12 @@
 import type { AttemptFilter, AttemptStatus, CodeRange, ResponseFilter } from "../port.ts";
 import { STATUS_CODE, STATUSES } from "./attempt-codes.ts";
 
-/** Stands for a status code where no response came. */
+/** Represents a missing response among status codes. */
 export const NO_RESPONSE = 0;
 
 /**
- * The stored statuses that attempts of this filter may have. A 2xx is delivered and nothing else is
- * (engine/settle/lifecycle.ts), so that one who looks for errors never reads what was delivered.
+ * The stored statuses that attempts of this filter may have. Only a 2xx is delivered (engine/settle/lifecycle.ts), so a
+ * search for errors never reads delivered attempts.
  */
 export function statusesOf({ status, response }: Pick<AttemptFilter, "status" | "response">): number[] {
 	const asked = status === undefined ? STATUSES : [status];

@@ -2,13 +2,13 @@
  * Response times are counted in buckets. Bucket 0 begins at 1 ms, bucket k at 2^(k/4) ms. Each begins 19% above the
  * previous one, so its middle is within a tenth of every time in it.
  */
-/** Classes of response times for each doubling. */
+/** Response-time buckets per doubling. */
 export const PER_OCTAVE = 4;
 
 /** The bucket of attempts that weren't sent, which have no response time. */
 export const NOT_SENT = -1;
 
-/** Attempts counted by class. */
+/** Attempts counted by bucket. */
 export class ResponseTimes {
 	/** By bucket, without empty ones. */
 	readonly #counts = new Map<number, number>();
@@ -24,7 +24,7 @@ export class ResponseTimes {
 		for (const [responseClass, count] of other.#counts) this.add(responseClass, count);
 	}
 
-	/** The time within which this share of the attempts was answered (nearest rank), in milliseconds, or null. */
+	/** The time within which this share of the attempts got a response (nearest rank), in milliseconds, or null. */
 	percentile(share: number): number | null {
 		if (this.#total === 0) return null;
 		let left = Math.ceil(this.#total * share);
@@ -36,7 +36,7 @@ export class ResponseTimes {
 	}
 }
 
-/** The geometric middle of the whole milliseconds in a class, to a tenth of a millisecond. */
+/** The geometric middle of the whole milliseconds in a bucket, to a tenth of a millisecond. */
 function middleOf(responseClass: number): number {
 	const first = Math.ceil(2 ** (responseClass / PER_OCTAVE));
 	const last = Math.ceil(2 ** ((responseClass + 1) / PER_OCTAVE)) - 1;

@@ -8,10 +8,10 @@ export const HOUR = 3_600_000;
 export const MINUTES_KEPT_MS = 49 * HOUR;
 const MAX_BUCKETS = 400;
 
-/** What counts of a step are made of: whole hours or minutes, milliseconds. */
+/** The unit of counts that a step consists of: whole hours or minutes, milliseconds. */
 export const grainOf = ({ stepMs }: StatsQuery): number => (stepMs % HOUR === 0 ? HOUR : MINUTE);
 
-/** Attempts that ended with a status, in a class of response times. */
+/** Attempts with one status and response-time bucket. */
 export type Count = { readonly status: number; readonly class: number; readonly n: number };
 
 /** The buckets of a query, and what was counted into each. */

@@ -11,7 +11,7 @@ export interface SqliteOptions {
 	/** The database file. It and its directory are created if they don't exist. */
 	readonly path: string;
 	readonly clock: Pick<Clock, "now">;
-	/** How long a lease holds unless it is renewed, in milliseconds. */
+	/** How long a lease lasts unless renewed, in milliseconds. */
 	readonly leaseTermMs: number;
 	/**
 	 * Called once when one of the database's threads ends unexpectedly. From then on calls reject as `lost`, until the
@@ -64,7 +64,7 @@ export async function openSqliteStorage({ path, clock, leaseTermMs, onDeath }: S
 	}
 }
 
-/** The writer comes last: the last connection to close moves the rest of the write-ahead log into the database. */
+/** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
 async function closeAll(opened: readonly Channel[]): Promise<void> {
 	for (const channel of opened.toReversed()) await channel.close();
 }

@@ -6,7 +6,7 @@ import type { Connection } from "./connection/connection.ts";
 import { appendOfFact } from "./facts/record.ts";
 import { ringForChange } from "./leases/alarm.ts";
 
-/** Columns that hold what SQLite has no type for, by table. */
+/** Columns whose type SQLite lacks, by table. */
 const json = (text: string | number | null): unknown => (text === null ? null : JSON.parse(text as string));
 const CONVERTED: Readonly<Record<string, (value: string | number | null) => unknown>> = {
 	"projects.developer": Boolean,
@@ -22,7 +22,7 @@ const CONVERTED: Readonly<Record<string, (value: string | number | null) => unkn
 
 type Convert = (row: Row) => Row;
 
-/** By statement how its rows are converted, if they are. */
+/** By statement, how its rows are converted, if they are. */
 const converters = new WeakMap<StatementSync, Convert | null>();
 
 function converterOf(statement: StatementSync): Convert | null {
@@ -67,7 +67,7 @@ const NATIVES: Omit<Perform, "tellPeers"> = {
 	appendEvents: (c, projectId, _, at, events) => appendOfFact(c, projectId, at, events),
 };
 
-/** @param tellPeers by default there are none: one process has the file */
+/** @param tellPeers by default there are no peers: one process owns the file */
 export function runVerb<R>(c: Connection, steps: Steps<R>, tellPeers: Natives["tellPeers"] = () => undefined): R {
 	const natives: Perform = { ...NATIVES, tellPeers: (_, project) => tellPeers(project) };
 	return runSync(steps, (part) => {

@@ -1,6 +1,6 @@
 /**
- * The verbs on SQLite. For each: the thread that runs it, its function, and how its parameters and its result are packed
- * where copying them between threads as they are would cost too much.
+ * The verbs on SQLite: for each, the thread that runs it, its function, and how its parameters and result are packed if
+ * copying them between threads would cost too much.
  *
  * The reader sees everything that has been committed and never waits for a commit. No read takes long, so the engine's
  * reads need no thread of their own.
@@ -50,7 +50,7 @@ interface Verb<P, R> {
 	readonly pack: (p: P) => unknown;
 	readonly run: Run<never, unknown>;
 	readonly unpack?: ((result: never) => R) | undefined;
-	/** Never set; carries the type. */
+	/** Never set; only carries the type. */
 	readonly result?: R;
 }
 
@@ -138,7 +138,7 @@ const NATIVE = {
 	abandonBaskets: write(baskets.abandonBaskets),
 } satisfies Native;
 
-/** What the storage itself needs of its threads. */
+/** What the storage itself needs from its threads. */
 const OWN = {
 	/** Writes a row, so that the disk is checked. */
 	pingWriter: write((c) => {
@@ -178,7 +178,7 @@ export function callsOf(
 	return Object.fromEntries(calls) as NativeVerbs & ColdStorage & Calls<typeof OWN>;
 }
 
-/** Copies bytes out of memory that they share with others, as a message would carry all of it. */
+/** Copies bytes out of memory that they share with others, since a message would carry all of it. */
 function withOwnBytes<T>(value: T): T {
 	if (typeof value !== "object" || value === null) return value;
 	if (value instanceof Uint8Array) return Uint8Array.from(value) as T;

@@ -1,4 +1,4 @@
-/** People who sign in to the dashboard. Emails are compared in the normal form that is passed in. */
+/** Accounts for the dashboard. Emails are compared in the normal form that callers pass. */
 import type { Account, Credentials } from "../port/accounts.ts";
 import { isTrue } from "./dialect.ts";
 import { holdsSetupLink } from "./links.ts";
@@ -19,7 +19,7 @@ export function* hasOperator(): Steps<boolean> {
 	return (yield* row(sql`SELECT 1 FROM posthorn.accounts WHERE operator${isTrue} LIMIT 1`)) !== undefined;
 }
 
-/** `taken`: the email has an account. */
+/** `taken`: the email already has an account. */
 export function* createAccount({ account, normalEmail, passwordHash }: NewAccount): Steps<"created" | "taken"> {
 	const { id, email, name, operator, createdAt } = account;
 	const [, [created]] = yield* together(
@@ -33,8 +33,8 @@ export function* createAccount({ account, normalEmail, passwordHash }: NewAccoun
 }
 
 /**
- * Creates the operator's account, and ends the set-up link that was used. `over`: the operator has an account already.
- * `taken`: the email is that of someone who was invited before; the link stays valid then.
+ * Creates the operator's account, and ends the setup link that was used. `over`: the operator already has an account.
+ * `taken`: the email belongs to someone who was invited before; the link then stays valid.
  */
 export function* createOperator(
 	p: NewAccount & { readonly tokenHash: Uint8Array; readonly at: number },
@@ -62,7 +62,7 @@ const toCredentials = (found: CredentialsRow | undefined): Credentials | null =>
 };
 
 export function* findCredentials({ normalEmail }: { readonly normalEmail: string }): Steps<Credentials | null> {
-	// Sign-in passes on what was typed, and PostgreSQL's text has no NUL.
+	// Sign-in passes on what the user typed, and PostgreSQL's text has no NUL.
 	if (normalEmail.includes("\0")) return null;
 	const found = yield* row<CredentialsRow>(sql`
 		SELECT ${ACCOUNT}, a.password_hash AS "passwordHash" FROM posthorn.accounts a
@@ -82,7 +82,7 @@ export function* renameAccount(p: { readonly accountId: string; readonly name: s
 	return yield* getAccount(p);
 }
 
-/** Sets the password and ends every session of the account but `keepSessionId`. */
+/** Sets the password and ends every session of the account except `keepSessionId`. */
 export function* setPassword({
 	accountId,
 	passwordHash,

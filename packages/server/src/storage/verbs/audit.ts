@@ -43,7 +43,7 @@ export function* listAudit(p: Page & { readonly projectId: string }): Steps<Audi
 
 const ENTRIES = unlocked("audit", "no");
 
-/** Deletes entries older than `cutoff`, the oldest first and at most `limit`. Returns how many. */
+/** Deletes up to `limit` entries older than `cutoff`, oldest first. Returns how many. */
 export function* sweepAudit({ cutoff, limit }: { readonly cutoff: number; readonly limit: number }): Steps<number> {
 	const deleted = yield* rows(sql`
 		DELETE FROM posthorn.audit

@@ -6,7 +6,7 @@ const only = (postgres: string): Fragment => new Fragment({ postgres, sqlite: ""
 /** At the end of a SELECT: locks its rows against changes until the transaction ends. */
 export const forUpdate = only(" FOR NO KEY UPDATE");
 
-/** At the end of a SELECT: leaves out rows that another transaction holds, and locks the others. */
+/** At the end of a SELECT: skips rows that another transaction has locked, and locks the others. */
 export const skipLocked = only(" FOR NO KEY UPDATE SKIP LOCKED");
 
 /**

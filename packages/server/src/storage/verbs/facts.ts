@@ -141,7 +141,7 @@ export function* getSubscription({ projectId, subscriptionId }: SubscriptionRef)
 	return found?.data ?? null;
 }
 
-/** Null as long as the subscription continues. */
+/** Null while the subscription is active. */
 type End = { readonly at: number | null; readonly events: readonly FactEvent[] };
 
 export function* cancelSubscription(

@@ -1,4 +1,4 @@
-/** The cold verbs: the name of each, how it runs, and the function that is all of it. */
+/** The cold verbs: the name of each, how it runs, and its function. */
 import * as accounts from "./accounts.ts";
 import * as audit from "./audit.ts";
 import * as facts from "./facts.ts";
@@ -12,7 +12,7 @@ import * as settings from "./settings.ts";
 import { type Methods, read, type Verb, write, writeInProject } from "./verb.ts";
 import * as webhooks from "./webhooks.ts";
 
-/** People, how they sign in, what they may do, and what they did. */
+/** Accounts, sessions, members, invitations and the audit log. */
 const PEOPLE = {
 	hasOperator: read(accounts.hasOperator),
 	createAccount: write(accounts.createAccount),
@@ -75,7 +75,7 @@ const PROJECTS = {
 	rotateSecret: writeInProject(webhooks.rotateSecret),
 } satisfies Readonly<Record<string, Verb>>;
 
-/** What the store platform reports. */
+/** Facts that the store platform reports. */
 const FACTS = {
 	getOrder: read(facts.getOrder),
 	recordRefund: writeInProject(facts.recordRefund, ({ refund }) => [refund.partial.type, refund.whole.type]),

@@ -10,7 +10,7 @@ type InvitationRow = Omit<Invitation, "invitedBy"> & {
 	readonly inviterName: string;
 };
 
-/** An invitation, of `invitations i`. The project comes by a query of its own: it is always looked up by its key. */
+/** An invitation, of `invitations i`. The project comes from a separate query: it is always looked up by its key. */
 const INVITATION = fragment(`
 	i.id, (SELECT p.id FROM posthorn.projects p WHERE p.no = i.project_no) AS "projectId", i.role, i.email,
 	i.inviter_kind AS "inviterKind", i.inviter_id AS "inviterId", i.inviter_name AS "inviterName",
@@ -37,14 +37,14 @@ interface TokenAt {
 	readonly at: number;
 }
 
-/** One that has not expired at `at` and was not accepted. */
+/** One that hasn't expired at `at` and wasn't accepted. */
 export function* findInvitation({ tokenHash, at }: TokenAt): Steps<Invitation | null> {
 	const found = yield* row<InvitationRow>(sql`
 		SELECT ${INVITATION} FROM posthorn.invitations i WHERE i.token_hash = ${tokenHash} AND i.expires_at > ${at}`);
 	return found === undefined ? null : toInvitation(found);
 }
 
-/** Those that have not expired at `at`, by id. */
+/** Those that haven't expired at `at`, by id. */
 export function* listInvitations(p: { readonly projectId: string; readonly at: number }): Steps<Invitation[]> {
 	const project = yield* findProject(p.projectId);
 	const found = yield* rows<InvitationRow>(sql`
@@ -62,8 +62,8 @@ export function* deleteInvitation(p: { readonly projectId: string; readonly invi
 }
 
 /**
- * Ends an invitation to the project and makes the account a member (a role that is higher already stays). Null when it
- * is unknown, accepted or expired.
+ * Ends an invitation to the project and makes the account a member (a higher role stays). Null if it is unknown,
+ * accepted or expired.
  */
 export function* acceptInvitation({
 	projectId,

@@ -1,10 +1,10 @@
-/** API keys, by the hash of each. */
+/** API keys, by their hashes. */
 import type { ApiKey, Page } from "../port/registry.ts";
 import { greatest, skipLocked } from "./dialect.ts";
 import { fragment, sql } from "./sql.ts";
 import { findProject, row, rows, type Steps, tellPeers, together } from "./verb.ts";
 
-/** A key, of `api_keys k`. The project comes by a query of its own: it is always looked up by its key. */
+/** A key, of `api_keys k`. The project comes from a separate query: it is always looked up by its key. */
 const KEY = fragment(`
 	k.id, (SELECT p.id FROM posthorn.projects p WHERE p.no = k.project_no) AS "projectId", k.name, k.prefix,
 	k.created_at AS "createdAt", k.last_used_at AS "lastUsedAt"`);

@@ -7,7 +7,7 @@ interface TokenAt {
 	readonly at: number;
 }
 
-/** A set-up link ends those that expire before its `supersedes`. */
+/** A setup link ends those that expire before its `supersedes`. */
 export function* createLink(
 	p: OneTimeLink & { readonly tokenHash: Uint8Array; readonly expiresAt: number },
 ): Steps<void> {
@@ -20,7 +20,7 @@ export function* createLink(
 		VALUES (${tokenHash}, ${kind}, ${accountId}, ${expiresAt})`);
 }
 
-/** Whether this is a set-up link that has not expired at `at`. */
+/** Whether this is a setup link that hasn't expired at `at`. */
 export function* holdsSetupLink({ tokenHash, at }: TokenAt): Steps<boolean> {
 	const found = yield* row(sql`
 		SELECT 1 FROM posthorn.links WHERE token_hash = ${tokenHash} AND kind = 'setup' AND expires_at > ${at}`);

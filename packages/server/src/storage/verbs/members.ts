@@ -1,4 +1,7 @@
-/** Members of a project. Who changes them holds the project's row: two owners who step down at once see each other. */
+/**
+ * Members of a project. Changing them locks the project's row, so that two owners who step down concurrently see each
+ * other.
+ */
 import type { Account, Member, Membership } from "../port/accounts.ts";
 import type { Page } from "../port/registry.ts";
 import { mayAs, type Role } from "../port/roles.ts";
@@ -81,7 +84,7 @@ export function* removeMember({ projectId, accountId }: MemberOf): Steps<"remove
 	return "removed";
 }
 
-/** Makes the account a member, or raises its role; one that is higher already stays. */
+/** Makes the account a member, or raises its role; a higher role stays. */
 export function* join(
 	project: number,
 	accountId: string,
@@ -106,7 +109,7 @@ function* changeRole(project: number | null, accountId: string, role: Role): Ste
 		UPDATE posthorn.memberships SET role = ${role} WHERE project_no = ${project} AND account_id = ${accountId}`);
 }
 
-/** Holds the members of a project until the transaction ends; null if the account is not a member. */
+/** Locks the project's members until the transaction ends; null if the account isn't a member. */
 function* holdMember(
 	project: number | null,
 	accountId: string,

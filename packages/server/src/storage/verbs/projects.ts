@@ -1,4 +1,4 @@
-/** Projects, which also are the units of order and tenancy. Engines keep each one's log and lease in their own way. */
+/** Projects, which are also the units of order and tenancy. Each engine stores their logs and leases in its own way. */
 import type { Page, Project, ProjectRef } from "../port/registry.ts";
 import { fragment, sql } from "./sql.ts";
 import { findProject, holdProject, openLog, row, rows, type Steps, together, wake } from "./verb.ts";
@@ -40,7 +40,7 @@ export function* renameProject({ projectId, name }: ProjectRef & { readonly name
 	return renamed === undefined ? null : toProject(renamed);
 }
 
-/** Without the app all webhooks are paused. */
+/** Without the app, all webhooks are paused. */
 export function* setDeveloperApp({
 	projectId,
 	installed,

@@ -19,7 +19,7 @@ export function* createSession(p: Session & { readonly tokenHash: Uint8Array }):
 
 const ITS_ACCOUNT = joinByKey("accounts a", "a.id = s.account_id");
 
-/** A session that has not expired at `at`, with its account. Every request of a signed-in person asks for it. */
+/** A session that hasn't expired at `at`, with its account. Read for every request of a signed-in user. */
 export function* findSession(p: {
 	readonly tokenHash: Uint8Array;
 	readonly at: number;
@@ -44,7 +44,7 @@ export function* touchSession(p: {
 		WHERE id = ${p.sessionId}`);
 }
 
-/** Sessions of an account that have not expired at `at`, newest first. */
+/** An account's sessions that haven't expired at `at`, newest first. */
 export function* listSessions(p: { readonly accountId: string; readonly at: number }): Steps<Session[]> {
 	return yield* rows<Session>(sql`
 		SELECT ${SESSION} FROM posthorn.sessions s

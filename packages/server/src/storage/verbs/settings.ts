@@ -1,4 +1,4 @@
-/** Values that the instance keeps about itself, such as the hash of its operator key. */
+/** Values that the instance stores about itself, such as the hash of its operator key. */
 import { sql } from "./sql.ts";
 import { row, type Steps, together } from "./verb.ts";
 
@@ -7,7 +7,7 @@ export function* getSetting({ name }: { readonly name: string }): Steps<string |
 	return found?.value ?? null;
 }
 
-/** Sets it unless it is set already. Returns the value that holds. */
+/** Sets it if it isn't set yet. Returns the value that counts. */
 export function* initSetting({ name, value }: { readonly name: string; readonly value: string }): Steps<string> {
 	const [, [held]] = yield* together(
 		sql`INSERT INTO posthorn.settings (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,

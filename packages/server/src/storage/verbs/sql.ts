@@ -1,10 +1,10 @@
 /**
  * Statements of cold verbs, written once for both engines.
  *
- *     sql`SELECT role FROM posthorn.memberships WHERE account_id = ${accountId}`
+ * sql`SELECT role FROM posthorn.memberships WHERE account_id = ${accountId}`
  *
- * Values become parameters: `$1` … on PostgreSQL, `?` on SQLite, where there is no schema and `posthorn.` is dropped. The
- * text is made once per template and engine, so both engines find the statement that they have prepared.
+ * Values become parameters: `$1` … on PostgreSQL, `?` on SQLite, which has no schema, so `posthorn.` is dropped. The
+ * text is built once per template and engine, so both engines find the statement that they have prepared.
  */
 
 export type Engine = "postgres" | "sqlite";
@@ -34,7 +34,7 @@ export class Template {
 
 	constructor(strings: readonly string[], parts: readonly (Fragment | Value)[]) {
 		this.#strings = strings;
-		// Values differ from call to call and are not kept.
+		// Values differ between calls and aren't kept.
 		this.#parts = parts.map((part) => (part instanceof Fragment ? part : null));
 	}
 
@@ -43,7 +43,7 @@ export class Template {
 		return this.#texts[engine];
 	}
 
-	/** Fragments are part of the text, which is made once: the same template can't be used with others. */
+	/** Fragments are part of the text, which is built once: the same template can't be used with others. */
 	mustFit(parts: readonly (Fragment | Value)[]): void {
 		for (const [i, part] of this.#parts.entries())
 			if (part !== (parts[i] instanceof Fragment ? parts[i] : null))
@@ -62,11 +62,11 @@ export class Template {
 	}
 }
 
-/** A statement with its values. `R` is the shape of its rows, taken on trust. */
+/** A statement with its values. `R` is the type of its rows, which isn't checked. */
 export interface Query<R = Row> {
 	readonly template: Template;
 	readonly values: readonly Value[];
-	/** Never set; carries the type. */
+	/** Never set; only carries the type. */
 	readonly row?: R;
 }
 

@@ -1,16 +1,19 @@
 /**
- * Cold verbs: what people and programs set up, written once for both engines.
+ * Cold verbs: what users and programs configure, written once for both engines.
  *
- * A verb is a generator. It yields steps and is given their results; the rules are plain code in between. SQLite drives
- * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may run
- * again from its beginning when its transaction met another one, so it must have no other effects.
+ * A verb is a generator. It yields steps and receives their results; the rules are plain code in between. SQLite drives
+ * it synchronously in its worker, PostgreSQL on one connection, where the statements of a step are pipelined. It may
+ * run again from its beginning if its transaction conflicted with another one, so it must have no other effects.
  */
 import type { LogEvent, NewEvent } from "../port/log.ts";
 import type { Query, Row } from "./sql.ts";
 
-/** What an engine does within a verb in its own way. Holding something keeps other transactions from it until this one ends. */
+/**
+ * What each engine does within a verb in its own way. Holding something keeps other transactions away from it until
+ * this one ends.
+ */
 export interface Natives {
-	/** The project's number in other tables; null if it doesn't exist. Engines remember it. */
+	/** The project's number in other tables; null if it doesn't exist. Engines cache it. */
 	findProject(projectId: string): number | null;
 	lockAccounts(): void;
 	/** Hints to other nodes that the project has changed, once the transaction is committed. */
@@ -19,9 +22,9 @@ export interface Natives {
 	openLog(projectId: string): void;
 	/** Holds the project's log: only the holder appends to it. */
 	holdLog(project: number): void;
-	/** Holds all of the project: neither its log, its lanes nor its queues change meanwhile. */
+	/** Holds all of the project: its log, lanes and queues don't change meanwhile. */
 	holdProject(project: number): void;
-	/** Records that the project changed, and sets its alarm. For the one who holds all of it. */
+	/** Records that the project changed, and sets its alarm. For a caller that holds all of it. */
 	wake(project: number): void;
 	/** Appends to the log, which is held. Throws if one of the ids is taken. */
 	appendEvents(projectId: string, project: number, at: number, events: readonly NewEvent[]): LogEvent[];
@@ -30,7 +33,7 @@ export interface Natives {
 export type NativeCall<K extends keyof Natives = keyof Natives> = {
 	[N in K]: {
 		readonly call: readonly [name: N, ...args: Parameters<Natives[N]>];
-		/** Never set; carries the type. */
+		/** Never set; only carries the type. */
 		readonly result?: ReturnType<Natives[N]>;
 	};
 }[K];
@@ -51,7 +54,7 @@ export function* together<const P extends Step>(...parts: P): Steps<ResultsOf<P>
 	return (yield parts) as ResultsOf<P>;
 }
 
-/** The rows of one statement: of a change none, unless it says RETURNING. */
+/** The rows of one statement: none for a change, unless it says RETURNING. */
 export function* rows<R = Row>(query: Query<R>): Steps<R[]> {
 	const [found] = yield* together(query);
 	return found;
@@ -96,7 +99,7 @@ export async function runAsync<R>(steps: Steps<R>, perform: (part: Part) => Prom
 }
 
 /**
- * How a verb runs. SQLite serves reads from one state and writes in one transaction, whatever the mode. On PostgreSQL:
+ * How a verb runs. SQLite runs reads on one state and writes in one transaction, in every mode. On PostgreSQL:
  *
  * - `read`: each statement sees the newest state
  * - `snapshot`: all statements see one state
@@ -128,12 +131,12 @@ export const snapshot = as<Params>("snapshot");
 export const write = as<Params>("write");
 export const writeInProject = as<readonly [{ readonly projectId: string }]>("writeInProject");
 
-/** The verbs of a table as methods of a storage. */
+/** A table's verbs as methods of a storage. */
 export type Methods<Table> = {
 	[K in keyof Table]: Table[K] extends Verb<infer P, infer R> ? (...p: P) => Promise<R> : never;
 };
 
-/** Makes a method of each verb. */
+/** Creates a method for each verb. */
 export function bind<Table extends Readonly<Record<string, Verb>>>(
 	table: Table,
 	run: (name: string, verb: Verb<readonly [Row]>, p: Row) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** Webhooks as their owners see them. What creates, changes or deletes their lanes is native to each engine. */
+/** Webhooks as their owners see them. Creating, changing and deleting their lanes is native to each engine. */
 import type { Page, ProjectRef, Webhook, WebhookRef } from "../port/registry.ts";
 import { Fragment, fragment, sql } from "./sql.ts";
 import { findProject, holdProject, row, rows, type Steps, together, wake } from "./verb.ts";

@@ -30,7 +30,8 @@ const INT8_ARRAY = 1016;
 
 function toNumber(text: string): number {
 	const value = Number(text);
-	if (!Number.isSafeInteger(value)) throw new RangeError(`The database holds ${text}, more than a number can tell.`);
+	if (!Number.isSafeInteger(value))
+		throw new RangeError(`The database holds ${text}, which a number can't represent exactly.`);
 	return value;
 }
 
@@ -38,14 +39,14 @@ const toNumbers = (text: string): number[] => (text === "{}" ? [] : text.slice(1
 
 type Parser = (text: string) => unknown;
 
-/** Bigint as number: no counter or time of ours goes beyond what a number holds. */
+/** Reads bigint as number: none of our counters or times exceeds the range of exact integers. */
 const getTypeParser = (oid: number, format?: "text" | "binary"): Parser => {
 	if (oid === INT8) return toNumber;
 	if (oid === INT8_ARRAY) return toNumbers;
 	return types.getTypeParser(oid, format as "text");
 };
 
-/** Without the settings of a session. */
+/** Without the session settings. */
 export function plainConfig(url: string): ClientConfig {
 	return {
 		connectionString: url,
@@ -62,12 +63,12 @@ export function connectionConfig(url: string): ClientConfig {
 	return { ...plainConfig(url), options: SETTINGS.map(([name, value]) => `-c ${name}=${value}`).join(" ") };
 }
 
-/** … and a connection through a pooler that refuses settings at startup: they are its first statement. */
+/** … and a connection through a pooler that refuses startup settings: they are its first statement. */
 export function pooledConfig(url: string): PoolConfig {
 	return { ...plainConfig(url), onConnect: (client) => client.query(SET_SETTINGS) };
 }
 
-/** Brings the database up to date on a connection of its own, whose waits have no end: others may be migrating. */
+/** Migrates the database on a separate connection without time limits, because others may be migrating. */
 export async function prepareDatabase(hosts: Hosts): Promise<void> {
 	try {
 		await hosts.connect((url) => prepareServer(hosts, url));
@@ -82,7 +83,7 @@ async function prepareServer(hosts: Hosts, url: string): Promise<void> {
 		application_name: "posthorn migration",
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 	});
-	// The pending statement rejects with it.
+	// The pending statement rejects too.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();

@@ -1,6 +1,6 @@
 /**
  * The connections to PostgreSQL, in one pool for each use, so that no use waits for another: publishing, settling, the
- * engine (leases, lanes, windows of the log) and people (the API, the sweep). Transactions that may wait for a
+ * engine (leases, lanes, windows of the log) and `people` (the API, the sweep). Transactions that may wait for a
  * project's rows have their own pool: however many projects are locked, the others never run out of connections. All
  * pools are small, and connections are opened on demand.
  *
@@ -46,7 +46,7 @@ const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 const ENDED =
-	"PostgreSQL has continued from an earlier state, as after a failover. Everything is read and tried again.";
+	"PostgreSQL has continued from an earlier state, as after a failover. Everything is read again and retried.";
 
 type Work<T> = (c: Session) => Promise<T>;
 
@@ -54,7 +54,7 @@ export class Connections {
 	readonly names = new NameCache();
 	readonly offset = new ClockOffset();
 	readonly days = new KnownDays();
-	/** By project, the last event that is known to be committed. */
+	/** By project, the last event known to be committed. */
 	readonly ends = new BoundedMap<string, number>(CACHED_NAMES);
 	readonly epochs: EpochMemory;
 	/** Called once, when the database turns out to be in another epoch. */
@@ -72,7 +72,7 @@ export class Connections {
 	readonly #pools: Readonly<Record<PoolName, Pool>>;
 	readonly #open = new Set<PoolClient>();
 	readonly #probe: Probe;
-	/** Among the epochs that this node has been in, from 0. */
+	/** Its number among the epochs that this node has been in, from 0. */
 	readonly #epoch: number;
 	#ended = false;
 
@@ -93,8 +93,8 @@ export class Connections {
 				client.once("end", () => this.#open.delete(client));
 				client.on("error", () => undefined);
 			});
-			// A connection that breaks tells whoever uses it, and the pool lets go of an idle one: the next call opens another,
-			// and tells if there is none to be had. Without a listener the process would end.
+			// A broken connection rejects its user's calls, and the pool drops an idle one: the next call opens another, or
+			// fails if that's impossible. Without a listener the process would end.
 			pool.on("error", () => observer.disconnected?.(name));
 			return pool;
 		};
@@ -145,9 +145,9 @@ export class Connections {
 	}
 
 	/**
-	 * Runs `work` in a transaction, from the beginning again when another one was in its way.
+	 * Runs `work` in a transaction, again from the beginning if it conflicted with another one.
 	 *
-	 * @param lockMs how long it may wait for a row; the session's limit unless given
+	 * @param lockMs how long it may wait for a row; by default, the session's limit
 	 */
 	transaction<T>(pool: PoolName, work: Work<T>, lockMs?: number): Promise<T> {
 		if (lockMs !== undefined) return this.transaction(pool, (c) => limited(c, lockMs, work));
@@ -171,8 +171,8 @@ export class Connections {
 	}
 
 	/**
-	 * Runs `work`, which holds rows of projects, in a transaction. `waits`: it is one project's, and may wait for them for a
-	 * moment, on the connections that are kept for that. Rejects as `locked` when that was not long enough.
+	 * Runs `work`, which locks project rows, in a transaction. `waits`: it concerns one project, and may wait briefly for
+	 * the rows, on connections reserved for that. Rejects as `locked` if they stay locked.
 	 */
 	holding<T>(pool: PoolName, waits: boolean, work: Work<T>): Promise<T> {
 		if (!waits) return this.transaction(pool, work);
@@ -181,7 +181,7 @@ export class Connections {
 
 	/** Closes every connection. No call may be in progress. */
 	async close(): Promise<void> {
-		// If one breaks meanwhile, this still waits only for its end.
+		// If one breaks meanwhile, this only waits for its end.
 		const closed = [...this.#open].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
 		const late = setTimeout(() => {
 			for (const client of this.#open) destroy(client);
@@ -244,7 +244,7 @@ export class Connections {
 			this.#keepEnds(session);
 			return value;
 		} catch (error) {
-			// A transaction that could not be rolled back must not come back to the pool either.
+			// A transaction that couldn't be rolled back must not return to the pool either.
 			if (isConnectionLost(error) || client.getTransactionStatus() !== "I") broken = error as Error;
 			if (isConnectionLost(error)) this.#observer.disconnected?.(pool);
 			if (isWayLost(error) && !this.#distrusted.has(client)) this.#distrust();

@@ -9,7 +9,7 @@ import { Connections, type PoolName } from "./connections.ts";
 import { storageError } from "./errors.ts";
 import type { Hosts } from "./hosts.ts";
 
-/** How long a database counts as full after it had no room, milliseconds. */
+/** How long a database counts as full after a write found no space, milliseconds. */
 const FULL_FOR_MS = 3_000;
 
 export interface DatabaseOptions {
@@ -17,13 +17,13 @@ export interface DatabaseOptions {
 	/** How to connect to a server. */
 	readonly configFor: (url: string) => PoolConfig;
 	readonly observer: DatabaseObserver;
-	/** How long a lease holds unless it is renewed, milliseconds. */
+	/** How long a lease lasts unless renewed, milliseconds. */
 	readonly leaseTermMs: number;
 	/** The time to use instead of the database's own; null for its own. */
 	readonly now: () => number | null;
 }
 
-/** A call that has not ended. */
+/** A call in progress. */
 interface UnderWay extends Baggable {
 	readonly ended: Promise<unknown>;
 }
@@ -35,7 +35,7 @@ interface UnderWay extends Baggable {
 export class Database {
 	readonly #options: DatabaseOptions;
 	#connections: Connections;
-	/** How many epochs this node has been in before this one. */
+	/** How many earlier epochs this node has been in. */
 	#epochs = 0;
 	#joining: Promise<void> | null = null;
 	#onChanged: (projectId: string) => void = () => undefined;
@@ -69,7 +69,7 @@ export class Database {
 	}
 
 	/**
-	 * Calls `listener` when another epoch begins, before anything is read or written in it. `keeper` says what can be
+	 * Calls `listener` when another epoch begins, before anything is read or written in it. `keeper` decides what can be
 	 * kept.
 	 *
 	 * @returns unsubscribes
@@ -106,7 +106,7 @@ export class Database {
 		return call;
 	}
 
-	/** Throws the error of a recent write that the database had no room for. Smaller ones may succeed meanwhile. */
+	/** Throws the error of a recent write for which the database had no space. Smaller writes may succeed meanwhile. */
 	mustHaveRoom(): void {
 		if (this.#refusedFull && performance.now() - this.#refusedFullAt < FULL_FOR_MS) throw this.#refusedFull;
 	}
@@ -133,7 +133,7 @@ export class Database {
 	#ended(): void {
 		this.#onDistrusted();
 		for (const listener of this.#epochListeners) listener();
-		// Tried again with the next call.
+		// The next call retries.
 		this.#rejoin().catch(() => undefined);
 	}
 

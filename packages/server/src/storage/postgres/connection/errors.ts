@@ -1,10 +1,7 @@
 import { DatabaseError } from "pg";
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
-/**
- * The error codes of PostgreSQL that are distinguished
- * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
- */
+/** PostgreSQL's error codes that matter here (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const DISK_FULL = "53100";
 const INTERNAL_ERROR = "XX000";
 const SERIALIZATION_FAILURE = "40001";
@@ -14,48 +11,45 @@ const UNIQUE_VIOLATION = "23505";
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNDEFINED_TABLE = "42P01";
 const PROTOCOL_VIOLATION = "08P01";
-/**
- * A prepared statement doesn't exist, or one that wasn't prepared does: the connection leads to another session than
- * before.
- */
+/** A prepared statement is missing or exists unexpectedly: the connection leads to a different session than before. */
 const OTHER_SESSION = /^(26000|42P05)$/;
 const READ_ONLY = "25006";
 /** A schema, a column or a function doesn't exist, or has another type. Tables of single days come and go. */
 const OTHER_SCHEMA = /^(3F000|42703|42883|42804)$/;
 
-/** Codes and classes that say: the database is away, going away, standing by, or too busy; it may be back soon. */
+/** Codes and classes of a database that is unavailable, shutting down, a standby, or too busy; it may recover soon. */
 const AWAY = /^(08|53|57P0[1-5]|57014|25P0[2-4]|25006|58)/;
-/** … and those that say that it will not let this program in, or lacks what this program needs. */
+/** … and of one that refuses this program, or lacks something that it needs. */
 const CLOSED_TO_US = /^(28|3D000|42501|XX00[12])/;
 
-/** What the driver says when a connection breaks or is not to be had; such errors of its have no code. */
+/** The driver's messages when a connection breaks or can't be opened; its errors have no code. */
 const BROKEN =
 	/^(Connection terminated|timeout e|Query read timeout|Client (has encountered|was closed)|This socket has been ended)/;
 
-/** What the pool says when all of its connections were at work for too long. */
+/** The pool's message when all of its connections were busy for too long. */
 const BUSY = "timeout exceeded when trying to connect";
-/** What it says when a connection of its own isn't open in time. */
+/** Its message when a new connection wasn't open in time. */
 const UNCONNECTED = "timeout expired";
-/** What it says of a statement that was not answered: not even with the database's own word that it takes too long. */
+/** Its message when a statement got no response, not even the database's own timeout. */
 const UNANSWERED = "Query read timeout";
 
-/** What pgbouncer says of what it does not pass on; other things it says under the same code pass by. */
+/** pgbouncer's message for what it doesn't pass on; other messages with the same code aren't matched. */
 const STARTUP_REFUSED = /^unsupported startup parameter: (.+)$/;
 const STATEMENT_POOL = /^transaction blocks not allowed in statement pooling mode/;
 
 export const SHARED_SESSIONS =
-	"The pool before PostgreSQL hands each transaction to another session (as pgbouncer does with pool_mode=transaction), " +
-	"and Posthorn needs sessions that last: point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a pool in session mode.";
+	"The pool in front of PostgreSQL runs each transaction in a different session (like pgbouncer with pool_mode=transaction), " +
+	"but Posthorn needs persistent sessions: point POSTHORN_DATABASE_URL at PostgreSQL itself, or at a pool in session mode.";
 
 export const LOCKED =
-	"A long transaction in the database holds this project's rows: its log, or what tells where its deliveries are. It is tried again.";
+	"A long transaction in the database has locked this project's log or the state of its deliveries. It will be retried.";
 
 /** The SQLSTATE of an error that the database reported, or null. */
 export function sqlState(error: unknown): string | null {
 	return error instanceof DatabaseError ? (error.code ?? null) : null;
 }
 
-/** Another transaction was in the way: done again, it may go through. */
+/** Another transaction conflicted with this one: a retry may succeed. */
 export function isConflict(error: unknown): boolean {
 	const state = sqlState(error);
 	return state === SERIALIZATION_FAILURE || state === DEADLOCK_DETECTED;
@@ -66,19 +60,19 @@ export const isUniqueViolation = (error: unknown): boolean => sqlState(error) ==
 /** Another session held a row for longer than a statement may wait. */
 export const isLocked = (error: unknown): boolean => error instanceof StorageError && error.code === "locked";
 
-/** A row came for a day that has no partition. */
+/** A row for a day without a partition. */
 export function isPartitionMissing(error: unknown): boolean {
 	return sqlState(error) === CHECK_VIOLATION && (error as DatabaseError).table === "attempts";
 }
 
-/** A partition went between the planning of a statement and its run. */
+/** A partition was dropped between a statement's planning and its execution. */
 export const isTableMissing = (error: unknown): boolean => sqlState(error) === UNDEFINED_TABLE;
 
-/** A pool refuses settings that come with the start of a session. */
+/** A pooler refuses startup settings. */
 export const isStartupRefused = (error: unknown): boolean =>
 	sqlState(error) === PROTOCOL_VIOLATION && STARTUP_REFUSED.test((error as DatabaseError).message);
 
-/** Whether the connection is gone, so that nothing is known of what ran on it last. */
+/** Whether the connection is gone, so that the result of its last statement is unknown. */
 export function isConnectionLost(error: unknown): boolean {
 	if (error instanceof DatabaseError) return error.severity === "FATAL" || error.severity === "PANIC";
 	return error instanceof Error && (isSystemError(error) || BROKEN.test(error.message));
@@ -89,7 +83,7 @@ export function isWayLost(error: unknown): boolean {
 	return sqlState(error) === READ_ONLY || (error instanceof Error && error.message === UNANSWERED);
 }
 
-/** Whether a server gave no answer in time on a connection opened for this question. */
+/** Whether a server didn't respond in time on a connection opened to check that. */
 export const isSilence = (error: unknown): boolean =>
 	error instanceof Error && (error.message === UNANSWERED || error.message === UNCONNECTED);
 
@@ -107,7 +101,10 @@ function isFull({ code, file, routine = "" }: DatabaseError): boolean {
 	return code === DISK_FULL || (code === INTERNAL_ERROR && file === "md.c" && routine.endsWith("extend"));
 }
 
-/** What a failure of the database or the way to it means to the service; anything else stays as it is. */
+/**
+ * Translates a failure of the database, or of the connection to it, for the service; any other error is returned
+ * unchanged.
+ */
 export function storageError(error: unknown): unknown {
 	if (error instanceof StorageError) return error;
 	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
@@ -115,7 +112,7 @@ export function storageError(error: unknown): unknown {
 	if (state === null) {
 		if (!isConnectionLost(error)) return error;
 		const { message } = error as Error;
-		return told("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): it is tried again.`);
+		return told("lost", `PostgreSQL cannot be reached (${message || "connection refused"}): retrying.`);
 	}
 	const { message } = error as DatabaseError;
 	if (isFull(error as DatabaseError))
@@ -129,20 +126,20 @@ export function storageError(error: unknown): unknown {
 		const [, parameter] = STARTUP_REFUSED.exec(message)!;
 		return told(
 			"unusable",
-			`The pool before PostgreSQL refuses the parameter ${parameter} of POSTHORN_DATABASE_URL: take it out there, or ` +
+			`The pool in front of PostgreSQL refuses the parameter ${parameter} of POSTHORN_DATABASE_URL: remove it, or ` +
 				"point the URL at PostgreSQL itself.",
 		);
 	}
 	if (CLOSED_TO_US.test(state))
-		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and what its user may do.`);
+		return told("unusable", `PostgreSQL refuses (${message}): check the database URL and its user's permissions.`);
 	if (OTHER_SCHEMA.test(state))
 		return told(
 			"unusable",
-			`The database is not as this version of Posthorn needs it (${message}): another version has migrated it, or it was ` +
+			`The database schema doesn't fit this version of Posthorn (${message}): another version has migrated it, or it was ` +
 				"changed by hand. Run the version that migrated it last; pending work then continues.",
 		);
 	if (state === LOCK_NOT_AVAILABLE) return told("locked", LOCKED);
 	if (AWAY.test(state) || isConflict(error))
-		return told("lost", `PostgreSQL could not do its work (${message}): it is tried again.`);
+		return told("lost", `PostgreSQL failed temporarily (${message}): retrying.`);
 	return error;
 }

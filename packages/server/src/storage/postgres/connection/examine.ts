@@ -6,13 +6,13 @@ import { Hosts } from "./hosts.ts";
 import { checkVersion } from "./migrate.ts";
 import { checkSessions } from "./sessions-check.ts";
 
-/** What a look at the database from outside tells. */
+/** The state of a database, as seen from outside. */
 export interface DatabaseFacts {
-	/** As the server names its version. */
+	/** The server's version, in its own words. */
 	readonly version: string;
-	/** Whether it is reached by way of a pool that keeps sessions. */
+	/** Whether connections go through a pool that keeps sessions. */
 	readonly pooled: boolean;
-	/** Whether this user may make the schema, or owns it already; whether the server takes writes at all. */
+	/** Whether this user owns the schema or may create it; whether the server accepts writes at all. */
 	readonly mayPrepare: boolean;
 	readonly readOnly: boolean;
 	/** The value of the named setting, or null. */
@@ -20,27 +20,27 @@ export interface DatabaseFacts {
 	/** How many migrations it has, and how many this program knows. */
 	readonly schema: number;
 	readonly knownSchema: number;
-	/** The database's clock less this machine's, milliseconds; as exact as the way there and back is short. */
+	/** The database's clock minus this machine's, in milliseconds; the shorter the round trip, the more precise. */
 	readonly clockDifferenceMs: number;
 	readonly connections: { readonly used: number; readonly most: number };
 	/** For statements and commits. */
 	readonly synchronousCommit: string;
 	readonly fsync: string;
-	/** Acknowledged events that failovers have cost, as far as a node knew it. */
+	/** Acknowledged events lost in failovers, if a node knew of them. */
 	readonly losses: { readonly projects: number; readonly newest: readonly Loss[] };
 }
 
 export interface Loss {
 	readonly projectId: string;
-	/** The last event that is left, and the last one that is missing. */
+	/** The last remaining event, and the last missing one. */
 	readonly kept: number;
 	readonly lost: number;
 }
 
-/** Losses that are named. */
+/** The maximum number of losses listed. */
 const LOSSES_NAMED = 5;
 
-/** Looks at a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
+/** Examines a database, and one setting in it, without changing it. Rejects with a StorageError as opening it would. */
 export async function examinePostgres(url: string, setting = ""): Promise<DatabaseFacts> {
 	const hosts = new Hosts(url);
 	try {
@@ -53,7 +53,7 @@ export async function examinePostgres(url: string, setting = ""): Promise<Databa
 async function examineServer(hosts: Hosts, url: string, name: string): Promise<DatabaseFacts> {
 	const { pooled } = await checkSessions(url);
 	const client = new Client(plainConfig(url));
-	// The pending statement rejects with it.
+	// The pending statement rejects too.
 	client.on("error", () => undefined);
 	try {
 		await client.connect();

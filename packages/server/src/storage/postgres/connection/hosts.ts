@@ -26,7 +26,10 @@ export class Hosts {
 		return this.#urls[this.#at]!;
 	}
 
-	/** Connects to one server after the other until one serves. Rejects as the only one did, or with what each of them said. */
+	/**
+	 * Connects to one server after the other until one accepts. Rejects with the error of a single server, or with each
+	 * server's reason.
+	 */
 	async connect<T>(connect: (url: string) => Promise<T>): Promise<T> {
 		const refusals: string[] = [];
 		for (;;) {
@@ -41,7 +44,7 @@ export class Hosts {
 				if (refusals.length === this.#urls.length)
 					throw new StorageError(
 						"lost",
-						`No server of the database URL takes writes (${refusals.join("; ")}): they are tried again.`,
+						`No server in the database URL accepts writes (${refusals.join("; ")}): retrying.`,
 						{ cause: error },
 					);
 			}

@@ -1,9 +1,9 @@
 /**
- * Arrays as PostgreSQL writes them: one parameter for a column of a batch. Numbers and ids need no escaping, so this is
- * several times quicker than leaving it to the driver.
+ * Array literals in PostgreSQL's format: one parameter per column of a batch. Numbers and ids need no escaping, so this
+ * is several times faster than the driver.
  */
 export function numberArray(values: readonly (number | null)[]): string {
-	// Between its brackets, JSON writes integers and null as an array literal does.
+	// Inside the brackets, JSON writes integers and null like an array literal.
 	return `{${JSON.stringify(values).slice(1, -1)}}`;
 }
 
@@ -18,10 +18,10 @@ export function textArray(values: readonly (string | null)[]): string {
 
 const SPECIAL = /["\\]/g;
 
-/** PostgreSQL's text holds every character but NUL; texts that come from outside may have it. */
+/** PostgreSQL's text accepts every character except NUL, which texts from outside may contain. */
 export const withoutNul = (text: string): string => text.replaceAll("\0", "\ufffd");
 
-/** Many byte strings as one parameter, with where each of them begins (from 0) and how long it is. */
+/** Many byte strings in one parameter, with the start (from 0) and length of each. */
 export interface Packed {
 	readonly bytes: Buffer;
 	readonly starts: readonly number[];

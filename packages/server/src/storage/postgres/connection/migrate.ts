@@ -2,15 +2,15 @@ import type { Client } from "pg";
 import { StorageError } from "../../port.ts";
 import { MIGRATIONS } from "../migrations/index.ts";
 
-/** Held while the schema is brought up to date: nodes that start together do it once ("posthorn", as a number). */
+/** Held during migration, so that nodes that start together migrate once ("posthorn", as a number). */
 export const MIGRATION_LOCK = "8102087430316384878";
-/** Longer than migrations may take, and than nodes wait for another that migrates: none. */
+/** No limits: a migration may take longer, and so may the wait for another node's. */
 const UNLIMITED = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 
-/** The oldest version of PostgreSQL that has what the statements use, and how it calls itself. */
+/** The oldest version of PostgreSQL that supports all statements, and its name. */
 const OLDEST = { name: "14", number: 140_000 };
 
-/** Brings the schema up to date, all steps in one transaction. */
+/** Migrates the schema, all steps in one transaction. */
 export async function migrate(client: Client): Promise<void> {
 	await checkVersion(client);
 	if ((await readVersion(client)) === MIGRATIONS.length) return;
@@ -18,7 +18,7 @@ export async function migrate(client: Client): Promise<void> {
 	try {
 		await client.query(UNLIMITED);
 		await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-		// Another node may have been quicker.
+		// Another node may have been faster.
 		for (let next = await readVersion(client); next < MIGRATIONS.length; next++) {
 			if (next === 0) await createVersionTable(client);
 			await client.query(MIGRATIONS[next]!);
@@ -31,7 +31,7 @@ export async function migrate(client: Client): Promise<void> {
 	}
 }
 
-/** Throws a StorageError when the server is too old. */
+/** Throws a StorageError if the server is too old. */
 export async function checkVersion(client: Client): Promise<void> {
 	const { rows } = await client.query<{ number: number; name: string }>(
 		"SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name",
@@ -50,7 +50,7 @@ async function createVersionTable(client: Client): Promise<void> {
 		)`);
 }
 
-/** How many migrations the database has. Throws a StorageError when it has more than this program knows. */
+/** How many migrations the database has. Throws a StorageError if that is more than this program knows. */
 async function readVersion(client: Client): Promise<number> {
 	// Reads rows of the catalog instead of looking up names (to_regclass): the server caches a missing name, even
 	// across a lock that another session held to create it.
@@ -66,7 +66,7 @@ async function readVersion(client: Client): Promise<number> {
 	if (version > MIGRATIONS.length)
 		throw new StorageError(
 			"unusable",
-			`The database was brought up to date by a newer version of Posthorn (schema ${version}; this one knows ` +
+			`The database was migrated by a newer version of Posthorn (schema ${version}; this one knows ` +
 				`${MIGRATIONS.length}): start that version, or restore a backup made before the upgrade.`,
 		);
 	return version;

@@ -49,7 +49,7 @@ export function typeCode(names: NameCache, name: string): number {
 	return code;
 }
 
-/** The codes of these event types, without those that no row ever had. */
+/** The codes of these event types, without those never used. */
 export async function findTypes(c: Session, names: Iterable<string>): Promise<number[]> {
 	const wanted = [...new Set(names)];
 	await lookUp(c, wanted);

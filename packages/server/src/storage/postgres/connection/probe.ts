@@ -1,15 +1,15 @@
 import { Client, type ClientConfig } from "pg";
 import { isSilence } from "./errors.ts";
 
-/** Work that takes longer than this makes a node check whether its server still answers, milliseconds. */
+/** Work that takes longer than this makes a node check whether its server still responds, milliseconds. */
 const SILENCE_MS = 3_000;
-/** How long a server may take to accept a connection and to answer on it, milliseconds each. */
+/** How long a server may take to accept a connection and to respond on it, milliseconds each. */
 const ANSWER_MS = 3_000;
 
 /**
- * Tells a server that is busy from one that is frozen or out of reach. A broken connection says so itself, but one to a
- * frozen server looks like one whose statement takes long. So another connection is opened: a server that doesn't
- * answer there either is considered gone.
+ * Distinguishes a busy server from one that is frozen or unreachable. A broken connection reports an error, but one to
+ * a frozen server looks like one with a slow statement. So another connection is opened: a server that doesn't respond
+ * there either is considered gone.
  */
 export class Probe {
 	readonly #configOf: () => ClientConfig;
@@ -17,8 +17,8 @@ export class Probe {
 	#running = false;
 
 	/**
-	 * @param configOf how to connect to the server that is used now
-	 * @param onSilent called when it gives no answer
+	 * @param configOf how to connect to the current server
+	 * @param onSilent called if it doesn't respond
 	 */
 	constructor(configOf: () => ClientConfig, onSilent: () => void) {
 		this.#configOf = configOf;
@@ -46,7 +46,7 @@ export class Probe {
 			await client.connect();
 			await client.query("SELECT");
 		} catch (error) {
-			// One that refuses the connection has answered, and what it lacks may be ours.
+			// A server that refuses the connection has responded, and the reason may be ours.
 			if (isSilence(error)) this.#onSilent();
 		} finally {
 			this.#running = false;

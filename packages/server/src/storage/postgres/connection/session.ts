@@ -5,7 +5,7 @@ import { withoutNul } from "./literals.ts";
 import type { NameCache } from "./names.ts";
 import type { Statement } from "./sql.ts";
 
-/** A row as the driver gives it: bigint and integer as number, bytea as Buffer, json parsed. */
+/** A row as the driver returns it: bigint and integer as number, bytea as Buffer, json parsed. */
 export type Row = Record<string, unknown>;
 
 /**
@@ -14,14 +14,14 @@ export type Row = Record<string, unknown>;
  */
 export class Session {
 	readonly names: NameCache;
-	/** Between this node's clock and the database's. */
+	/** The offset between this node's clock and the database's. */
 	readonly offset: ClockOffset;
 	/** By project, the end of its log if it was read or written. Valid once the transaction is committed. */
 	readonly ends = new Map<number, number>();
 	/** Projects that the transaction changes: other nodes get a hint once it's committed. */
 	readonly changed = new Set<number>();
 	readonly #client: PoolClient;
-	/** The number of this epoch among those that this node has been in, from 0. */
+	/** This epoch's number among those that this node has been in, from 0. */
 	readonly #epoch: number;
 	#committed: Promise<void> | null = null;
 	#failure: unknown = null;
@@ -33,7 +33,7 @@ export class Session {
 		this.#epoch = epoch;
 	}
 
-	/** A lease's generation for the engine: with the epoch that it was given in. */
+	/** A lease's generation as the engine sees it: including its epoch. */
 	toGeneration(stored: number): number {
 		return toGeneration(this.#epoch, stored);
 	}
@@ -72,7 +72,7 @@ export class Session {
 	commit(): Promise<void> {
 		this.#committed ??= this.#client.query("COMMIT").then(({ command }) => {
 			if (command !== "COMMIT")
-				throw this.#failure ?? new Error("A transaction was rolled back, though nothing failed.");
+				throw this.#failure ?? new Error("A transaction was rolled back even though nothing failed.");
 		});
 		return this.#committed;
 	}

@@ -1,24 +1,26 @@
 /**
- * Checks that connections are sessions of PostgreSQL. They must be: statements are prepared once and settings made once
- * for each connection, and nodes listen on one. A pooler in front of the server (such as pgbouncer) may run each
- * transaction in another session. Then none of that works, and errors show up later and elsewhere. The check runs
- * before anything is changed.
+ * Checks that connections are PostgreSQL sessions. They must be: statements are prepared and settings are made once per
+ * connection, and nodes listen on one. A pooler in front of the server (such as pgbouncer) may run each transaction in
+ * a different session. Then none of that works, and errors show up later and elsewhere. The check runs before anything
+ * is changed.
  *
  * - A server reports its process id when a session starts, and the same one when asked. A pooler makes one up.
- * - If they differ, two connections take turns: one asks for its process id, while the other one keeps a process to
- *   itself by a transaction. If that is the first one's, or the first one is now in another, they share.
- * - Poolers refuse or drop settings at startup. Then they are made by a statement, and read back.
+ * - If they differ, two connections take turns: one asks for its process id while the other occupies a process with a
+ *   transaction. If that is the first one's process, or the first one is now in another, they share.
+ * - Poolers refuse or drop startup settings. In that case a statement makes them, and they are read back.
  */
 import { Client, type ClientConfig, type PoolConfig } from "pg";
 import { StorageError } from "../../port.ts";
 import { connectionConfig, plainConfig, pooledConfig, SESSION_SETTINGS, SET_SETTINGS } from "./connection.ts";
 import { isStartupRefused, SHARED_SESSIONS, storageError } from "./errors.ts";
 
-/** How often two connections take turns. Another client of the pool may hide it once, hardly always. */
+/**
+ * How often two connections take turns. Another client of the pool may hide the sharing once, but hardly every time.
+ */
 const TURNS = 5;
 
 export interface Sessions {
-	/** How to connect to this server, and others of its kind. */
+	/** How to connect to this server, and to others like it. */
 	readonly configFor: (url: string) => PoolConfig;
 	/** Whether there is a pooler that preserves sessions in between. */
 	readonly pooled: boolean;
@@ -64,19 +66,19 @@ async function check(url: string): Promise<Sessions> {
 	}
 }
 
-/** The number of the server's process that runs this statement. */
+/** The server's process id for this statement. */
 async function processOf(client: Client): Promise<number> {
 	const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
 	return rows[0]!.pid;
 }
 
-/** The same, as it was told when the session began; the driver keeps it to cancel statements by. */
+/** The process id reported when the session began, which the driver keeps for canceling statements. */
 const announcedProcess = (client: Client): unknown => "processID" in client && client.processID;
 
 async function sharesSessions(one: Client, other: Client): Promise<boolean> {
 	const processes = new Set<number>();
 	for (let turn = 0; turn < TURNS; turn++) {
-		// Twice, for a pool that deals out its sessions in a circle.
+		// Twice, for a pool that hands out its sessions round-robin.
 		for (let times = 0; times < 2; times++) processes.add(await processOf(one));
 		await other.query("BEGIN");
 		const kept = await processOf(other);

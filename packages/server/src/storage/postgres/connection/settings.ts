@@ -13,7 +13,7 @@ const PING = sql(`
 	INSERT INTO posthorn.settings (name, value) VALUES ('ping', '1')
 	ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING value`);
 
-/** Writes a row, so that the disk is asked, and reads it. */
+/** Writes a row, so that the disk is involved, and reads it. */
 export async function ping(c: Session): Promise<void> {
 	await c.run(PING);
 }

@@ -14,7 +14,7 @@ const TOUCH = sql(`
 	ON CONFLICT (project_no, basket_id) DO UPDATE SET
 		touched_at = greatest(excluded.touched_at, b.touched_at + 1), due_at = excluded.due_at, data = excluded.data`);
 
-/** In a transaction. Recording an order locks the log, so this does too while it looks for one. */
+/** In a transaction. Recording an order locks the log, so the lookup of an order locks it too. */
 export async function touchBasket(
 	c: Session,
 	{ projectId, touch: { basketId, at, dueAt, data } }: Params<"touchBasket">,
@@ -52,7 +52,7 @@ const TAKE_DUE = sql(`
 	SELECT p.id AS project_id, t.basket_id, t.touched_at, t.data
 	FROM taken t CROSS JOIN LATERAL (SELECT id FROM posthorn.projects WHERE no = t.project_no LIMIT 1) p`);
 
-/** Concurrent nodes take different baskets. */
+/** Concurrent nodes claim different baskets. */
 export async function takeDueBaskets(
 	c: Session,
 	{ now, until, limit }: Params<"takeDueBaskets">,

@@ -18,7 +18,7 @@ const FIND_CUSTOMERS = sql(`
 		SELECT key FROM posthorn.store_customers WHERE project_no = $1 AND key = g.key LIMIT 1
 	) c`);
 
-/** In a transaction, and in three round trips however many they are. */
+/** In a transaction, and in three round trips for any number of orders. */
 export async function recordOrders(c: Session, { projectId, orders }: Params<"recordOrders">): Promise<Recorded[]> {
 	const project = await findProject(c, projectId);
 	if (project === null) return orders.map(() => ({ kind: "no_project" }));
@@ -42,7 +42,7 @@ export async function recordOrders(c: Session, { projectId, orders }: Params<"re
 		const before = earlier(told.get(id), order.digest);
 		if (before !== null) return before;
 		const appended = made.get(id)!;
-		// For those of the same id that follow.
+		// For later orders with the same id.
 		told.set(id, { digest: order.digest, at: order.at, events: factEvents(appended) });
 		return recorded(order.at, appended);
 	});
@@ -57,7 +57,7 @@ const ADD = sql(`
 const END_BASKETS = sql("DELETE FROM posthorn.store_baskets WHERE project_no = $1 AND basket_id = ANY ($2::text[])");
 
 /**
- * Records new orders, one for each id, and commits. The log is locked, so no customer is added meanwhile.
+ * Records new orders, one per id, and commits. The log is locked, so no customer is added meanwhile.
  *
  * @param customers those that have bought before, as hex
  * @returns the orders' events, by the orders' ids

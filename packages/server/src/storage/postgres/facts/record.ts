@@ -4,16 +4,16 @@ import { typeCode } from "../connection/names.ts";
 import type { Session } from "../connection/session.ts";
 import { appendRows } from "../log/append-rows.ts";
 
-/** The events that one fact makes, and when it is recorded. */
+/** The events that one fact creates, and when it is recorded. */
 export interface Making {
 	readonly at: number;
 	readonly events: readonly NewEvent[];
 }
 
 /**
- * Appends what facts make, in their order, in the transaction that is under way and holds the project's log.
+ * Appends the events of facts, in order, in the current transaction, which holds the project's log.
  *
- * @returns for each fact its events as the log holds them
+ * @returns for each fact its events as the log has them
  */
 export async function appendOfFacts(c: Session, projectNo: number, facts: readonly Making[]): Promise<LogEvent[][]> {
 	const rows = facts.flatMap(({ at, events }) =>
@@ -28,7 +28,7 @@ export async function appendOfFacts(c: Session, projectNo: number, facts: readon
 	);
 }
 
-/** An id of the platform as the database holds it, and gives it back. */
+/** Converts one of the platform's ids for the database, and back. */
 export const storedId = (id: string): string => withoutNul(id).toWellFormed();
 
 /** One parameter for a column of byte strings: `$1::bytea[]`. */

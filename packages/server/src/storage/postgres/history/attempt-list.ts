@@ -10,7 +10,7 @@ import { attemptsAt, summariesAt, toAttempt, toSummary } from "./attempt-rows.ts
 /** The positions of a page's rows, newest first, and of one row after it. */
 const pageOf = (attempts: string) => `SELECT status, type, id FROM (${attempts}) m ORDER BY id DESC LIMIT $6`;
 
-/** Bodies are counted by their lengths, which are known without reading them. */
+/** Bodies are measured by their stored lengths, without reading them. */
 const LIST = aboutMatching(
 	"DESC",
 	1,
@@ -49,7 +49,7 @@ export async function listAttemptSummaries(
 	return toPage(rows.slice(0, page.limit).map(toSummary), rows.length > page.limit, end);
 }
 
-/** @param more whether rows were found that the page doesn't hold */
+/** @param more whether rows were found beyond the page */
 function toPage<R extends { readonly id: string }>(rows: R[], more: boolean, end: string | null): AttemptRows<R> {
 	if (more) return { rows, next: rows.at(-1)!.id };
 	return { rows, next: end === null ? null : toAttemptId(end) };

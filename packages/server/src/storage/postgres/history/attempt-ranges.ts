@@ -1,7 +1,7 @@
 /**
- * What a filter finds in the delivery log, as ranges of the index that fits it: one for each status and type, or the
- * attempts of one event, which are few. The days of the log follow each other in the order of ids, so a range is read
- * from its end (or its beginning) no further than it is asked to.
+ * A filter's matches in the delivery log, as ranges of the index that fits it: one range per status and type, or the
+ * few attempts of one event. The days of the log follow each other in the order of ids, so a range is read from its end
+ * (or its beginning) only as far as needed.
  */
 import type { AttemptFilter, ResponseFilter } from "../../port.ts";
 import { NO_RESPONSE, statusesOf } from "../../shared/response-filter.ts";
@@ -11,10 +11,10 @@ import type { Row, Session } from "../connection/session.ts";
 import { type Statement, sql } from "../connection/sql.ts";
 import { findEventPlace } from "./delivery.ts";
 
-/** A filter's conditions, without its times. */
+/** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
-/** A part of the log, by stored ids: from `from` on, before `to`. */
+/** A range of the log by stored ids: from `from`, before `to`. */
 export interface IdRange {
 	readonly from: string;
 	readonly to: string;
@@ -40,8 +40,8 @@ export interface ScopedStatement {
 }
 
 /**
- * Rows `kind` (status, type): the statuses $2 with the type $3, or without it with every type that the log of the
- * project $1 has. Those are found one after the other in `events_by_type`: an event stays as long as its attempts do.
+ * Rows `kind` (status, type): the statuses $2 with the type $3, or without it with every type in the log of project $1.
+ * Those types are found one after the other in `events_by_type`: an event stays as long as its attempts do.
  */
 export const KINDS = `
 	RECURSIVE known (type) AS (
@@ -65,7 +65,7 @@ const inKinds = (order: "ASC" | "DESC", more: string) => `
 		ORDER BY id ${order} LIMIT $6
 	) a`;
 
-/** In the order of the primary key, with the rest after it, so that no other index is considered. */
+/** In the order of the primary key, with its other columns at the end, so that no other index is considered. */
 const ofEvent = (more: string) => `
 	SELECT a.status, a.type, a.id FROM (
 		SELECT status, type, id FROM posthorn.attempts WHERE project_no = $1 ${more}
@@ -73,7 +73,7 @@ const ofEvent = (more: string) => `
 	) a
 	WHERE a.status = ANY ($2::smallint[]) AND a.type = $3::integer AND a.id >= $4 AND a.id < $5`;
 
-/** What the scope adds comes from the parameter `next` on. */
+/** The scope's own parameters start at `next`. */
 function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
 	switch (scope) {
 		case "project":
@@ -92,9 +92,9 @@ function matching(scope: Scope, order: "ASC" | "DESC", next: number): string {
 }
 
 /**
- * A statement about the attempts that a filter finds: `build` is given a SELECT of their (status, type, id), which holds
- * the first $6 of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the
- * statement's own parameters, `own` of them, begin with $7.
+ * A statement about a filter's matches: `build` gets a SELECT of their (status, type, id), which contains the first $6
+ * of them in this order, and maybe others. $1 is the project's number, $4 and $5 are the bounds of ids; the statement's
+ * own parameters, `own` of them, start at $7.
  */
 export function aboutMatching(
 	order: "ASC" | "DESC",
@@ -106,8 +106,8 @@ export function aboutMatching(
 }
 
 /**
- * Looks at the first $6 attempts of the ranges, one row after the other, for those whose status code is in $7: the first
- * $8 of them, and before these are found, the last of the $6.
+ * Examines the first $6 attempts of the ranges, row by row, for those whose status code is in $7. Returns the first $8
+ * of them or, if there are fewer, also the last of the $6.
  */
 const scan = (order: "ASC" | "DESC") =>
 	aboutMatching(
@@ -136,11 +136,11 @@ type Scanned = {
 /** What a statement about attempts returned. */
 export interface Asked<R> {
 	readonly rows: R[];
-	/** The stored id where the search stopped because it had looked at enough; null otherwise. */
+	/** The stored id at which the search stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
-/** The answer of such a statement, or no rows when nothing can match. */
+/** The statement's result, or no rows if nothing can match. */
 export async function askAboutMatching<R extends Row = Row>(
 	c: Session,
 	statement: ScopedStatement,
@@ -160,7 +160,7 @@ export async function askAboutMatching<R extends Row = Row>(
 	return { rows: await c.rows<R>(statement.of.found, projectNo, statuses, types, ids, range.to, limit, ...own), end };
 }
 
-/** The places of the first attempts that match, `limit` at most. */
+/** The positions of the first matching attempts, `limit` at most. */
 export async function scanFor(
 	c: Session,
 	order: "ASC" | "DESC",

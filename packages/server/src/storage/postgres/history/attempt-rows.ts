@@ -18,7 +18,7 @@ const WITH_EVENT = `
 		SELECT id, body FROM posthorn.events WHERE project_no = $1 AND seq = a.seq LIMIT 1
 	) e ON true`;
 
-/** The rows of `attempts` in the project $1 that rows (status, type, id) stand for, as `a`; `place` is the row. */
+/** The rows of `attempts` in the project $1 that rows (status, type, id) identify, as `a`; `place` is the row. */
 const at = (places: string) => `
 	FROM (${places}) place CROSS JOIN LATERAL (
 		SELECT * ${AT_PLACE}

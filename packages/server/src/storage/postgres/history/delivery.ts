@@ -35,7 +35,7 @@ export async function findEventPlace(c: Session, projectNo: number, eventId: str
 	return row === undefined ? null : { seq: row.seq, type: row.type };
 }
 
-/** Null when the event was never on its way to this webhook, or the webhook is deleted. */
+/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
 export async function standingOf(
 	c: Session,
 	projectNo: number,

@@ -17,7 +17,7 @@ const WEBHOOKS = sql(`
 	FROM posthorn.webhooks w JOIN posthorn.lanes l ON l.project_no = w.project_no AND l.webhook_no = w.no
 	WHERE w.project_no = $1 AND w.deleted_at IS NULL ORDER BY w.id`);
 
-/** The range of `attempts_by_webhook` that comes next: one step in the index of each day. */
+/** The next range of `attempts_by_webhook`: one step in the index of each day. */
 const nextKind = (webhook: string, behind: string) => `
 	SELECT status, type FROM posthorn.attempts
 	WHERE project_no = $1 AND webhook_no = ${webhook} AND (status, type) > ${behind}
@@ -30,8 +30,7 @@ const endOfKind = (behind: string, order: "ASC" | "DESC") => `
 	ORDER BY id ${order} LIMIT 1`;
 
 /**
- * The attempts that show each webhook's health: its last delivered one, and the first and the last of the failures
- * after it.
+ * The attempts that determine each webhook's health: its last delivered one, and the first and last failures after it.
  */
 const TELLING = sql(
 	summariesAt(

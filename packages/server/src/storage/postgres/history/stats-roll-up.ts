@@ -1,7 +1,7 @@
 /**
- * Each settle adds one row to `attempt_counts`, with an element for each attempt. Once enough have accumulated, one
- * statement moves them into `attempt_stats`. In every state of the database each is in one of the two, so statistics
- * are always those of the last commit.
+ * Each settle adds one row to `attempt_counts`, with an element per attempt. Once enough have accumulated, one
+ * statement moves them into `attempt_stats`. In every state of the database each attempt is in exactly one of the two,
+ * so statistics are always those of the last commit.
  */
 import { HOUR, MINUTE, MINUTES_KEPT_MS } from "../../shared/stats.ts";
 import type { Database } from "../connection/database.ts";
@@ -9,13 +9,13 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { TRY_LOCK_STATS } from "../connection/whole.ts";
 
-/** Attempts that gather on a node before they are moved: enough that most fall on counts of few rows … */
+/** Attempts that accumulate on a node before they are moved: enough that most share rows … */
 const GATHERED = 30_000;
 /** … or settles, so that readers find few rows even if each has few attempts. */
 const GATHERED_SETTLES = 1_000;
 /**
- * Rows that are moved in one statement at most: twice what a node leaves there before it moves them, and, with a thousand
- * attempts in each, no more than a statement may take in its time.
+ * The maximum number of rows moved in one statement: twice what a node accumulates and, with a thousand attempts in
+ * each, no more than fits into a statement's time limit.
  */
 const ROWS_AT_ONCE = 2_000;
 
@@ -63,8 +63,8 @@ export class StatsRollUp {
 		this.#moving = true;
 		this.#database
 			.run((connections) => connections.transaction("people", moveCounts))
-			// Counts that weren't moved are read where they are, and moved with the next.
-			.catch((error: unknown) => process.emitWarning(`Counts of attempts could not be summed up: ${error}`))
+			// Counts that weren't moved are read from where they are, and moved next time.
+			.catch((error: unknown) => process.emitWarning(`Attempt counts could not be rolled up: ${error}`))
 			.finally(() => {
 				this.#moving = false;
 			});

@@ -19,7 +19,7 @@ export async function readStats(c: Session, { projectId, query }: Params<"readSt
 	return buckets.stats(seqs);
 }
 
-/** How many attempts fell into a bucket (from 0) and ended alike in about the same time. */
+/** How many attempts fell into a time bucket (from 0) with the same status and response-time bucket. */
 type BucketCount = Count & { readonly bucket: number };
 
 /** Rolled-up counts, plus those not yet rolled up: each attempt is in one of the two. */

@@ -9,8 +9,8 @@ const FIRST = firstOfType("lane.project_no", "s.type", "greatest(lane.position, 
 
 /**
  * The backlog of each `lane` (rows of `lanes`): its open events, and for each subscribed type the events after its
- * position (and after the subscription's start), counted as the difference of two numbers. A few index probes for each
- * type, whatever the backlog.
+ * position (and after the subscription's start), counted as the difference of two numbers. A few index probes per type,
+ * for a backlog of any size.
  */
 export const BACKLOG = `
 	SELECT coalesce(sum(waits.n), 0)::bigint AS events, (array_agg(e.published_at ORDER BY waits.seq))[1] AS oldest_at

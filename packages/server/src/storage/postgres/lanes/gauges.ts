@@ -3,7 +3,7 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { BACKLOG } from "./backlog.ts";
 
-/** Lanes that one statement sums up: it ends soon, however many there are. */
+/** Lanes aggregated per statement, so that each statement is short. */
 const LANES_AT_ONCE = 200;
 
 const PROJECTS = sql("SELECT count(*) AS count FROM posthorn.projects");

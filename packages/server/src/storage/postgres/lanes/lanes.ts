@@ -25,7 +25,7 @@ const ONE = {
 	subscriptions: sql(subscriptions(" AND s.webhook_no = $2")),
 };
 
-/** From one state of the database, so that the mark tells what the lanes include. */
+/** From one state of the database, so that the mark matches the lanes. */
 export async function loadLanes(
 	c: Session,
 	{ projectId, webhookId }: Params<"loadLanes">,

@@ -12,8 +12,8 @@ import type { AttemptRow } from "./settle-rows.ts";
 const CLOCKS_DIFFER_MS = 86_400_000;
 
 /**
- * Whether attempts are logged already, by the ids under which they are. One event of each project, the oldest, tells how
- * far back to look.
+ * Whether attempts are already logged, by their ids in the log. The oldest event of each project determines how far
+ * back to search.
  */
 const FIND_LOGGED = sql(`
 	SELECT g.place, logged.id
@@ -39,7 +39,7 @@ interface Placed extends AttemptRow {
 	readonly place: number;
 }
 
-/** @returns by the place of the attempt the stored id under which it is logged */
+/** @returns by the attempt's index, the stored id under which it is logged */
 export async function findLogged(c: Session, rows: readonly AttemptRow[]): Promise<Map<number, string>> {
 	const placed = rows.map((row, place): Placed => ({ ...row, place }));
 	const { first = [], later = [] } = Object.groupBy(placed, (row) => (isFirst(row) ? "first" : "later"));

@@ -86,20 +86,20 @@ export async function logAttempts(c: Session, rows: readonly AttemptRow[]): Prom
 }
 
 /**
- * A column whose values are mostly the same in all rows: sent once where they are, for the database reads a column of a
- * batch row by row, at a cost of its own.
+ * A column whose values are usually equal in all rows. If they are, the value is sent once, because the database reads
+ * a batch's columns row by row, each at a cost.
  */
 function column(values: readonly number[]): string {
 	const same = values.every((value) => value === values[0]);
 	return numberArray(same ? values.slice(0, 1) : values);
 }
 
-/** Texts, each once. */
+/** Distinct texts. */
 class TextTable {
 	readonly texts: string[] = [];
 	readonly #places = new Map<string, number>();
 
-	/** Counted from 1, as arrays are in PostgreSQL. */
+	/** Counted from 1, as in PostgreSQL's arrays. */
 	placeOf(text: string | null): number | null {
 		if (text === null) return null;
 		const known = this.#places.get(text);
@@ -110,7 +110,7 @@ class TextTable {
 	}
 }
 
-/** A settlement's changes apart from the log. No delivery and no lane comes twice. */
+/** A settlement's changes apart from the log. Each delivery and lane occurs at most once. */
 export interface Moves {
 	readonly schedule: readonly (Omit<Retry, "webhookId"> & Place)[];
 	readonly unschedule: readonly (Place & { readonly seq: number })[];
@@ -120,8 +120,8 @@ export interface Moves {
 }
 
 /**
- * Queues, lanes and counters. A deleted webhook has no lane: only what was already pending for it moves on, to be closed.
- * What a lane has settled stays so: the owner may have moved it on meanwhile.
+ * Queues, lanes and counters. A deleted webhook has no lane: only its pending deliveries move on, to be closed. What a
+ * lane has settled stays settled: the owner may have moved the lane forward meanwhile.
  */
 const MOVE = sql(`
 	WITH dropped AS (
@@ -202,7 +202,7 @@ export async function moveDeliveries(c: Session, moves: Moves): Promise<void> {
 	);
 }
 
-/** The class under which an attempt's response time is counted. */
+/** The response-time bucket in which an attempt is counted. */
 export function responseClass({ sent, responseMs }: { sent: object | null; responseMs: number }): number {
 	return sent === null ? NOT_SENT : Math.floor(PER_OCTAVE * Math.log2(Math.max(responseMs, 1)));
 }

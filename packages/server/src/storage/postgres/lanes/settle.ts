@@ -120,7 +120,7 @@ async function settleResolved(
 	waits: boolean,
 ): Promise<Verdict[]> {
 	const verdicts = new Map<Resolved, Verdict>();
-	// Two settlements of one project come one after the other.
+	// Two settlements of one project run one after the other.
 	for (let left = all.filter((one) => one !== null); left.length > 0; ) {
 		const projects = new Set<number>();
 		const round: Resolved[] = [];

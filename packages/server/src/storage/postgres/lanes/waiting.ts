@@ -7,7 +7,7 @@ import { sql } from "../connection/sql.ts";
 
 const CODES = Object.values(QUEUE_CODE);
 
-/** The first of each queue, and the first of those. */
+/** The first of each queue, and the first among those. */
 const LIST = sql(`
 	SELECT r.webhook_id, r.queue, r.attempt, r.replay, r.due_at, r.seq, e.id AS event_id,
 		(SELECT t.name FROM posthorn.event_types t WHERE t.code = e.type) AS event_type

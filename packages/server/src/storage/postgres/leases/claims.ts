@@ -35,7 +35,7 @@ const KEPT = `
 
 /**
  * @param epoch in which the claims' leases were taken, among those of this node
- * @returns the claims that hold: the database has all that they rest on
+ * @returns the claims that hold: those whose evidence is all in the database
  */
 export async function keptClaims(client: ClientBase, epoch: number, claims: readonly Claim[]): Promise<Claim[]> {
 	if (claims.length === 0) return [];

@@ -19,7 +19,7 @@
  *   that node has just stopped using it. Until then no other node takes one, a project kept without a trusted lease
  *   sends nothing, and no change is in force.
  * - Where each log ended is kept in `log_forks`. Acknowledged events beyond that are lost, and are recorded there;
- *   readers of the log from an earlier epoch are told where to continue.
+ *   readers of the log from an earlier epoch learn where to continue.
  * - A server that still has an epoch which this node has left was replaced by another server. It's refused: what it
  *   would acknowledge is lost once it follows the other one.
  *
@@ -36,13 +36,13 @@ import { keptClaims } from "./claims.ts";
 
 export interface Epoch {
 	readonly no: number;
-	/** Random: tells it from one of the same number that was lost. */
+	/** Random: distinguishes it from a lost epoch of the same number. */
 	readonly id: string;
 	readonly system: string;
 	readonly timeline: number;
 }
 
-/** What a server says of itself. */
+/** How a server identifies itself. */
 interface Server {
 	readonly system: string;
 	readonly timeline: number;
@@ -58,8 +58,8 @@ const EPOCHS_KEPT = 8;
 const JOIN_TIMEOUT_MS = 60_000;
 
 /**
- * A commit is on disk (and on the standbys that the server waits for) before it is acknowledged, whatever the role or the
- * database is set to; more than that stays.
+ * Every commit is on disk (and on the standbys that the server waits for) before it is acknowledged, regardless of the
+ * role's or database's settings; stronger settings are kept.
  */
 const COMMIT_DURABLY = `set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'remote_apply'
 	THEN 'remote_apply' ELSE 'on' END, false)`;
@@ -69,7 +69,7 @@ const describeServer = (history: string) => `
 		e.timeline AS epoch_timeline
 	FROM (${history}) own LEFT JOIN (SELECT * FROM posthorn.epochs ORDER BY no DESC LIMIT 1) e ON true`;
 
-/** A standby knows no position to write at. */
+/** A standby has no write position. */
 const DESCRIBE = describeServer(`
 	SELECT c.system_identifier || '/' || 'posthorn.epochs'::regclass::oid AS system,
 		CASE WHEN NOT pg_is_in_recovery()
@@ -78,7 +78,7 @@ const DESCRIBE = describeServer(`
 	FROM pg_control_system() c`);
 /** For services that show none of it: their servers share one storage, and a failover loses nothing. */
 const DESCRIBE_HIDDEN = describeServer("SELECT '' AS system, 0::bigint AS timeline, 0::float8 AS position");
-/** Not supported, not permitted, not there. */
+/** Not supported, not permitted, or missing. */
 const HIDDEN = /^(0A000|42501|42883)$/;
 
 interface ServerRow {
@@ -98,7 +98,7 @@ async function describe(client: ClientBase): Promise<Server> {
 		if (HIDDEN.test(sqlState(error) ?? "")) return ask(DESCRIBE_HIDDEN);
 		throw error;
 	});
-	// Once promoted, it would continue with this connection, which was never compared.
+	// Once promoted, it would continue on this connection, whose history was never compared.
 	if (row.standby) throw new StorageError("lost", "PostgreSQL is read-only: it is a standby.");
 	const { system, timeline, position, no, id, epoch_system, epoch_timeline } = row;
 	const epoch = no === null ? null : { no, id, system: epoch_system, timeline: epoch_timeline };
@@ -108,12 +108,12 @@ async function describe(client: ClientBase): Promise<Server> {
 const isOf = (server: Server, epoch: Epoch): boolean =>
 	server.system === epoch.system && server.timeline === epoch.timeline;
 
-/** The server's history is not the one that the connections so far belong to. */
+/** The server's history isn't the one that the earlier connections belong to. */
 export class EpochEnded extends Error {
 	override readonly name = "EpochEnded";
 }
 
-/** What a node remembers of the epochs that it was in. */
+/** What a node remembers of its epochs. */
 export class EpochMemory {
 	readonly current: Epoch;
 	readonly #left: ReadonlySet<string>;
@@ -124,9 +124,9 @@ export class EpochMemory {
 		this.#left = left;
 	}
 
-	/** Throws {@link EpochEnded} when this connection leads to another history, and a StorageError when to a former one. */
+	/** Throws {@link EpochEnded} if this connection leads to another history, and a StorageError if to a former one. */
 	async check(client: ClientBase): Promise<void> {
-		// Connections are opened side by side: only what was known before asking can be compared.
+		// Connections are opened concurrently: only what was known before asking can be compared.
 		const position = this.#position;
 		const server = await describe(client);
 		this.refuseFormer(server);
@@ -155,31 +155,31 @@ export class EpochMemory {
 }
 
 export interface Joining {
-	/** What the node remembers; null when it has just started. */
+	/** What the node remembers; null if it has just started. */
 	readonly memory: EpochMemory | null;
-	/** By project the last event that the node knows to have been acknowledged. */
+	/** By project, the last event that the node knows to be acknowledged. */
 	readonly ends: ReadonlyMap<string, number>;
-	/** What it knows of the projects that it works, under leases of its epoch number `claimed`. */
+	/** What it knows about the projects that it runs, under leases of its epoch number `claimed`. */
 	readonly claims: () => readonly Claim[];
 	readonly claimed: number;
-	/** How long a lease holds, milliseconds. */
+	/** How long a lease lasts, milliseconds. */
 	readonly termMs: number;
-	/** What time it is, where the database is not to look itself. */
+	/** The current time, unless the database reads it itself. */
 	readonly now: number | null;
 }
 
 export interface Joined {
 	readonly epoch: Epoch;
 	readonly lost: readonly LostTail[];
-	/** Claims of which nothing is missing. */
+	/** Claims with all of their evidence present. */
 	readonly kept: readonly Claim[];
-	/** How long another node may still use a lease that was lost, milliseconds. */
+	/** How long another node may still use a lost lease, milliseconds. */
 	readonly opensInMs: number;
 }
 
 const LOCK = "LOCK TABLE posthorn.epochs IN SHARE ROW EXCLUSIVE MODE";
 
-/** The first epoch of all has nothing before it that could have been lost: its leases may be taken immediately. */
+/** Nothing can have been lost before the very first epoch: its leases may be taken immediately. */
 const BEGIN_EPOCH = `
 	INSERT INTO posthorn.epochs (no, id, system, timeline, started_at, open_at)
 	SELECT $1::bigint, $2, $3, $4::bigint, t.now, CASE WHEN $1::bigint = 1 THEN 0 ELSE t.now + $5::bigint END
@@ -187,7 +187,7 @@ const BEGIN_EPOCH = `
 const FORK_LOGS = `
 	INSERT INTO posthorn.log_forks (project_no, epoch, kept) SELECT project_no, $1::bigint, last_seq FROM posthorn.logs`;
 /**
- * Until then no node takes a lease that is held, but its holder may keep it. A row that a store's transaction holds is
+ * Until then, no node takes a held lease, but its holder may keep it. A row that a store's transaction has locked is
  * left out: its lease isn't taken before `open_at` either.
  */
 const HOLD_LEASES = `
@@ -216,7 +216,7 @@ export async function joinEpoch(
 		const server = await describe(client);
 		memory?.refuseFormer(server);
 		let { epoch } = server;
-		// Where the timeline is the same, the position must have gone back: no other reason leads here.
+		// If the timeline is the same, the position must have gone back: nothing else leads here.
 		if (epoch === null || !isOf(server, epoch) || epoch.id === memory?.current.id) {
 			const { system, timeline } = server;
 			epoch = { no: (epoch?.no ?? 0) + 1, id: randomBytes(4).toString("hex"), system, timeline };
@@ -244,9 +244,9 @@ export async function joinEpoch(
 }
 
 /**
- * The forks of logs since the epoch `$1` with the id `$2` that a reader or writer comes from; none for one that names
- * no epoch (`$2` is empty). An epoch that isn't here was lost by a failover or a restore. It may have diverged anywhere
- * after its number and before the newest epoch: a restored backup may be several epochs older than what was lost.
+ * The forks of logs since the epoch `$1` with the id `$2` of a reader or writer; none if it names no epoch (`$2` is
+ * empty). An epoch that isn't here was lost by a failover or a restore. It may have diverged anywhere after its number
+ * and before the newest epoch: a restored backup may be several epochs older than what was lost.
  */
 export const FORKS_SINCE = `
 	SELECT f.* FROM posthorn.log_forks f
@@ -255,7 +255,7 @@ export const FORKS_SINCE = `
 		ELSE least($1::bigint, (SELECT max(e.no) FROM posthorn.epochs e)) - 1
 	END`;
 
-/** Of several forks since a node's epoch, the lowest is where its knowledge ends. Missing projects kept nothing. */
+/** The lowest of several forks since a node's epoch is where its knowledge ends. Missing projects kept nothing. */
 const RECORD_LOST = `
 	WITH known AS (
 		SELECT k.id, k.seq, p.no FROM unnest($3::text[], $4::bigint[]) AS k (id, seq)

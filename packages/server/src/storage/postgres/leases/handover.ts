@@ -137,7 +137,7 @@ export async function forgetHandedOver(
 ): Promise<void> {
 	const project = await findProject(c, projectId);
 	if (project === null) return;
-	// While another session holds the project, it may be settling this row: the next call forgets it.
+	// Another session that holds the project may be settling this row: the next call deletes it.
 	const held = await lockDeliveries(c, [project]);
 	if (held.has(project)) await c.run(FORGET, node.time().database, project);
 }

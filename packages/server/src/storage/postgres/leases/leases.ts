@@ -1,6 +1,6 @@
 /**
- * Leases and alarms use only the database's clock, as nodes' clocks may differ. A node's times are converted to offsets
- * from its current time on the way in, and back on the way out. Tests pass the time of both clocks.
+ * Leases and alarms use only the database's clock, because nodes' clocks may differ. A node's times are converted to
+ * offsets from its current time when stored, and back when read. Tests pass the time of both clocks.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Lease, Params, Renewal } from "../../port.ts";
@@ -16,9 +16,9 @@ import { findInFlight, handOver } from "./handover.ts";
 
 /** The current time. */
 export interface LeaseTime {
-	/** By the node's clock, when it called. */
+	/** On the node's clock, at the time of the call. */
 	readonly node: number;
-	/** By the database's clock; null to read it in the database. */
+	/** On the database's clock; null to read it in the database. */
 	readonly database: number | null;
 }
 
@@ -35,8 +35,8 @@ const take = (free: string) => `
 	RETURNING p.id, l.generation, free.over`;
 
 /**
- * Alternates between two queues: projects with news, in turn by number, beginning after `$5`; and those that are
- * overdue (a retry is due, or a lease expired), the longest overdue first. `$6`: these get the odd places.
+ * Alternates between two queues: projects with news, taking turns by number from `$5` on; and overdue ones (a retry is
+ * due, or a lease expired), longest overdue first. `$6`: these get the odd slots.
  */
 const TAKE_RUNG = sql(`
 	WITH news AS MATERIALIZED (
@@ -112,7 +112,7 @@ export async function acquireLeases(
 	return taken.leases;
 }
 
-/** Acquires leases of projects that are due. Also returns where to continue next time. */
+/** Acquires leases of due projects. Also returns where to continue next time. */
 async function acquireRung(
 	c: Session,
 	time: LeaseTime,
@@ -126,12 +126,12 @@ async function acquireRung(
 	const taken = acquired(c, time, termMs, rows);
 	if (rows.length === limit) {
 		const news = rows.map(({ rung }) => rung).filter((rung) => rung !== null);
-		// Overdue projects filled places of projects with news: there are no more of these, so the turn starts over.
+		// Overdue projects used slots of projects with news: there are no more of those, so the turn starts over.
 		const isOver = news.length < (overdueFirst ? Math.floor(limit / 2) : Math.ceil(limit / 2));
 		return { ...taken, next: { behind: isOver ? 0 : Math.max(behind, ...news), overdueFirst: !overdueFirst } };
 	}
 	if (behind === 0) return { ...taken, next: FIRST_TURN };
-	// The last project was reached: the rest comes from the beginning.
+	// The last project was reached: the others are taken from the beginning.
 	const rest = await acquireRung(c, time, termMs, holder, limit - rows.length, { behind: 0, overdueFirst });
 	return { ...rest, leases: [...taken.leases, ...rest.leases], over: taken.over + rest.over };
 }
@@ -165,8 +165,8 @@ function acquired(c: Session, time: LeaseTime, termMs: number, rows: readonly Ta
 type Taken = { id: string; generation: number | null; over: boolean };
 
 /**
- * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that still
- * hold as far as can be seen.
+ * Renews those of these leases that still hold and whose rows aren't locked. Returns those, and the others that
+ * apparently still hold.
  */
 const renew = (mode: string) =>
 	sql(`
@@ -246,7 +246,7 @@ const RELEASE = sql(`
 	RETURNING coalesce(l.wake_at <= ${NOW}, false) AS rung`);
 
 /**
- * Does nothing if someone else holds the lease by now. Other nodes get a hint if the project is due immediately, so
+ * Does nothing if another node holds the lease by now. Other nodes get a hint if the project is due immediately, so
  * that it doesn't wait for their next poll.
  */
 export function releaseLease(connections: Connections, p: Params<"releaseLease">, node: PostgresNode): Promise<void> {
@@ -282,7 +282,7 @@ const NEXT_ALARM = sql(`
 
 export async function nextAlarm(c: Session, _: unknown, node: PostgresNode): Promise<number | null> {
 	const time = node.time();
-	// This is called regularly, so the clocks are compared on the way.
+	// Called regularly, so it also compares the clocks.
 	const compared = time.database === null ? measureOffset(c, node.clock) : null;
 	const [row] = await Promise.all([c.row<{ delay: number | null }>(NEXT_ALARM, time.database), compared]);
 	return row!.delay === null ? null : time.node + row!.delay;

@@ -55,7 +55,7 @@ async function acknowledge(c: Session, acknowledgements: readonly Acknowledgemen
 
 /**
  * `acknowledged` belongs to the current lease: a new holder has acknowledged nothing yet. Soon after an epoch has
- * begun, a lease may be in use that the database has lost.
+ * begun, a lost lease may still be in use.
  */
 const IS_BEHIND = sql(`
 	SELECT FROM posthorn.leases

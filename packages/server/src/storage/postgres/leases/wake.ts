@@ -1,10 +1,10 @@
 /**
- * Hints between nodes: a node that commits work for a project, or a change of it, sends a notification a moment later,
- * for all projects of that moment together. A notification locks out others while it's committed, so there are few,
- * none in the transactions that matter, and none waits for the disk.
+ * Hints between nodes: a node that commits work for a project, or changes it, sends one notification a moment later for
+ * all projects of that moment. A notification blocks others while it commits, so there are few, none in the
+ * transactions that matter, and none waits for the disk.
  *
- * Each node listens on its own connection once it has a subscriber. It hears nothing while that is broken, or behind a
- * pooler that doesn't preserve sessions, so subscribers also poll.
+ * Each node listens on its own connection once it has a subscriber. It receives nothing while that connection is
+ * broken, or goes through a pooler that doesn't preserve sessions, so subscribers also poll.
  */
 import { randomBytes } from "node:crypto";
 import { Client, type ClientConfig, type Notification } from "pg";
@@ -87,8 +87,8 @@ export class Wakes {
 				}),
 			);
 		} catch (error) {
-			// The calls that need the database report that it's away.
-			if (!(error instanceof StorageError)) process.emitWarning(`Could not hint changes to other nodes: ${error}`);
+			// Calls that need the database report that it is unavailable.
+			if (!(error instanceof StorageError)) process.emitWarning(`Could not notify other nodes of changes: ${error}`);
 		}
 	}
 
@@ -96,13 +96,13 @@ export class Wakes {
 		this.#listenTimer = null;
 		const client = new Client(this.#config());
 		client.on("notification", (notification) => this.#heard(notification));
-		// What breaks it also ends it.
+		// Its "end" follows.
 		client.on("error", () => undefined);
 		client.once("end", () => this.#listenAgain(client));
 		this.#client = client;
 		try {
 			await client.connect();
-			// A server without writes sends no notifications: another one takes the writes, or will.
+			// A read-only server sends no notifications: another one accepts the writes, or will.
 			await checkWritable(client);
 			await client.query(`LISTEN ${CHANNEL}`);
 		} catch {

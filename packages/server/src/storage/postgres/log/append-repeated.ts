@@ -5,7 +5,7 @@ import type { Session } from "../connection/session.ts";
 import { sql } from "../connection/sql.ts";
 import { type Appended, appendRows, holdLogs, type NewRow, type Resolved } from "./append-rows.ts";
 
-/** What an event's id stands for already: in the log, or (without a `seq` yet) in a request before. */
+/** What an event's id already refers to: an event in the log, or (without a `seq` yet) in an earlier request. */
 interface There {
 	readonly seq: number | null;
 	readonly createdAt: number;
@@ -13,7 +13,7 @@ interface There {
 	readonly body: Uint8Array;
 }
 
-/** @param lost whether a call before it broke, so that it may have been written */
+/** @param lost whether an earlier call broke, so that it may have been written */
 export function lockedResult({ request }: Pick<Resolved, "request">, lost: boolean): AppendResult {
 	return lost || request.maybeWritten ? { kind: "locked", maybeWritten: true } : { kind: "locked" };
 }
@@ -25,8 +25,8 @@ const FIND = sql(`
 	) e`);
 
 /**
- * Appends requests in order, each atomically, compared with the log, in a transaction. `maybeOurs`: the same call was
- * made before with an unknown result, so an identical event isn't a repeated one.
+ * Appends requests in order, each atomically, comparing them with the log, in a transaction. `maybeOurs`: the same call
+ * was made before with an unknown result, so an identical event isn't a repeated one.
  */
 export async function appendAgainstLog(
 	c: Session,
@@ -85,7 +85,7 @@ type Outcome =
 	| { readonly kind: "conflict"; readonly indexes: readonly number[] }
 	| { readonly kind: "appended"; readonly events: readonly (Placed & { readonly repeated: boolean })[] };
 
-/** Adds what a request appends to `there` and `fresh`, or nothing when one of its events conflicts. */
+/** Adds what a request appends to `there` and `fresh`, or nothing if one of its events conflicts. */
 function decide(
 	{ request, projectNo, rows }: Resolved,
 	there: Map<string, Placed>,

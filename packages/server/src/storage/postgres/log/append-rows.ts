@@ -21,7 +21,7 @@ export interface Resolved {
 	readonly rows: readonly NewRow[];
 }
 
-/** Where a transaction keeps the numbers of the projects whose logs it holds, for statements sent right behind. */
+/** Where a transaction stores the numbers of the projects whose logs it holds, for statements sent without waiting. */
 const HELD = "posthorn.held_logs";
 const KEEP = (rows: string) => `
 	SELECT set_config('${HELD}', coalesce(array_agg(held.project_no), '{}')::text, true) AS held FROM (${rows}) held`;

@@ -5,8 +5,8 @@ import { sql } from "../connection/sql.ts";
 const LAST = sql("SELECT last_seq FROM posthorn.logs WHERE project_no = $1");
 
 /**
- * For each of the times $2, the first event from $3 on, before $4, that was appended then or later; $4 if there is
- * none. Times rise with `seq` (even if nodes' clocks differ, the results do), so this is a binary search: each row of
+ * For each of the times $2, the first event from $3, before $4, that was appended then or later; $4 if there is none.
+ * Times rise with `seq` (if nodes' clocks differ, the results still do), so this is a binary search: each row of
  * `search` is a stretch of the log, with the times whose result is in it or right after it. Numbers may be missing
  * where retention deleted events.
  */
@@ -31,8 +31,8 @@ const FIRST_SEQS = sql(`
 	SELECT t AS time, found FROM search CROSS JOIN LATERAL unnest(times) AS t WHERE low >= high`);
 
 /**
- * For each of these times (ascending) the `seq` of the first event appended from then on, or the one that comes next
- * where there is none: a few rows of the index for each time, and none for times that have the same answer.
+ * For each of these times (ascending), the `seq` of the first event appended from then on, or the next number if there
+ * is none: a few index rows per time, and none for times with the same result.
  */
 export async function firstSeqsAt(c: Session, projectNo: number, times: readonly number[]): Promise<number[]> {
 	const end = (await c.row<{ last_seq: number }>(LAST, projectNo))!.last_seq + 1;

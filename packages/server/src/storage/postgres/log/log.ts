@@ -48,9 +48,9 @@ const END = sql(`
 		SELECT min(since.kept) FROM (${FORKS_SINCE}) since WHERE since.project_no = g.project_no
 	) AS kept
 	FROM posthorn.logs g WHERE g.project_no = $3`);
-/** What a node tells readers of an epoch: its number and its id. */
+/** How a node identifies an epoch to readers: its number and its id. */
 const EPOCH = /^(\d{1,15})\.([0-9a-f]{8})$/;
-/** Comes after all that there will be: nothing has parted from it. */
+/** Later than any epoch: nothing has diverged from it. */
 const NO_EPOCH = [Number.MAX_SAFE_INTEGER, ""];
 
 export const epochName = ({ no, id }: Epoch): string => `${no}.${id}`;

@@ -1,24 +1,24 @@
 /**
- * Everything lies in the schema `posthorn` and is named with it. Inside, rows refer to each other by numbers (`no`); the
- * ids of the port stand once, in the row that they name. Every key begins with the project's number, so tables can be
- * distributed by it. Times are milliseconds since the Unix epoch; ids are compared by bytes.
+ * Everything is in the schema `posthorn` and qualified with it. Internally, rows refer to each other by numbers (`no`);
+ * each of the port's ids is stored once, in the row that it names. Every key begins with the project's number, so
+ * tables can be distributed by it. Times are milliseconds since the Unix epoch; ids are compared by bytes.
  *
- * - A project's changing parts are rows of their own, so that publishing and settling do not wait for each other: `logs`
- *   is locked by what appends, `leases` by whatever moves deliveries (settling, people's changes, the sweep). Who needs
- *   both takes `logs` first. No index holds a column that they change at every commit, and pages keep room, so their
- *   updates stay on the page.
- * - Of `wake_at` and `until` one at most is set: a leased project needs no alarm, its holder looks after it, and an
- *   expired lease rings by itself. Both are by the clock of this database. `acknowledged` is the revision of the project
- *   by which the holder goes.
- * - `in_force` is the revision that the holder of the lease goes by, as it says itself; −1 as long as it has not.
- * - `nodes` has a row for each node that lives, renewed by itself, so that nodes know how much of the work is theirs.
- * - `events.type_seq` numbers a project's events of one type, so that waiting events are counted by subtraction;
- *   `events.no` is the order in which the sweep goes through them.
- * - `attempts` has a partition for each day, by id: an id carries its time, so days are ranges of ids, a page that is
- *   ordered by id reads the newest days only, and old entries go by dropping their day. Its primary key finds the
- *   attempts of a delivery, and refuses one that comes twice. `attempts_by_kind` and `attempts_by_webhook` make each
- *   filter of the log a union of index ranges.
- * - `now_ms()` is this database's time; `id_at(ms)` is the lowest id, without its prefix, that can be of that time.
+ * - A project's changing parts are separate rows, so that publishing and settling don't block each other: appends lock
+ *   `logs`; everything that moves deliveries (settling, users' changes, the sweep) locks `leases`. A transaction that
+ *   needs both locks `logs` first. No index contains a column that they change with every commit, and pages keep room,
+ *   so their updates stay on the page.
+ * - At most one of `wake_at` and `until` is set: a leased project needs no alarm, because its holder takes care of it,
+ *   and an expired lease makes the project due. Both are on this database's clock. `acknowledged` is the project's
+ *   revision that the holder applies.
+ * - `in_force` is the revision that the lease holder reports to apply; −1 until it has reported one.
+ * - `nodes` has a row for each live node, which the node renews, so that nodes know their share of the work.
+ * - `events.type_seq` numbers a project's events of one type, so that pending events are counted by subtraction;
+ *   `events.no` is the order in which the sweep visits them.
+ * - `attempts` has a partition per day, by id: an id contains its time, so days are ranges of ids, a page ordered by id
+ *   only reads the newest days, and old entries are deleted by dropping their day. Its primary key finds a delivery's
+ *   attempts, and rejects duplicates. `attempts_by_kind` and `attempts_by_webhook` make each filter of the log a union
+ *   of index ranges.
+ * - `now_ms()` is this database's time; `id_at(ms)` is the lowest id, without its prefix, that can have that time.
  */
 export const sql = `
 CREATE FUNCTION posthorn.now_ms() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE

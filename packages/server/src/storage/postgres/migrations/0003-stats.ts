@@ -1,13 +1,13 @@
 /**
- * Counts of attempts by minute and by hour, so that figures over time cost the same however long the log is.
+ * Counts of attempts by minute and by hour, so that statistics cost the same for a log of any length.
  *
- * - `attempt_counts` is where a settle leaves what it logged, counted by minute: rows that are only ever added there.
- *   From time to time they are moved into `attempt_stats` in one statement, so each attempt is counted in exactly one of
- *   the two, and readers add both up.
- * - `webhook_no` 0 in `attempt_stats` stands for the project's webhooks together, deleted ones included.
+ * - A settle leaves what it logged in `attempt_counts`, counted by minute: rows there are only ever added. Occasionally
+ *   one statement moves them into `attempt_stats`, so each attempt is counted in exactly one of the two, and readers
+ *   add both up.
+ * - In `attempt_stats`, `webhook_no` 0 means all of the project's webhooks together, including deleted ones.
  * - `at` is the minute or hour since the Unix epoch, as `grain` says (60,000 or 3,600,000 ms).
- * - `class` is a range of response times: 0 begins at 1 ms, and each of them ends where the next begins, at 2^¼ times its
- *   beginning; −1 is for what was closed without a request.
+ * - `class` is a response-time bucket: 0 begins at 1 ms, and each bucket ends where the next begins, at 2^¼ times its
+ *   start; −1 is for attempts closed without a request.
  */
 export const sql = `
 CREATE TABLE posthorn.attempt_counts (

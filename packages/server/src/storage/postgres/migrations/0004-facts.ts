@@ -1,14 +1,14 @@
 /**
- * What the store platform reported, for as long as the project is there: a fact that comes again must be known again.
- * So little is kept of each: the digest of its content, what its rule needs, and the events that it made. Customers and
- * orders hold no e-mail address; baskets and subscriptions hold the data of their events.
+ * What the store platform reported, kept as long as the project exists, because a repeated fact must be recognized.
+ * Little is stored of each: the digest of its content, what its rule needs, and the events that it created. Customers
+ * and orders contain no e-mail address; baskets and subscriptions contain the data of their events.
  *
- * - Who records a fact holds the project's row in `logs`, so of two that race the second one finds what the first one
- *   wrote. A basket may be removed without.
+ * - Recording a fact locks the project's row in `logs`, so of two concurrent ones the second sees what the first wrote.
+ *   Removing a basket doesn't need that.
  * - Ids are the platform's, in any form; they are compared by bytes.
- * - `store_customers.key` is the SHA-256 of the normalised e-mail address.
- * - `store_baskets` holds baskets that wait: one that was abandoned, removed or bought has no row. `touched_at` rises
- *   with every touch. That a basket was bought is known by its order. Rows come and go, so it is swept early.
+ * - `store_customers.key` is the SHA-256 of the normalized e-mail address.
+ * - `store_baskets` holds waiting baskets: one that was abandoned, removed or bought has no row. `touched_at` rises
+ *   with every touch. A bought basket is recognized by its order. Rows come and go, so it is vacuumed early.
  */
 export const sql = `
 CREATE TABLE posthorn.store_customers (

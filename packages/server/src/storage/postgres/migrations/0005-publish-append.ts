@@ -1,9 +1,9 @@
 /**
- * The end of a transaction that published: what `append-rows.ts` does for the nodes, from the rows in `publishing`, and a
- * hint to the nodes that goes with the commit.
+ * The end of a transaction that published: does what `append-rows.ts` does for nodes, with the rows in `publishing`,
+ * and sends a hint to the nodes at commit.
  */
 
-/** The settings for plans are those of the nodes' sessions. */
+/** The planner settings are those of the nodes' sessions. */
 export const AS_OWNER = `SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
 	SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan`;
 

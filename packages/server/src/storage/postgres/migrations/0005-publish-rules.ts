@@ -1,6 +1,8 @@
-/** What the catalogue asks of data: of the two types whose data is checked, by the rules of its JSON Schemas. */
+/**
+ * The catalogue's requirements for data: for the two types whose data is checked, by the rules of their JSON Schemas.
+ */
 
-/** Characters that JavaScript's \s means, for a bracket expression. */
+/** The characters that JavaScript's \s matches, for a bracket expression. */
 const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
 
 export const rules = String.raw`

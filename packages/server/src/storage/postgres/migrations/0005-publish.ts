@@ -1,19 +1,21 @@
 /**
  * Publishing from SQL, in the transaction of a store that keeps its data in this database.
  *
- * - `publish` checks an event as the API does and leaves it in `publishing`. At the transaction's end a deferred trigger
- *   numbers all that the transaction left there, as the nodes do it, and takes it away again. So a store's transaction
- *   holds the rows that nodes wait for only while it commits, and takes them last, in the order of the projects' numbers.
- * - `publishing` never holds what was committed, so it is not logged, and each transaction sees its own rows alone.
- *   `created_at` is null where the event's time is that of its commit.
- * - The types and rules are those of the catalogue. A change of the catalogue is a migration that replaces the functions.
- * - Functions that write run as the schema's owner, with a search path and settings of their own: what the caller's session
- *   has set changes nothing. The settings for plans are those of the nodes.
+ * - `publish` checks an event as the API does and leaves it in `publishing`. At the transaction's end a deferred
+ *   trigger numbers everything that the transaction left there, as the nodes do, and removes it. So a store's
+ *   transaction locks the rows that nodes wait for only while it commits, and locks them last, in the order of the
+ *   projects' numbers.
+ * - `publishing` never contains committed data, so it is unlogged, and each transaction only sees its own rows.
+ *   `created_at` is null if the event's time is that of its commit.
+ * - The types and rules are those of the catalogue. A change of the catalogue is a migration that replaces the
+ *   functions.
+ * - Functions that write run as the schema's owner, with their own search path and settings: the caller's session
+ *   settings change nothing. The planner settings are those of the nodes.
  */
 import { AS_OWNER, append } from "./0005-publish-append.ts";
 import { rules } from "./0005-publish-rules.ts";
 
-/** What `publish` takes, in the catalogue's order. */
+/** What `publish` accepts, in the catalogue's order. */
 const TYPES = [
 	"customer.created",
 	"purchase.completed",
@@ -26,7 +28,7 @@ const TYPES = [
 	"chargeback.created",
 ];
 
-/** Bytes of an event's data, unless `settings` says otherwise. */
+/** Maximum size of an event's data in bytes, unless `settings` has another. */
 const MAX_EVENT_BYTES = 262_144;
 
 const tables = `

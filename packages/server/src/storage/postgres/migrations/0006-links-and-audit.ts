@@ -1,6 +1,6 @@
 /**
- * Nodes that start together each print a set-up link, and each of these holds: there may be several now. Who makes the
- * operator's account holds a lock of its own instead. Entries of the audit log are found by their age, to be deleted.
+ * Nodes that start together each print a valid setup link, so there may now be several. Creating the operator's account
+ * takes a separate lock instead. The new index finds audit entries by age, to delete them.
  */
 export const sql = `
 DROP INDEX posthorn.links_for_setup;

@@ -1,7 +1,7 @@
 /**
- * A settle leaves what is to be counted in one row, an element for each attempt, where it left a row for each webhook and
- * range of response times: those were nearly as many as the attempts. Arrays are kept as they are, uncompressed: the row
- * lives for moments. What waits in the old table is counted here, once no node is at it any more.
+ * A settle now leaves its counts in one row, with an element per attempt. It used to leave a row per webhook and
+ * response-time bucket, which were nearly as many as the attempts. Arrays are stored uncompressed, because the row is
+ * short-lived. The old table's pending counts are added here, once no node uses it any longer.
  */
 export const sql = `
 LOCK TABLE posthorn.attempt_counts IN ACCESS EXCLUSIVE MODE;

@@ -1,11 +1,11 @@
 /**
- * `publish` refuses what receivers read differently: integers that are written with a fraction or an exponent, or lie beyond
- * 2^53, fields that are given more than once, unknown currencies, and times in the future. The rules are those of
+ * `publish` refuses what receivers read differently: integers written with a fraction or an exponent, or beyond 2^53,
+ * fields given more than once, unknown currencies, and times in the future. The rules are those of
  * `engine/publish/check.ts`; the functions replace those of 0005.
  */
 import { AS_OWNER } from "./0005-publish-append.ts";
 
-/** What `publish` takes, in the catalogue's order. */
+/** What `publish` accepts, in the catalogue's order. */
 const TYPES = [
 	"customer.created",
 	"purchase.completed",
@@ -18,7 +18,7 @@ const TYPES = [
 	"chargeback.created",
 ];
 
-/** Bytes of an event's data, unless `settings` says otherwise. */
+/** Maximum size of an event's data in bytes, unless `settings` has another. */
 const MAX_EVENT_BYTES = 262_144;
 
 /** How far a store's time may be ahead of the database's. */
@@ -35,7 +35,7 @@ const CURRENCIES = `
 	.trim()
 	.split(/\s+/);
 
-/** Characters that JavaScript's \s means, for a bracket expression. */
+/** The characters that JavaScript's \s matches, for a bracket expression. */
 const SPACE = String.raw`\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
 
 const rules = String.raw`

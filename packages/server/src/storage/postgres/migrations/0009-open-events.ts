@@ -1,7 +1,7 @@
 /**
- * A lane keeps its position and the events that are open behind it, where it kept a cursor and what was settled beyond:
- * that grew with every event delivered while one was in flight. Open are the events between the two that are wanted and
- * were not settled.
+ * A lane now stores its position and its open events. It used to store a cursor and the events settled beyond it, which
+ * grew with every event delivered while one was in flight. The open events are those between the two that are
+ * subscribed to and not settled.
  */
 export const sql = `
 LOCK TABLE posthorn.lanes IN ACCESS EXCLUSIVE MODE;

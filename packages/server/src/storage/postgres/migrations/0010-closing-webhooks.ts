@@ -1,4 +1,7 @@
-/** Deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's at once. */
+/**
+ * Marks deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's
+ * directly.
+ */
 export const sql = `
 ALTER TABLE posthorn.webhooks ADD COLUMN closing boolean NOT NULL DEFAULT false;
 UPDATE posthorn.webhooks w SET closing = true

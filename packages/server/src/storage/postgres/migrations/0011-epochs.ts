@@ -1,12 +1,12 @@
 /**
- * What is known of servers that took over from one another (see epochs.ts), and commits that last.
+ * Records of servers that replaced each other (see epochs.ts), and durable commits.
  *
- * - `epochs` has a row for each stretch of the database's history, the current one last. `id` tells two of the same number
- *   apart: the older one may have been lost together with what was written in it. `system` and `timeline` are those of the
- *   server. Before `open_at` nobody takes a lease but the node that held it before.
- * - `log_forks` tells where each log ended when an epoch began. `lost` is the last event beyond that which some node knows
- *   to have been acknowledged; null where none is known.
- * - `publish` commits durably whatever the store's session says: as the session is, or `on` where that is less.
+ * - `epochs` has a row for each stretch of the database's history, the current one last. `id` distinguishes two with
+ *   the same number: the older one may have been lost together with everything written in it. `system` and `timeline`
+ *   are those of the server. Before `open_at`, a lease only goes to the node that held it before.
+ * - `log_forks` records where each log ended when an epoch began. `lost` is the last event beyond that which some node
+ *   knows to be acknowledged; null if none is known.
+ * - `publish` commits durably regardless of the store's session: with the session's setting, or `on` if that is weaker.
  */
 export const sql = `
 CREATE TABLE posthorn.epochs (

@@ -13,7 +13,7 @@ import * as handedOver from "./0012-handed-over.ts";
 import * as loggedSequence from "./0013-logged-sequence.ts";
 import * as alarms from "./0014-alarms-in-turn.ts";
 
-/** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
+/** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial.sql,
 	accounts.sql,

@@ -122,7 +122,7 @@ export interface NewSeries {
 	readonly webhook: number;
 	readonly seq: number;
 	readonly replay: number;
-	/** Whether it counts as a dead letter until now. */
+	/** Whether it currently counts as a dead letter. */
 	readonly wasDead: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Attempts are deleted by whole days. From a day that ended before the cutoff, failed attempts are deleted step by
- * step, because dead letters are counted; then its table is dropped with the rest. From the day of the cutoff, attempts
- * are deleted one by one. They are roughly in the order in which they were written, so each pass starts where the table
- * isn't empty yet and continues as long as it finds old ones.
+ * step, because dead letters are counted; then its table is dropped with everything else. From the day of the cutoff,
+ * attempts are deleted one by one. They are roughly in the order in which they were written, so each pass starts where
+ * the table isn't empty yet and continues as long as it finds old ones.
  */
 import { lowestSuffixAt } from "../../../base/ids.ts";
 import type { Params, SweepStep } from "../../port.ts";
@@ -17,7 +17,7 @@ import { holdLanes, lockDeliveries } from "../lanes/lock.ts";
 import { daysAhead, dropDay, listDays, makeDays } from "./partitions.ts";
 import { sweepDeletedWebhooks } from "./webhooks.ts";
 
-/** What a day still has is counted no further when it goes. */
+/** The remaining attempts of a deleted day aren't counted beyond this. */
 const MOST_COUNTED = 20_000;
 const DAY_MS = 86_400_000;
 /** Blocks of a table (8 kB each) scanned in one step: more than the distance between attempts written together. */
@@ -36,7 +36,7 @@ const AT_BLOCK = 2;
 export class AttemptSweep {
 	/** Projects whose rows another session held in this pass: their attempts stay until the next one. */
 	readonly #locked = new Set<number>();
-	/** The day that went in part last time, and the block before which its table was empty. */
+	/** The day that was partly deleted last time, and the block before which its table was empty. */
 	#thinned = { table: "", block: 0 };
 
 	async step(
@@ -68,7 +68,7 @@ export class AttemptSweep {
 		return this.#thinned.block;
 	}
 
-	/** A step in a day that goes in part. */
+	/** A step in a day that is partly deleted. */
 	async #thin(
 		connections: Connections,
 		table: string,
@@ -102,7 +102,7 @@ export class AttemptSweep {
 	}
 }
 
-/** Work before the first step. Returns whether there is more of it. */
+/** Work before the first step. Returns whether more of it is left. */
 async function prepare(connections: Connections, cutoff: number, limit: number, now: number): Promise<boolean> {
 	await connections.transaction("people", (c) => makeDays(c, daysAhead(now)));
 	await connections.transaction("people", moveCounts);
@@ -111,7 +111,7 @@ async function prepare(connections: Connections, cutoff: number, limit: number, 
 	return false;
 }
 
-/** A step in a day that is deleted whole; null if it has to stay, because the rest of it is locked. */
+/** A step in a day that is deleted whole; null if it has to stay because other rows of it are locked. */
 async function sweepDay(
 	connections: Connections,
 	table: string,
@@ -170,7 +170,8 @@ async function deleteEntries(
 ): Promise<{ readonly found: number; readonly deleted: number }> {
 	const projects = new Set(all.map((row) => row.project_no));
 	const held = await lockDeliveries(c, [...projects]);
-	// Only of projects that are held: two nodes that took what the other one needs would both leave the project for later.
+	// Only for projects that are locked by this node: two nodes that each locked what the other needs would both leave the
+	// project for later.
 	const places = all
 		.filter(({ project_no }) => held.has(project_no))
 		.map(({ project_no, webhook_no }) => ({ projectNo: project_no, webhookNo: webhook_no }));

@@ -36,7 +36,10 @@ const DELETE = sql(`
 		WHERE logged.seq IS NULL AND waiting.seq IS NULL
 	))`);
 
-/** The projects of these in which a next attempt has been due for longer than the log is kept: its webhook is paused. */
+/**
+ * Those of these projects in which a next attempt has been due for longer than the log is kept, because its webhook is
+ * paused.
+ */
 const OVERDUE = sql(`
 	SELECT DISTINCT g.project_no
 	FROM unnest($1::bigint[], $2::bigint[]) AS g (project_no, seq)

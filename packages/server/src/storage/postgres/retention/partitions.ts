@@ -9,24 +9,27 @@ import { sql } from "../connection/sql.ts";
 import { LOCK_DAYS } from "../connection/whole.ts";
 
 const DAY_MS = 86_400_000;
-/** Days that are made ahead, today's included. */
+/** Days that are created ahead, including today. */
 const DAYS_AHEAD = 3;
-/** How many webhooks the planner takes a day's attempts to be of. */
+/** How many webhooks the planner assumes a day's attempts to have. */
 const WEBHOOKS_TOLD = 1_000;
 /** A day as the number of days since the Unix epoch. */
 type Day = number;
 
-/** The characters of an id that tell its time, and how many of them tell it to a third of a day. */
+/** The leading characters of an id that encode its time, and how many of them give it to a third of a day. */
 const TIME_CHARACTERS = 10;
 const COARSE_CHARACTERS = 5;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** When an id was made, milliseconds since the Unix epoch, by its first characters (the others taken as lowest). */
+/**
+ * When an id was created, milliseconds since the Unix epoch, by its first characters (assuming the lowest value for the
+ * others).
+ */
 function timeOf(storedId: string, characters: number): number {
 	let ms = 0;
 	for (let i = 0; i < TIME_CHARACTERS; i++) {
 		const digit = i < characters ? ALPHABET.indexOf(storedId[i] ?? "") : 0;
-		if (digit < 0) throw new Error(`"${storedId}" is no attempt id: it tells no time.`);
+		if (digit < 0) throw new Error(`"${storedId}" isn't an attempt id: it contains no time.`);
 		ms = ms * 32 + digit;
 	}
 	return ms;
@@ -34,16 +37,16 @@ function timeOf(storedId: string, characters: number): number {
 
 const dayOf = (ms: number): Day => Math.floor(ms / DAY_MS);
 
-/** The stored ids of a day: from `from` on, before `to`. */
+/** The stored ids of a day: from `from`, before `to`. */
 const boundsOf = (day: Day) => ({ from: lowestSuffixAt(day * DAY_MS), to: lowestSuffixAt((day + 1) * DAY_MS) });
 
 const tableOf = (day: Day): string =>
 	`attempts_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
 
-/** The days that these ids fall on. */
+/** The days of these ids. */
 function daysOf(storedIds: Iterable<string>): Set<Day> {
 	const days = new Set<Day>();
-	/** By coarse times the day, or null where midnight lies within. */
+	/** By coarse time, the day, or null if midnight falls within it. */
 	const known = new Map<string, Day | null>();
 	for (const id of storedIds) {
 		const coarse = id.slice(0, COARSE_CHARACTERS);
@@ -63,7 +66,7 @@ function daysOf(storedIds: Iterable<string>): Set<Day> {
 export class KnownDays {
 	readonly #days = new Set<Day>();
 
-	/** Those of these ids' days that may have no table yet. */
+	/** Those of these ids' days that may not have a table yet. */
 	missing(storedIds: Iterable<string>): Day[] {
 		return [...daysOf(storedIds)].filter((day) => !this.#days.has(day));
 	}
@@ -97,7 +100,7 @@ export async function listDays(c: Session): Promise<{ readonly table: string; re
 	});
 }
 
-/** Makes the tables of these days where they are missing. In a transaction of its own. */
+/** Creates the missing tables of these days, in its own transaction. */
 export async function makeDays(c: Session, days: readonly Day[]): Promise<void> {
 	await c.run(LOCK_DAYS);
 	const there = new Set((await listDays(c)).map(({ table }) => table));
@@ -105,8 +108,9 @@ export async function makeDays(c: Session, days: readonly Day[]): Promise<void> 
 		const table = tableOf(day);
 		if (there.has(table)) continue;
 		const { from, to } = boundsOf(day);
-		// Attached rather than created as a part, so that readers and writers of other days go on meanwhile. Where one webhook
-		// has nearly all attempts, statistics would say that all webhooks have, and other indexes than a webhook's own be read.
+		// Attached rather than created as a partition, so that reads and writes of other days continue meanwhile. If one
+		// webhook had nearly all attempts, statistics would suggest that all webhooks do, and the planner would choose
+		// indexes other than a webhook's own.
 		await c.command(`
 			CREATE TABLE posthorn.${table} (LIKE posthorn.attempts INCLUDING ALL);
 			ALTER TABLE posthorn.${table} ALTER webhook_no SET (n_distinct = ${WEBHOOKS_TOLD});

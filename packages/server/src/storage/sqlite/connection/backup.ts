@@ -8,7 +8,7 @@ import { storageError } from "./errors.ts";
 import { APPLICATION_ID } from "./migrate.ts";
 import { makeFile } from "./private-file.ts";
 
-/** Other connections hold a lock for moments only. */
+/** Other connections hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
@@ -21,7 +21,7 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 	const target = resolve(targetPath);
 	if (existsSync(target)) throw alreadyThere(target);
 	if (!existsSync(sourcePath))
-		throw new StorageError("unusable", `There is no database at ${sourcePath}: say which one to back up.`);
+		throw new StorageError("unusable", `There is no database at ${sourcePath}: set the one to back up.`);
 	const unfinished = `${target}.${randomUUID()}.unfinished`;
 	try {
 		copy(sourcePath, unfinished);
@@ -31,12 +31,12 @@ export async function backupSqlite(sourcePath: string, targetPath: string): Prom
 	} finally {
 		await rm(unfinished, { force: true });
 	}
-	// Windows flushes no directories, and keeps names without being asked.
+	// Windows doesn't flush directories, and keeps names anyway.
 	if (process.platform !== "win32") await flush(dirname(target), "r");
 }
 
 const alreadyThere = (target: string) =>
-	new StorageError("unusable", `${target} already exists: name a new file for the backup.`);
+	new StorageError("unusable", `${target} already exists: choose a new file for the backup.`);
 
 function copy(sourcePath: string, targetPath: string): void {
 	let from = sourcePath;
@@ -44,7 +44,7 @@ function copy(sourcePath: string, targetPath: string): void {
 		const source = new DatabaseSync(sourcePath, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 		try {
 			if (source.prepare("PRAGMA application_id").get()?.application_id !== APPLICATION_ID)
-				throw new StorageError("unusable", `${sourcePath} is not a database of Posthorn: say which one to back up.`);
+				throw new StorageError("unusable", `${sourcePath} is not a Posthorn database: set the one to back up.`);
 			from = targetPath;
 			makeFile(targetPath);
 			source.prepare("VACUUM INTO ?").run(targetPath);

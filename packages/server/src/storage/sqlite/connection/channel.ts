@@ -5,13 +5,13 @@ import { fromNote } from "./errors.ts";
 import { CLOSE, type FromWorker, type Reply, type Request, type WorkerSetup } from "./messages.ts";
 import { transferOf } from "./wire.ts";
 
-/** The thread's program: beside this file, compiled as it is. */
+/** The thread's program: next to this file, in the same form (source or compiled). */
 function programOf(role: WorkerSetup["role"]): URL {
 	const name = role === "checkpointer" ? "checkpointer-worker" : "worker";
 	return new URL(`./${name}.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 }
 
-/** A worker's space for young objects, MB. */
+/** A worker's young generation, MB. */
 const YOUNG_MB = 4;
 
 interface Waiting {
@@ -19,12 +19,12 @@ interface Waiting {
 	readonly reject: (error: Error) => void;
 }
 
-/** Our end of the line to a worker: calls go in, answers come back in any order. */
+/** Our side of the channel to a worker: calls go in, results come back in any order. */
 export class Channel {
 	readonly #worker: Worker;
-	/** By the number of their call. A Map would keep what has been answered (see {@link Bag}). */
+	/** By call number. A Map would retain past calls (see {@link Bag}). */
 	readonly #waiting: (Waiting | null)[] = [];
-	/** Numbers that may be used again. */
+	/** Numbers available for reuse. */
 	readonly #free: number[] = [];
 	readonly #path: string;
 	readonly #onDeath: (error: StorageError) => void;
@@ -38,17 +38,17 @@ export class Channel {
 	}
 
 	/**
-	 * Resolves when the worker has opened the database; rejects with the reason why it could not.
+	 * Resolves when the worker has opened the database; rejects with the reason if it can't.
 	 *
-	 * @param onDeath called once if an open worker ends before it was told to
+	 * @param onDeath called once if an open worker ends without being asked to
 	 */
 	static open(setup: WorkerSetup, onDeath: (error: StorageError) => void): Promise<Channel> {
 		const worker = new Worker(programOf(setup.role), {
 			workerData: setup,
 			name: `sqlite-${setup.role}`,
-			// Flags of the main program (such as `--input-type`) do not fit a file of its own.
+			// Flags of the main program (such as `--input-type`) don't suit a separate file.
 			execArgv: [],
-			// Rows live for one message: a small nursery is collected soon, and its memory stays small.
+			// Rows live for one message: a small young generation is collected soon, and its memory stays small.
 			resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
 		});
 		let opened = false;
@@ -78,7 +78,7 @@ export class Channel {
 		});
 	}
 
-	/** Waits for what was asked before; later calls are refused as `closed`. */
+	/** Waits for earlier calls; later ones are refused as `closed`. */
 	async close(): Promise<void> {
 		if (this.#ended !== null) return;
 		const exited = new Promise((resolve) => this.#worker.once("exit", resolve));
@@ -102,7 +102,7 @@ export class Channel {
 	#end(cause?: unknown): StorageError {
 		if (this.#ended === null) {
 			const reason = cause instanceof Error ? ` (${cause.message})` : "";
-			const message = `The thread that works on ${this.#path} ended unexpectedly${reason}: start the service again.`;
+			const message = `The thread that accesses ${this.#path} ended unexpectedly${reason}: restart the service.`;
 			this.#ended = new StorageError("lost", message, { cause });
 			this.#onDeath(this.#ended);
 		}

@@ -1,6 +1,6 @@
 /**
- * The checkpointer's thread: a connection that serves no calls but the one to close. A program of its own, as loading
- * what the other threads serve would take longer than all else that it does to start.
+ * The checkpointer's thread: a connection that serves no calls except the one to close. A separate program, because
+ * loading what the other threads serve would take longer than everything else at its start.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { checkpointBeside } from "./checkpointer.ts";

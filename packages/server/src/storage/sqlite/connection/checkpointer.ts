@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 export const PAGES = 3_500;
 /** How often to check, milliseconds. */
 const EVERY_MS = 50;
-/** After an error, such as a full disk, it is tried again this much later, milliseconds. */
+/** Delay before a retry after an error, such as a full disk, milliseconds. */
 const REST_MS = 5_000;
 
 interface WalState {
@@ -14,14 +14,14 @@ interface WalState {
 }
 
 /**
- * Checkpoints the write-ahead log alongside the writer. The writer checkpoints the rest in the commit that reaches the
- * log's limit; without this, that commit would checkpoint all of it, and everyone would wait.
+ * Checkpoints the write-ahead log alongside the writer. The writer checkpoints what is left in the commit that reaches
+ * the log's limit; without this, that commit would checkpoint all of it, while everyone waits.
  *
  * @returns stops it
  */
 export function checkpointBeside(db: DatabaseSync): () => void {
-	// SQLite before 3.51 takes NOOP for PASSIVE and would move pages at each look. The Node that comes with this project has a
-	// later one.
+	// SQLite before 3.51 treats NOOP as PASSIVE and would move pages at each check. The Node that comes with this project
+	// has a later one.
 	const state = db.prepare("PRAGMA wal_checkpoint(NOOP)");
 	const look = (): void => {
 		let waitMs = EVERY_MS;
@@ -29,7 +29,7 @@ export function checkpointBeside(db: DatabaseSync): () => void {
 			const { log, checkpointed } = state.get() as unknown as WalState;
 			if (log - checkpointed >= PAGES) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
 		} catch {
-			// Nothing depends on it: the writer meets the same error with the next commit or checkpoint of its own, and tells.
+			// Nothing depends on it: the writer gets the same error with its next commit or checkpoint, and reports it.
 			waitMs = REST_MS;
 		}
 		timer = setTimeout(look, waitMs);

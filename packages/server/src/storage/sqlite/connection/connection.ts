@@ -2,13 +2,13 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { BoundedMap } from "../../../base/bounded-map.ts";
 import { CACHED_NAMES } from "../../../base/budgets.ts";
 
-/** Chosen by measurement: few pages a commit without writing much that did not change. Fixed when a file is made. */
+/** Chosen by measurement: few pages per commit, without rewriting much unchanged data. Fixed when a file is created. */
 const PAGE_BYTES = 8192;
-/** Other connections (backup, a shell) hold a lock for moments only. */
+/** Other connections (a backup, a shell) hold a lock only briefly. */
 const BUSY_TIMEOUT_MS = 5000;
-/** The writer checkpoints the rest of the log and restarts it once it has this many pages (64 MB). */
+/** The writer checkpoints what is left of the log and restarts it once it has this many pages (64 MB). */
 const CHECKPOINT_PAGES = 8000;
-/** What a burst made of the log file, in bytes, is given back to the disk beyond this. */
+/** A log file that grew beyond this in a burst is truncated to it, bytes. */
 const KEPT_LOG_BYTES = 67_108_864;
 /** Page caches, KiB. The operating system also caches recently read pages. */
 const WRITER_CACHE_KIB = 8_192;
@@ -37,7 +37,7 @@ export class Connection {
 	}
 }
 
-/** Every commit is on disk before it is answered: `synchronous = FULL`. */
+/** Every commit is on disk before its calls return: `synchronous = FULL`. */
 export function openWriter(path: string): DatabaseSync {
 	const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
 	try {
@@ -68,7 +68,7 @@ export function openReader(path: string): DatabaseSync {
 	return db;
 }
 
-/** Statements of the delivery log come in many shapes (filters, types); beyond this the oldest is dropped. */
+/** Delivery log statements come in many variants (filters, types); beyond this many, the oldest is dropped. */
 const MAX_STATEMENTS = 300;
 
 /** Prepares each statement once. */
@@ -98,8 +98,8 @@ export class Statements {
 }
 
 /**
- * Which number stands for which name. A number is never given to another name, so what was found once stays true; only
- * numbers that were given out in a transaction that did not happen have to be forgotten.
+ * Which number belongs to which name. A number is never given to another name, so cached entries stay valid; only
+ * numbers assigned in a rolled-back transaction have to be forgotten.
  */
 export class Names {
 	readonly #sql: Statements;
@@ -129,7 +129,7 @@ export class Names {
 		return keep(this.#projects, id, Number(row.no));
 	}
 
-	/** The webhook's number if it is one of this project, deleted or not. */
+	/** The number of a webhook of this project, deleted or not. */
 	webhook(projectNo: number, id: string): number | null {
 		let found = this.#webhooks.get(id);
 		if (found === undefined) {
@@ -148,7 +148,7 @@ export class Names {
 		return keep(this.#webhookIds, no, String(row.id));
 	}
 
-	/** The code of an event type, or null when no row ever had it. */
+	/** The code of an event type, or null if it was never used. */
 	type(name: string): number | null {
 		const known = this.#types.get(name);
 		if (known !== undefined) return known;
@@ -156,7 +156,7 @@ export class Names {
 		return row === undefined ? null : keep(this.#types, name, Number(row.code));
 	}
 
-	/** The code of an event type, given to it now if it has none. For the writer. */
+	/** The code of an event type, assigned now if it has none. For the writer. */
 	internType(name: string): number {
 		const code = this.type(name);
 		if (code !== null) return code;
@@ -172,7 +172,7 @@ export class Names {
 		return keep(this.#typeNames, code, String(row.name));
 	}
 
-	/** The codes of all event types that any row ever had. */
+	/** The codes of all event types ever used. */
 	allTypes(): number[] {
 		return this.#sql
 			.get("SELECT code FROM event_types ORDER BY code")

@@ -1,6 +1,6 @@
 import { StorageError, type StorageErrorCode } from "../../port.ts";
 
-/** The primary result codes of SQLite that are distinguished (https://www.sqlite.org/rescode.html). */
+/** SQLite's primary result codes that matter here (https://www.sqlite.org/rescode.html). */
 const BUSY = 5;
 const READONLY = 8;
 const IOERR = 10;
@@ -17,7 +17,7 @@ function isSqliteError(error: unknown): error is SqliteError {
 	return error instanceof Error && "errcode" in error && typeof error.errcode === "number";
 }
 
-/** The primary result code, or null when the error does not come from SQLite. */
+/** The primary result code, or null if the error isn't SQLite's. */
 export function sqliteCode(error: unknown): number | null {
 	return isSqliteError(error) ? error.errcode & 0xff : null;
 }
@@ -29,10 +29,10 @@ export const isUniqueViolation = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 
-/** A failure of the file system, such as a directory that cannot be made. */
+/** A file system error, such as a directory that can't be created. */
 const isFileError = (error: unknown): error is Error => error instanceof Error && "syscall" in error;
 
-/** What a failure of SQLite or the disk means to the service; anything that is no such failure stays as it is. */
+/** Translates a failure of SQLite or the disk for the service; any other error is returned unchanged. */
 export function storageError(error: unknown, path: string): unknown {
 	const told = (code: StorageErrorCode, text: string) => new StorageError(code, text, { cause: error });
 	if (isFileError(error))
@@ -40,9 +40,9 @@ export function storageError(error: unknown, path: string): unknown {
 	if (!isSqliteError(error)) return error;
 	switch (error.errcode & 0xff) {
 		case FULL:
-			return told("full", `No space is left to write ${path}: free some. The service then continues automatically.`);
+			return told("full", `The disk of ${path} is full: free some space. The service then continues automatically.`);
 		case IOERR:
-			return told("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then start again.`);
+			return told("lost", `Reading or writing ${path} failed (${error.message}): check the disk, then restart.`);
 		case CORRUPT:
 			return told("unusable", `${path} is damaged (${error.message}): restore it from a backup.`);
 		case NOTADB:
@@ -60,7 +60,7 @@ export function storageError(error: unknown, path: string): unknown {
 	}
 }
 
-/** An error as it travels between threads. */
+/** An error in the form in which it is passed between threads. */
 export interface ErrorNote {
 	readonly code: StorageErrorCode | null;
 	readonly message: string;

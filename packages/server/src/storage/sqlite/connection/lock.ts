@@ -4,7 +4,7 @@ import { StorageError } from "../../port.ts";
 import { isBusy } from "./errors.ts";
 import { makeFile } from "./private-file.ts";
 
-/** How long a starting process waits for one that is just leaving. */
+/** How long a starting process waits for one that is just stopping. */
 const LOCK_WAIT_MS = 250;
 
 /**
@@ -15,7 +15,7 @@ const LOCK_WAIT_MS = 250;
 export class ExclusiveLock {
 	readonly #db: DatabaseSync;
 
-	/** Throws a StorageError `in_use` that names the holder, when another process or connection has the lock. */
+	/** Throws a StorageError `in_use` that names the holder if another process or connection has the lock. */
 	constructor(databasePath: string) {
 		const path = `${databasePath}.lock`;
 		makeFile(path);
@@ -32,7 +32,7 @@ export class ExclusiveLock {
 			if (holder === null) throw error;
 			throw new StorageError(
 				"in_use",
-				`${databasePath} is in use by ${holder}: stop that one, or name another database for this one.`,
+				`${databasePath} is in use by ${holder}: stop it, or use another database here.`,
 			);
 		}
 	}

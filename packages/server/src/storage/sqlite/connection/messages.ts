@@ -1,6 +1,6 @@
 /**
- * Messages between threads. They are arrays: copying an object copies the names of its members too, which took longer
- * than copying their values.
+ * Messages between threads. They are arrays: copying an object also copies its members' names, which took longer than
+ * copying the values.
  */
 import type { ErrorNote } from "./errors.ts";
 
@@ -18,11 +18,11 @@ export type Reply =
 	| readonly [id: number, ok: true, value: unknown]
 	| readonly [id: number, ok: false, error: ErrorNote];
 
-/** Answers come by the batch. The first message says whether the database could be opened. */
+/** Results come in batches. The first message says whether the database could be opened. */
 export type FromWorker =
 	| readonly [kind: "opened"]
 	| readonly [kind: "not_opened", error: ErrorNote]
 	| readonly [kind: "replies", replies: readonly Reply[]];
 
-/** Ends a worker, after everything that was asked before. */
+/** Ends a worker, after all earlier calls. */
 export const CLOSE = "close";

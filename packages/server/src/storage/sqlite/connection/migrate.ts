@@ -5,7 +5,7 @@ import { MIGRATIONS } from "../migrations/index.ts";
 /** Marks the file as ours (`PRAGMA application_id`): "phrn". */
 export const APPLICATION_ID = 0x7068726e;
 
-/** Brings the schema up to date, each step in a transaction of its own. */
+/** Migrates the schema, each step in its own transaction. */
 export function migrate(db: DatabaseSync, path: string): void {
 	const version = checkOurs(db, path);
 	for (let next = version; next < MIGRATIONS.length; next++) {
@@ -20,13 +20,13 @@ export function migrate(db: DatabaseSync, path: string): void {
 	}
 }
 
-/** How many migrations the database has. Throws a StorageError when it is another program's, or a newer version's. */
+/** How many migrations the database has. Throws a StorageError if it belongs to another program or a newer version. */
 export function checkOurs(db: DatabaseSync, path: string): number {
 	const version = pragma(db, "user_version");
 	const application = pragma(db, "application_id");
 	const empty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
 	if (!empty && application !== APPLICATION_ID)
-		throw new StorageError("unusable", `${path} is another program's database: name a file of its own for Posthorn.`);
+		throw new StorageError("unusable", `${path} is another program's database: Posthorn needs a separate file.`);
 	if (version > MIGRATIONS.length)
 		throw new StorageError(
 			"unusable",

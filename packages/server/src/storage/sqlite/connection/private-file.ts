@@ -1,11 +1,11 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Only the service's user may read a database: it holds customers' data and sealed secrets. */
+/** Only the service's user may read a database: it contains customers' data and sealed secrets. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Makes the file's folder, and those above it that are missing. */
+/** Creates the file's folder and its missing parents. */
 export function makeFolder(path: string): void {
 	mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
 }

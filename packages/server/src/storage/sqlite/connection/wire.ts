@@ -33,7 +33,7 @@ export function transferOf(values: readonly unknown[]): ArrayBuffer[] {
 	return memories.map((bytes) => bytes!.buffer);
 }
 
-/** Append requests in columns, with the events of all requests in sequence. */
+/** Append requests in columns, followed by the events of all requests. */
 export type AppendBatch = readonly [
 	requests: readonly (readonly [projectId: string, publishedAt: number, events: number])[],
 	ids: readonly string[],
@@ -122,10 +122,10 @@ export function unpackEvents([seqs, ids, types, createdAt, publishedAt, bodies]:
 	}));
 }
 
-/** Settlements in columns, with the attempts of all in sequence, so that few objects are copied between threads. */
+/** Settlements in columns, followed by the attempts of all of them, so that few objects are copied between threads. */
 export type SettleBatch = readonly [
 	settlements: readonly SettlementRow[],
-	/** Webhook ids, event types, URLs, brands and error codes, each once. */
+	/** Distinct webhook ids, event types, URLs, brands and error codes. */
 	names: readonly string[],
 	ids: readonly string[],
 	errors: readonly (string | null)[],

@@ -17,7 +17,7 @@ import { migrate } from "./migrate.ts";
 import { makeFile, makeFolder } from "./private-file.ts";
 import { memoryOf, transferOf } from "./wire.ts";
 
-/** Calls in one commit at most. */
+/** Maximum number of calls in one commit. */
 const MAX_BATCH_CALLS = 256;
 
 const { path, role, leaseTermMs } = workerData as WorkerSetup;
@@ -86,7 +86,7 @@ const endsHere = ([, operation]: Request): boolean => operation === CLOSE;
 
 const sizeOf = ([, , p]: Request): number => memoryOf(p)?.length ?? 0;
 
-/** All that an operation reads is of one state. */
+/** Everything that an operation reads is from one state. */
 function readOnce(connection: Connection, run: () => unknown): Outcome {
 	try {
 		connection.sql("BEGIN").run();

@@ -5,7 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { countInRanges, type Walk, walkAttempts } from "./attempt-ranges.ts";
 import { readSummary } from "./attempt-rows.ts";
 
-/** Row numbers (`no`) of a page, newest first, one more than it holds. */
+/** Row numbers (`no`) of a page, newest first, plus one extra row. */
 export function findPage(
 	c: Connection,
 	projectId: string,
@@ -20,7 +20,7 @@ export function findPage(
 	return walkAttempts(c, project, filter, range, { columns: "no", order: "DESC", limit: page.limit + 1 });
 }
 
-/** The page that holds these rows of those that were found. */
+/** The page of those rows that were found. */
 export function pageOf<Row extends { readonly id: string }>(rows: Row[], found: Walk): AttemptRows<Row> {
 	if (rows.length < found.rows.length) return { rows, next: rows.at(-1)!.id };
 	return { rows, next: found.end === null ? null : toAttemptId(found.end) };

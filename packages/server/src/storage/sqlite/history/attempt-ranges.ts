@@ -4,16 +4,16 @@ import type { Connection } from "../connection/connection.ts";
 import { findEventPlace } from "./delivery.ts";
 import { mergedRanges } from "./merge.ts";
 
-/** A filter's conditions, without its times. */
+/** A filter's conditions, except times. */
 export type AttemptKind = Omit<AttemptFilter, "since" | "until">;
 
-/** A part of the log, by stored ids: from `from` on, before `to`. */
+/** A range of the log by stored ids: from `from`, before `to`. */
 export interface IdRange {
 	readonly from: string;
 	readonly to: string;
 }
 
-/** The attempts that a filter finds, as ranges of the index that fits it. */
+/** A filter's matches, as ranges of the index that fits it. */
 interface Ranges {
 	/** FROM and WHERE of each. */
 	readonly selections: readonly string[];
@@ -22,14 +22,14 @@ interface Ranges {
 	readonly more: readonly number[];
 }
 
-/** What a walk along the log found. */
+/** What a walk through the log found. */
 export interface Walk {
 	readonly rows: Record<string, unknown>[];
-	/** The stored id where it stopped because it had looked at enough; null otherwise. */
+	/** The stored id at which it stopped after reading enough rows; null otherwise. */
 	readonly end: string | null;
 }
 
-/** Attempts that match, in the order of their ids, `limit` at most. */
+/** Matching attempts in the order of their ids, `limit` at most. */
 export function walkAttempts(
 	c: Connection,
 	projectNo: number,
@@ -56,7 +56,7 @@ export function walkAttempts(
 	return { rows, end: null };
 }
 
-/** How many attempts match, counted no further than `max`; of a filter without `response`. */
+/** How many attempts match, counted up to `max`; for a filter without `response`. */
 export function countInRanges(
 	c: Connection,
 	projectNo: number,
@@ -73,7 +73,7 @@ export function countInRanges(
 	return row?.count as number;
 }
 
-/** Null when nothing can match. */
+/** Null if nothing can match. */
 function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges | null {
 	const webhook = kind.webhookId === undefined ? undefined : c.names.webhook(projectNo, kind.webhookId);
 	const types = kind.type === undefined ? c.names.allTypes() : [c.names.type(kind.type)];
@@ -83,7 +83,7 @@ function rangesOf(c: Connection, projectNo: number, kind: AttemptKind): Ranges |
 	if (kind.eventId !== undefined) {
 		const event = findEventPlace(c, projectNo, kind.eventId);
 		if (event === null) return null;
-		// A handful of rows, the attempts of one event: no other index comes into question.
+		// The few attempts of one event: no other index is considered.
 		const selection = `
 			FROM attempts INDEXED BY attempts_by_delivery
 			WHERE project_no = ?1 AND seq = ?4 ${webhook === undefined ? "" : "AND webhook_no = ?5"} AND id >= ?2 AND id < ?3

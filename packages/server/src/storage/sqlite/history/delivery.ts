@@ -15,7 +15,7 @@ export function findEventPlace(c: Connection, projectNo: number, eventId: string
 	return row === undefined ? null : { seq: row.seq as number, type: row.type as number };
 }
 
-/** Null when the event was never on its way to this webhook, or the webhook is deleted. */
+/** Null if the event was never sent or due to this webhook, or if the webhook is deleted. */
 export function standingOf(c: Connection, projectNo: number, webhookNo: number, event: EventPlace): Standing | null {
 	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);
 	if (lane === undefined) return null;
@@ -58,7 +58,7 @@ function isSubscribed(c: Connection, webhookNo: number, event: EventPlace): bool
 	return row !== undefined;
 }
 
-/** Whether a next attempt waits, or is under way from its queue. */
+/** Whether a next attempt is pending, or in flight from its queue. */
 export function isQueued(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
 	const row = c
 		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")

@@ -43,7 +43,7 @@ function readOutcomes(
 		webhook,
 		kinds.filter(({ status }) => status === STATUS_CODE.delivered),
 	);
-	// What is behind the last delivery is the failures since.
+	// All attempts after the last success failed.
 	const firstOther = firstBehind(c, webhook, others, delivered?.id ?? "");
 	const last = firstOther === null ? delivered : lastOf(c, webhook, others);
 	return {
@@ -53,7 +53,7 @@ function readOutcomes(
 	};
 }
 
-/** The ranges that are not empty, each found from the one before by a single step in the index. */
+/** The nonempty ranges, each found from the previous one by a single step in the index. */
 function kindsOf(c: Connection, webhook: number): Kind[] {
 	const next = c.sql(
 		"SELECT type FROM attempts WHERE webhook_no = ? AND status = ? AND type > ? ORDER BY type LIMIT 1",

@@ -12,7 +12,7 @@ import type { Connection } from "../connection/connection.ts";
 /** Attempts that accumulate before they are rolled up: enough that most share rows. */
 const GATHERED = 2_000;
 
-/** Up to which row of the log attempts are counted, and how far the log goes. */
+/** Up to which row of the log attempts are counted, and how far the log extends. */
 function progress(c: Connection): { counted: number; last: number } {
 	const row = c
 		.sql(`
@@ -21,13 +21,13 @@ function progress(c: Connection): { counted: number; last: number } {
 	return { counted: row.counted as number, last: (row.last as number | null) ?? 0 };
 }
 
-/** Counts what has gathered, if it is enough. */
+/** Counts the accumulated attempts, if there are enough. */
 export function countGathered(c: Connection): void {
 	const { counted, last } = progress(c);
 	if (last - counted >= GATHERED) countRange(c, counted, last);
 }
 
-/** Counts everything up to this row at least, before it goes. */
+/** Counts at least everything up to this row, before it is deleted. */
 export function countThrough(c: Connection, no: number): void {
 	const { counted, last } = progress(c);
 	if (no > counted) countRange(c, counted, last);
@@ -51,7 +51,9 @@ function countRange(c: Connection, after: number, through: number): void {
 	c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(through);
 }
 
-/** After rows of the log went: numbers at its end are given out again, and what gets them is not counted yet. */
+/**
+ * After rows of the log were deleted: numbers at its end are reused, and the attempts that get them aren't counted yet.
+ */
 export function followEnd(c: Connection): void {
 	const { counted, last } = progress(c);
 	if (last < counted) c.sql("UPDATE stats_progress SET counted_through = ? WHERE id = 1").run(last);
@@ -70,7 +72,7 @@ export function sweepStats(c: Connection, cutoff: number, now: number, limit: nu
 	return minutes.changes === limit || hours.changes === limit;
 }
 
-/** The class of a row of `attempts`. */
+/** The response-time bucket of a row of `attempts`. */
 export const CLASS_OF_ATTEMPT = `
 	CASE WHEN sent_timestamp IS NULL THEN ${NOT_SENT}
 	ELSE CAST(${PER_OCTAVE} * log2(max(response_ms, 1)) AS INTEGER) END`;

@@ -4,8 +4,8 @@ import { decodeOpen } from "./open-events.ts";
 
 /**
  * A lane's backlog: its open events, and for each subscribed type the events after its position (and after the
- * subscription's start), counted as the difference of two numbers. Two index probes for each type, whatever the
- * backlog. Null if the lane doesn't exist.
+ * subscription's start), counted as the difference of two numbers. Two index probes per type, for a backlog of any
+ * size. Null if the lane doesn't exist.
  */
 export function readBacklog(c: Connection, projectNo: number, webhookNo: number): Backlog | null {
 	const lane = c.sql("SELECT position, open FROM lanes WHERE webhook_no = ?").get(webhookNo);

@@ -29,7 +29,7 @@ export function readGauges(c: Connection, after: number): GaugeSlice {
 		backlog += waiting?.events ?? 0;
 		oldestAt = earlier(oldestAt, waiting?.oldestAt ?? null);
 	}
-	// The number of projects belongs to the first slice.
+	// The first slice counts the projects.
 	const projects = after === 0 ? (c.sql("SELECT count(*) AS count FROM projects").get()!.count as number) : 0;
 	return {
 		gauges: { projects, webhooks: lanes.length, backlog, oldestAt, retriesWaiting, deadLetters },

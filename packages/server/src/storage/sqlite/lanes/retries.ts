@@ -24,7 +24,7 @@ export function putRetry(c: Connection, projectNo: number, webhookNo: number, re
 	return 1;
 }
 
-/** Whether an attempt of this delivery waits. */
+/** Whether an attempt of this delivery is pending. */
 export function hasRetry(c: Connection, projectNo: number, webhookNo: number, seq: number): boolean {
 	const found = c
 		.sql("SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND webhook_no = ?")
@@ -40,7 +40,7 @@ export function dropRetry(c: Connection, projectNo: number, webhookNo: number, s
 	return Number(dropped.changes);
 }
 
-/** Keeps the counters that the gauges show. */
+/** Maintains the counters behind the gauges. */
 export function addToCounters(c: Connection, webhookNo: number, retries: number, deadLetters: number): void {
 	if (retries === 0 && deadLetters === 0) return;
 	c.sql(`

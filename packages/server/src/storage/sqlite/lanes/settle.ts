@@ -35,7 +35,7 @@ export function settleAttempts(c: Connection, projectNo: number, settlement: Unp
 	return "settled";
 }
 
-/** Does nothing and returns false if an attempt is already logged: whoever made it again relied on outdated state. */
+/** Does nothing and returns false if an attempt is already logged: its sender relied on outdated state. */
 function insertAttempts(c: Connection, projectNo: number, attempts: readonly AttemptRow[]): boolean {
 	let first: number | bigint | null = null;
 	try {
@@ -46,7 +46,7 @@ function insertAttempts(c: Connection, projectNo: number, attempts: readonly Att
 		return true;
 	} catch (error) {
 		if (!isUniqueViolation(error)) throw error;
-		// Rows are numbered upward, so these are the ones that were inserted here.
+		// Rows are numbered upward, so these are the ones inserted here.
 		if (first !== null) c.sql("DELETE FROM attempts WHERE no >= ?").run(first);
 		return false;
 	}
@@ -59,7 +59,7 @@ function webhookOf(c: Connection, projectNo: number, webhookId: string): number 
 	return no;
 }
 
-/** What the counters of one webhook gain in a settlement. */
+/** How a settlement changes the counters of one webhook. */
 interface Gain {
 	retries: number;
 	deadLetters: number;

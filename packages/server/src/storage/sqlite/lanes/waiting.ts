@@ -16,7 +16,7 @@ export function listWaitingRetries(
 	let rows: Row[] = [];
 	for (const webhook of webhooksOf(c, project, webhookId)) {
 		for (const queue of Object.values(QUEUE_CODE)) {
-			// Once enough is found, only what comes before the last of it is of interest.
+			// Once there are enough, only earlier ones than the last of them matter.
 			const horizon = rows.length < limit ? Number.MAX_SAFE_INTEGER : (rows.at(-1)!.due_at as number);
 			const more = c
 				.sql(`

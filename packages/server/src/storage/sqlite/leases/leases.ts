@@ -2,7 +2,7 @@ import type { Lease, Params, Renewal } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 import { handOver } from "./handover.ts";
 
-/** By the node's clock when it called: the time, and when a lease taken or renewed by this call expires. */
+/** On the node's clock at the time of the call: the time, and when a lease acquired or renewed by this call expires. */
 export interface LeaseTime {
 	readonly now: number;
 	readonly until: number;
@@ -31,13 +31,13 @@ export function acquireLeases(
 }
 
 /**
- * Where the next call continues if more projects were due than asked for: after which project, and whose turn it is.
+ * Where the next call continues if more projects were due than requested: after which project, and whose turn it is.
  */
 const turns = new WeakMap<Connection, { readonly behind: number; readonly overdueFirst: boolean }>();
 
 /**
- * Alternates between two queues: projects with news, in turn by number; and those that are overdue (a retry is due, or
- * a lease expired), the longest overdue first.
+ * Alternates between two queues: projects with news, taking turns by number; and overdue ones (a retry is due, or a
+ * lease expired), longest overdue first.
  */
 function findRung(c: Connection, limit: number, now: number): Free[] {
 	const { behind: from, overdueFirst } = turns.get(c) ?? { behind: 0, overdueFirst: false };
@@ -82,7 +82,7 @@ const toFree = (row: Record<string, unknown>): Free => ({
 	generation: row.generation as number,
 });
 
-/** No lease is ever locked: only this process uses the database. */
+/** Leases are never locked: only this process uses the database. */
 export function renewLeases(c: Connection, { holder, leases }: Params<"renewLeases">, { until }: LeaseTime): Renewal {
 	const renew = c.sql(`
 		UPDATE projects SET lease_until = ?
@@ -93,7 +93,7 @@ export function renewLeases(c: Connection, { holder, leases }: Params<"renewLeas
 	return { renewed, locked: [] };
 }
 
-/** Does nothing if someone else holds the lease by now. */
+/** Does nothing if another node holds the lease by now. */
 export function releaseLease(c: Connection, { lease, wakeAt, seen, inFlight = [] }: Params<"releaseLease">): void {
 	const released = c
 		.sql(`
@@ -104,7 +104,7 @@ export function releaseLease(c: Connection, { lease, wakeAt, seen, inFlight = []
 	if (released !== undefined) handOver(c, released.no as number, lease, inFlight);
 }
 
-/** Earlier processes are gone, since this one has the file's lock. Their projects are free and due. */
+/** Earlier processes are gone, because this one has the file's lock. Their projects are free and due. */
 export function freeAllLeases(c: Connection): void {
 	c.sql(`
 		UPDATE projects SET wake_at = 0, lease_holder = NULL, lease_until = NULL

@@ -2,7 +2,7 @@ import { sameContent } from "@posthorn/protocol";
 import type { AppendedEvent, AppendRequest, AppendResult, NewEvent } from "../../port.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Where a project's log ends, while requests are appended to it. */
+/** The end of a project's log while requests are appended to it. */
 interface Tail {
 	readonly no: number;
 	lastSeq: number;

@@ -1,9 +1,9 @@
 import type { Connection } from "../connection/connection.ts";
 
 /**
- * For each of these times (ascending) the `seq` of the first event appended from then on, or the one that comes next
- * where there is none. Times rise with `seq`, so it is found by halving: a few rows of the index for each time, and none
- * for times between two that have the same answer.
+ * For each of these times (ascending), the `seq` of the first event appended from then on, or the next number if there
+ * is none. Times rise with `seq`, so this is a binary search: a few index rows per time, and none for times between two
+ * with the same result.
  */
 export function firstSeqsAt(c: Connection, projectNo: number, times: readonly number[]): number[] {
 	const { last_seq: lastSeq } = c.sql("SELECT last_seq FROM projects WHERE no = ?").get(projectNo)!;
@@ -23,9 +23,9 @@ export function firstSeqsAt(c: Connection, projectNo: number, times: readonly nu
 	return seqs;
 }
 
-/** The first event from `low` on, before `high`, that was appended at this time or later; `high` when none was. */
+/** The first event from `low`, before `high`, that was appended at this time or later; `high` if there is none. */
 function firstSeqAt(c: Connection, projectNo: number, time: number, low: number, high: number): number {
-	// Numbers may be missing where retention took the events.
+	// Retention may have removed events, so numbers may be missing.
 	const next = c.sql(`
 		SELECT seq, published_at FROM events WHERE project_no = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT 1`);
 	let [from, to, found] = [low, high, high];

@@ -6,7 +6,7 @@ import { mergedRanges } from "../history/merge.ts";
 const COLUMNS = "seq, id, type, created_at, published_at, body";
 const BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE project_no = ? AND seq = ?`;
 
-/** One process has the file, so nothing is lost while it runs. */
+/** One process owns the file, so nothing is lost while it runs. */
 export function readLogEnd(c: Connection, { projectId }: Params<"readLogEnd">): LogEnd | null {
 	const row = c.sql("SELECT last_seq FROM projects WHERE id = ?").get(projectId);
 	return row === undefined ? null : { lastSeq: row.last_seq as number, kept: null };
@@ -61,7 +61,7 @@ class EventGatherer {
 		this.#room = maxBytes;
 	}
 
-	/** False when the row does not fit any more. */
+	/** False if the row no longer fits. */
 	add(row: Record<string, unknown>): boolean {
 		const { length } = row.body as Uint8Array;
 		if (length > this.#room && this.#rows.length > 0) return false;

@@ -1,11 +1,13 @@
 /**
- * Inside, rows refer to each other by small integers (`no`); the ids of the port stand once, in the row they name.
+ * Internally, rows refer to each other by small integers (`no`); each of the port's ids is stored once, in the row that
+ * it names.
  *
- * - `projects` carries the alarm and the lease. Of `wake_at` and `lease_until` one at most is set: a leased project
- *   needs no alarm, its holder looks after it, and an expired lease rings by itself.
- * - `events`, `attempts` have sequential rowids: rows land at the end of the table, whatever the project.
- *   `type_seq` numbers a project's events of one type, so that waiting events are counted by subtraction.
- * - `lanes` is apart from `webhooks` because its rows change with every commit: they are small, so few pages are written.
+ * - `projects` has the alarm and the lease. At most one of `wake_at` and `lease_until` is set: a leased project needs
+ *   no alarm, because its holder takes care of it, and an expired lease makes the project due.
+ * - `events` and `attempts` have sequential rowids: rows of all projects are added at the end of the table. `type_seq`
+ *   numbers a project's events of one type, so that pending events are counted by subtraction.
+ * - `lanes` is separate from `webhooks` because its rows change with every commit: they are small, so few pages are
+ *   written.
  * - `attempts_by_project` and `attempts_by_webhook` make each filter of the delivery log a union of index ranges.
  */
 export const sql = `

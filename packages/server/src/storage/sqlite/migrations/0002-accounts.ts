@@ -1,9 +1,9 @@
 /**
- * People, how they sign in, and what they did. Of every token only its SHA-256 is kept. A project's owner is a member
- * like the others; the operator needs no membership.
+ * Accounts, how users sign in, and what they did. Tokens are stored only as their SHA-256. A project's owner is a
+ * member like the others; the operator needs no membership.
  *
- * - `links` holds what is used once: the set-up link, of which there is one at most, and sign-in links.
- * - `audit` refers to nobody: it says what things were called when it was written, and outlives them.
+ * - `links` holds one-time tokens: the setup link, of which there is at most one, and sign-in links.
+ * - `audit` has no references: it stores the names at the time of writing, and outlives what they name.
  */
 export const sql = `
 CREATE TABLE accounts (

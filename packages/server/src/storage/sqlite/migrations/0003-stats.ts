@@ -1,11 +1,11 @@
 /**
- * Counts of attempts by minute and by hour, so that figures over time cost the same however long the log is.
+ * Counts of attempts by minute and by hour, so that statistics cost the same for a log of any length.
  *
- * - `scope` is a webhook's number, or a project's number negated: its webhooks together, deleted ones included.
+ * - `scope` is a webhook's number, or a project's number negated: all of its webhooks together, including deleted ones.
  * - `at` is the minute or hour since the Unix epoch, as `grain` says (60,000 or 3,600,000 ms).
- * - `class` is a range of response times: 0 begins at 1 ms, and each of them ends where the next begins, at 2^¼ times its
- *   beginning; −1 is for what was closed without a request.
- * - `stats_progress` says up to which row of `attempts` they are counted.
+ * - `class` is a response-time bucket: 0 begins at 1 ms, and each bucket ends where the next begins, at 2^¼ times its
+ *   start; −1 is for attempts closed without a request.
+ * - `stats_progress` records up to which row of `attempts` they are counted.
  */
 export const sql = `
 CREATE TABLE attempt_stats (

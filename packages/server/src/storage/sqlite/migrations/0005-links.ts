@@ -1,4 +1,4 @@
-/** Nodes that start together each print a set-up link, and each of these holds: there may be several now. */
+/** Nodes that start together each print a valid setup link, so there may now be several. */
 export const sql = `
 DROP INDEX links_for_setup;
 `;

@@ -1,4 +1,7 @@
-/** Deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's at once. */
+/**
+ * Marks deleted webhooks whose pending deliveries are still to be closed: `closing`. The index finds a project's
+ * directly.
+ */
 export const sql = `
 ALTER TABLE webhooks ADD COLUMN closing INTEGER NOT NULL DEFAULT 0;
 UPDATE webhooks SET closing = 1

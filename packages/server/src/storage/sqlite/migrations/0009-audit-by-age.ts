@@ -1,2 +1,2 @@
-/** Entries of the audit log are found by their age, to be deleted. */
+/** Finds audit entries by age, to delete them. */
 export const sql = "CREATE INDEX audit_by_age ON audit (at);";

@@ -8,7 +8,7 @@ import * as closing from "./0007-closing-webhooks.ts";
 import * as handedOver from "./0008-handed-over.ts";
 import * as auditByAge from "./0009-audit-by-age.ts";
 
-/** In the order in which they are applied; the version of a database is how many of them it has. Never edit one. */
+/** In the order of application; a database's version is how many of them it has. Never edit one. */
 export const MIGRATIONS: readonly string[] = [
 	initial.sql,
 	accounts.sql,

@@ -75,7 +75,7 @@ function rangeOf(selection: ReplaySelection, at: number, after: string | undefin
 	return { from: behind > from ? behind : from, to };
 }
 
-/** A deleted webhook has none. */
+/** A deleted webhook has no lane. */
 function hasLane(c: Connection, webhook: number): boolean {
 	return c.sql("SELECT 1 FROM lanes WHERE webhook_no = ?").get(webhook) !== undefined;
 }

@@ -9,7 +9,7 @@ import { ringForChange } from "../leases/alarm.ts";
 import type { LeaseTime } from "../leases/leases.ts";
 import { deleteRetries } from "../registry/webhooks.ts";
 
-/** Attempts are logged after they end, so they aren't exactly in the order in which they began. */
+/** Attempts are logged when they end, so they aren't exactly in the order in which they began. */
 const DISORDER_MS = 600_000;
 
 /**
@@ -96,7 +96,7 @@ export function sweepEvents(c: Connection, { cutoff, limit, from }: Params<"swee
 
 /** What a lane has yet to attempt. */
 interface WantedFrom {
-	/** For each type the `seq` after which it is wanted. */
+	/** For each type, the `seq` after which it is subscribed. */
 	readonly types: ReadonlyMap<number, number>;
 	readonly position: number;
 	readonly open: readonly number[];
@@ -124,7 +124,7 @@ function waitsIn({ types, position, open }: WantedFrom, type: number, seq: numbe
 	return seq > 0 && from !== undefined && seq > from && (seq > position || open.includes(seq));
 }
 
-/** Whether a next attempt of the event has been due for longer than the log is kept: its webhook is paused. */
+/** Whether a next attempt of the event has been due for longer than the log is kept, because its webhook is paused. */
 function isOverdue(c: Connection, projectNo: number, seq: number, cutoff: number): boolean {
 	const { overdue } = c
 		.sql("SELECT EXISTS (SELECT 1 FROM retries WHERE project_no = ? AND seq = ? AND due_at < ?) AS overdue")
