@@ -3,9 +3,9 @@ import { systemClock } from "../base/clock.ts";
 import { descriptorLimit, divideDescriptors } from "../base/descriptors.ts";
 import { Seal } from "../base/seal.ts";
 import { type Config, readSealKey } from "../config/index.ts";
+import { openSealCheck } from "../config/seal-check.ts";
 import { createGuard } from "../engine/send/guard.ts";
 import { createResolver } from "../engine/send/resolver.ts";
-import { openSealCheck } from "../seal-check.ts";
 
 export interface Finding {
 	readonly state: "ok" | "warning" | "fault";

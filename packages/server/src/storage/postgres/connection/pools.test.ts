@@ -15,7 +15,7 @@ import { checkSessions } from "./sessions-check.ts";
 
 const SHARED = {
 	code: "unusable",
-	message: expect.stringMatching(/another session .* point POSTHORN_DATABASE_URL at/),
+	message: expect.stringMatching(/different session .* point POSTHORN_DATABASE_URL at/),
 };
 const pgbouncer = findPgbouncer();
 

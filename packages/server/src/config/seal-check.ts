@@ -1,4 +1,4 @@
-import type { Seal } from "./base/seal.ts";
+import type { Seal } from "../base/seal.ts";
 
 /** A value that only the right seal key opens; stored at the first start. */
 export const SEAL_CHECK = "seal_check";

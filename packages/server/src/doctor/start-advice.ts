@@ -8,7 +8,7 @@ export function adviceAtStart({ message }: Error): string {
 	if (/does not support SSL/.test(message))
 		return "PostgreSQL doesn't offer TLS: enable it there, or remove sslmode from POSTHORN_DATABASE_URL.";
 	return message.replace(
-		/: (it is|they are) tried again\.$/,
+		/: retrying\.$/,
 		": check that it is running, and the host and port in POSTHORN_DATABASE_URL.",
 	);
 }

@@ -1,5 +1,5 @@
-import type { Logger } from "./base/logger.ts";
-import type { EngineObserver } from "./engine/index.ts";
+import type { Logger } from "../base/logger.ts";
+import type { EngineObserver } from "./index.ts";
 
 /** One wide line for each attempt: dead letters as warnings, failures that are retried as info, successes as debug. */
 export function logAttempts(logger: Logger): Required<Pick<EngineObserver, "attempted">> {
