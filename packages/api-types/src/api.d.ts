@@ -10,13 +10,13 @@ export interface paths {
         };
         /**
          * List projects
-         * @description Oldest first. Who is signed in sees those that he is a member of; the operator sees all.
+         * @description Oldest first. Users see the projects that they are members of; the operator sees all.
          */
         readonly get: operations["listProjects"];
         readonly put?: never;
         /**
          * Create a project
-         * @description It has the Developer app unless `apps` says otherwise.
+         * @description By default, it has the Developer app.
          */
         readonly post: operations["createProject"];
         readonly delete?: never;
@@ -58,8 +58,8 @@ export interface paths {
         readonly put: operations["installDeveloperApp"];
         readonly post?: never;
         /**
-         * Take the Developer app off
-         * @description Pauses every webhook of the project. Publishing goes on and events wait.
+         * Remove the Developer app
+         * @description Pauses every webhook of the project. Publishing continues, and events wait.
          */
         readonly delete: operations["removeDeveloperApp"];
         readonly options?: never;
@@ -120,7 +120,7 @@ export interface paths {
         };
         /**
          * List the event types
-         * @description The catalogue: every type that can be subscribed to and published, in one answer.
+         * @description The catalogue: every type that can be subscribed to and published, in one response.
          */
         readonly get: operations["listEventTypes"];
         readonly put?: never;
@@ -164,7 +164,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description The body is the envelope, byte for byte as webhooks receive it. Test events are found, too.
+         * @description The body is the envelope, byte for byte as webhooks receive it. Test events are included.
          */
         readonly get: operations["getEvent"];
         readonly put?: never;
@@ -185,8 +185,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Report an order that is paid
-         * @description Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the basket that is named. Facts and events are committed together.
+         * Report a paid order
+         * @description Publishes `customer.created` with the first order of an e-mail address in the project (compared without surrounding space, in compatibility form and lower case), then `purchase.completed`. Ends the order's basket, if one is given. Facts and events are committed together.
          */
         readonly post: operations["recordOrder"];
         readonly delete?: never;
@@ -285,7 +285,7 @@ export interface paths {
         readonly get?: never;
         /**
          * Report a basket's contents
-         * @description Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it for good.
+         * @description Every report counts as activity, even with the same contents. `basket.abandoned` is published once after POSTHORN_BASKET_IDLE (24 hours) without activity if the basket has items; another report restarts the timer. An order that names the basket ends it permanently.
          */
         readonly put: operations["touchBasket"];
         readonly post?: never;
@@ -330,7 +330,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report that a subscription was canceled
-         * @description Makes `subscription.canceled`, once.
+         * @description Publishes `subscription.canceled`, once.
          */
         readonly post: operations["cancelSubscription"];
         readonly delete?: never;
@@ -457,7 +457,7 @@ export interface paths {
         };
         /**
          * Read the delivery log
-         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code` a page looks at no more than 1,000 attempts that the other filters find, so it may be short or empty although others follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. A page holds at most 4 MiB of bodies, and may be shorter than `limit`. With `status_code`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttempts"];
         readonly put?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         /**
          * Read the delivery log without headers and bodies
-         * @description Newest first. Filters combine. With `status_code` a page looks at no more than 1,000 attempts that the other filters find, so it may be short or empty although others follow. Continue until `next_cursor` is null.
+         * @description Newest first. Filters combine. With `status_code`, a page examines at most 1,000 attempts that match the other filters, so it may be short or empty even if more follow. Continue until `next_cursor` is null.
          */
         readonly get: operations["listAttemptSummaries"];
         readonly put?: never;
@@ -497,7 +497,7 @@ export interface paths {
         };
         /**
          * Count attempts
-         * @description How many of the delivery log match, up to 10,000. With `status_code`, only the newest 1,000 attempts that the other filters find are looked at; `capped` is true if there may be more.
+         * @description How many attempts match, up to 10,000. With `status_code`, only the newest 1,000 attempts that match the other filters are examined; `capped` is true if there may be more.
          */
         readonly get: operations["countAttempts"];
         readonly put?: never;
@@ -614,7 +614,7 @@ export interface paths {
         };
         /**
          * Count attempts over time
-         * @description How attempts ended and how long receivers took: over the last hour, day (unless said) or month.
+         * @description How attempts ended and how long receivers took: over the last hour, day (the default) or month.
          */
         readonly get: operations["getStats"];
         readonly put?: never;
@@ -632,7 +632,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** See how each webhook fares */
+        /** Get the health of each webhook */
         readonly get: operations["listWebhookHealth"];
         readonly put?: never;
         readonly post?: never;
@@ -650,8 +650,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List what waits for its next attempt
-         * @description Retries and replays, soonest first.
+         * List pending retries and replays
+         * @description Soonest first.
          */
         readonly get: operations["listWaiting"];
         readonly put?: never;
@@ -671,7 +671,7 @@ export interface paths {
         };
         /**
          * Listen to changes
-         * @description A stream of server-sent events, for pages that follow what happens: `attempts` and `webhooks` are hints, each at most twice a second, that it is worth asking again. They hold nothing, and one may be missed where a connection breaks: ask once after each connect.
+         * @description A stream of server-sent events for live pages. `attempts` and `webhooks` are hints, each sent at most twice a second, that there is something new to fetch. They carry no data, and one may be lost when a connection breaks, so fetch once after each connect.
          */
         readonly get: operations["listenToChanges"];
         readonly put?: never;
@@ -914,7 +914,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Look at an invitation */
+        /** Get an invitation */
         readonly post: operations["lookAtInvitation"];
         readonly delete?: never;
         readonly options?: never;
@@ -1005,7 +1005,7 @@ export interface paths {
         };
         /**
          * Metrics for Prometheus
-         * @description Counts over the whole instance; nothing in them names a project. Open like `/healthz`: where the port is public, let the proxy before it keep this path to yourself.
+         * @description Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.
          */
         readonly get: operations["readMetrics"];
         readonly put?: never;
@@ -1040,7 +1040,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The API's reference for people */
+        /** The API reference for humans */
         readonly get: operations["readDocs"];
         readonly put?: never;
         readonly post?: never;
@@ -1057,7 +1057,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** The script of that page */
+        /** The script of the API reference */
         readonly get: operations["readDocsScript"];
         readonly put?: never;
         readonly post?: never;
@@ -2234,9 +2234,9 @@ export interface components {
                 readonly retrying: number;
                 /** @description Attempts that failed and aren't retried. */
                 readonly failed: number;
-                /** @description The time within which half of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
+                /** @description The time within which half of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
+                /** @description The time within which 95% of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             }[];
             readonly total: {
@@ -2250,9 +2250,9 @@ export interface components {
                 readonly failed: number;
                 /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
-                /** @description The time within which half of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
+                /** @description The time within which half of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p50_ms: number | null;
-                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
+                /** @description The time within which 95% of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             };
         };
@@ -2296,7 +2296,7 @@ export interface components {
                 readonly failed: number;
                 /** @description The share of attempts that were delivered; null without attempts. */
                 readonly success_rate: number | null;
-                /** @description The time within which 95% of the requests were answered or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
+                /** @description The time within which 95% of the requests got a response or failed, in milliseconds, accurate to a tenth or a millisecond; null if nothing was sent. */
                 readonly p95_ms: number | null;
             };
             /** @description 24 hours, oldest first; the last one is in progress. */
@@ -2743,7 +2743,7 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Not available just now. */
+        /** @description Temporarily unavailable. */
         readonly unavailable: {
             headers: {
                 /** @description When to try again, in seconds. */
@@ -3028,7 +3028,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is off. */
+            /** @description The app was removed. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3139,7 +3139,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It was deleted. */
+            /** @description The key was deleted. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3300,7 +3300,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3312,7 +3312,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3342,7 +3342,7 @@ export interface operations {
             /** @description The envelope. */
             readonly 200: {
                 headers: {
-                    /** @description Its place in the project's log; negative for test events. */
+                    /** @description Its sequence number in the project's log; negative for test events. */
                     readonly "X-Posthorn-Seq"?: string;
                     readonly [name: string]: unknown;
                 };
@@ -3388,7 +3388,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The order was recorded before with other content. */
+            /** @description The order was recorded before with different content. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3400,7 +3400,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3412,7 +3412,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3457,7 +3457,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3469,7 +3469,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3512,7 +3512,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
-            /** @description There is no such project or order: report the order before what belongs to it. */
+            /** @description There is no such project or order. Report the order first. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3521,7 +3521,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The refund was recorded before with other content, or exceeds what is left of the order's amount. */
+            /** @description The refund was recorded before with different content, or exceeds what is left of the order's amount. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3533,7 +3533,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3545,7 +3545,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3588,7 +3588,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
-            /** @description There is no such project or order: report the order before what belongs to it. */
+            /** @description There is no such project or order. Report the order first. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3597,7 +3597,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The chargeback was recorded before with other content. */
+            /** @description The chargeback was recorded before with different content. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3609,7 +3609,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3621,7 +3621,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3666,7 +3666,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
-            /** @description There is no such project or order: report the order before what belongs to it. */
+            /** @description There is no such project or order. Report the order first. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3675,7 +3675,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The deliverable has ended before, with another outcome or detail. */
+            /** @description The deliverable has already ended, with a different outcome or detail. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3687,7 +3687,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3699,7 +3699,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3755,7 +3755,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3767,7 +3767,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3808,7 +3808,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3820,7 +3820,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3862,7 +3862,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
-            /** @description The subscription was recorded before with other content. */
+            /** @description The subscription was recorded before with different content. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -3874,7 +3874,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3886,7 +3886,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3929,7 +3929,7 @@ export interface operations {
             readonly 413: components["responses"]["too-large"];
             readonly 415: components["responses"]["unsupported-media-type"];
             readonly 422: components["responses"]["invalid"];
-            /** @description This project sends more than can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
+            /** @description This project publishes faster than its events can be written. Nothing was written. Too many store facts of this project: 2,000 are allowed at once, and 30,000 per minute. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -3941,7 +3941,7 @@ export interface operations {
                 };
             };
             readonly 500: components["responses"]["internal"];
-            /** @description The node's queue to the log is full, the project's log is locked, or storage is away. */
+            /** @description The node's queue to the log is full, the project's log is locked, or storage is unavailable. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -4125,7 +4125,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It was deleted. */
+            /** @description The webhook was deleted. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4404,7 +4404,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description How many. */
+            /** @description The count. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4620,7 +4620,7 @@ export interface operations {
             readonly query?: {
                 /** @description 60 minutes, 24 hours or 30 days (UTC); the last one is in progress. */
                 readonly range?: "hour" | "day" | "month";
-                /** @description Of this webhook, a deleted one as well. */
+                /** @description Only this webhook's, even if it was deleted. */
                 readonly webhook_id?: string;
             };
             readonly header?: never;
@@ -4685,7 +4685,7 @@ export interface operations {
     readonly listWaiting: {
         readonly parameters: {
             readonly query?: {
-                /** @description Of this webhook. */
+                /** @description Only this webhook's. */
                 readonly webhook_id?: string;
                 /** @description Rows per page. */
                 readonly limit?: number;
@@ -4699,7 +4699,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What waits. */
+            /** @description The pending attempts. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4730,7 +4730,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The stream; it goes on until either side closes it. */
+            /** @description The stream, which lasts until either side closes it. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5307,7 +5307,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description All that are open. */
+            /** @description All open invitations. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5413,7 +5413,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Who invites to what. */
+            /** @description Who invites the user to which project. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5432,7 +5432,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one. */
+            /** @description This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5499,7 +5499,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This invitation has expired: it was accepted or revoked, or is older than a week. Ask for a new one. */
+            /** @description This invitation is no longer valid: it was accepted or revoked, or is older than a week. Ask for a new one. */
             readonly 404: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5508,7 +5508,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is an account with this address. */
+            /** @description There is already an account with this address. */
             readonly 409: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5528,7 +5528,7 @@ export interface operations {
                     readonly "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many wrong tokens, or too many people at once. */
+            /** @description Too many wrong tokens, or too many sign-ins in progress. */
             readonly 429: {
                 headers: {
                     /** @description When to try again, in seconds. */
@@ -5592,7 +5592,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is. */
+            /** @description The process is alive. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5615,7 +5615,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Storage answers and the engine takes work. */
+            /** @description Storage responds and the engine accepts work. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5626,7 +5626,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["malformed-request"];
             readonly 500: components["responses"]["internal"];
-            /** @description Storage did not answer within two seconds, the engine is stopping, or the machine is out of something that deliveries need. */
+            /** @description Storage didn't respond within two seconds, the engine is stopping, or the machine has run out of something that deliveries need. */
             readonly 503: {
                 headers: {
                     /** @description When to try again, in seconds. */
