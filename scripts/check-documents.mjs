@@ -3,10 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { namedPaths } from "./named-paths.ts";
+import { PUBLISHED } from "./pack.mjs";
 import { ROOT } from "./setup.mjs";
 
 /** Folders that a document's paths may begin in, besides its own. */
 const BASES = [".", "packages", "packages/server/src", "packages/server/src/storage"];
+/** READMEs for users, who don't have these files. */
+const FOR_USERS = new Set(["README.md", ...PUBLISHED.map(({ folder }) => join("packages", folder, "README.md"))]);
 const SKIP = new Set(["node_modules", ".git", "data", ".cache", "coverage"]);
 
 function* documents(folder) {
@@ -27,7 +30,7 @@ for (const path of documents(ROOT)) {
 		if (/^[a-z]+:/.test(link)) continue;
 		if (!existsSync(join(dirname(path), link))) faults.push(`${where}: the link ${link} leads nowhere`);
 	}
-	if (where === "ARCHITECTURE.md" || (where !== "README.md" && basename(where) === "README.md")) {
+	if (where === "ARCHITECTURE.md" || (!FOR_USERS.has(where) && basename(where) === "README.md")) {
 		for (const { name, folder } of namedPaths(text)) {
 			const bases = folder === null ? BASES.map((base) => join(ROOT, base)) : [];
 			const isThere = [join(dirname(path), folder ?? ""), ...bases].some((base) => existsSync(join(base, name)));

@@ -18,6 +18,8 @@ const CHECKS = [
 	["types of the dashboard", [bin("typescript/bin/tsc"), "-p", join(ROOT, "packages/dashboard")]],
 	["the schema of PostgreSQL is written down", [join(ROOT, "scripts/write-schema.ts"), "--check"]],
 	["types of the API are those of its routes", [join(ROOT, "packages/api-types/generate.ts"), "--check"]],
+	["types of the events are those of the catalogue", [join(ROOT, "packages/webhooks/generate.ts"), "--check"]],
+	["packages as published", [join(ROOT, "scripts/check-packages.mjs")]],
 	["documents", [join(ROOT, "scripts/check-documents.mjs")]],
 ];
 

@@ -76,7 +76,7 @@ function buildDashboard() {
 }
 
 /** Every source file below a folder, in a fixed order. */
-function filesIn(folder) {
+export function filesIn(folder) {
 	return readdirSync(folder, { recursive: true })
 		.filter((path) => !/^(?:node_modules|dist)(?:[\\/]|$)/.test(path))
 		.map((path) => join(folder, path))

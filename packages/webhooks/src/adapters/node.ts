@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyTooLargeError, METHOD_NOT_ALLOWED, type Receiver, type Reply } from "../request.ts";
+import type { Body } from "../verify.ts";
+import { WebhookError } from "../webhook-error.ts";
+
+/** A listener for `node:http` and `node:https`, and a route handler for Express and Connect. */
+export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+	return (request, response) => {
+		if (request.method !== "POST") return send(response, METHOD_NOT_ALLOWED, { allow: "POST" });
+		const { reply } = receiver.receive({ headers: request.headers, body: readBody(request, receiver.maxBytes) });
+		void reply.then((answer) => {
+			// The rest of a body that is too large isn't read, so nothing can follow on this connection.
+			send(response, answer, request.complete ? {} : { connection: "close" });
+		});
+	};
+}
+
+function send(response: ServerResponse, { status, body }: Reply, headers: Record<string, string>): void {
+	if (response.headersSent || response.destroyed) return;
+	response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** What middleware may have left on the request. */
+interface ReadRequest extends IncomingMessage {
+	/** Express: whatever its parsers made of the body. */
+	readonly body?: unknown;
+	/** Firebase and Google Cloud Functions: the bytes as they came. */
+	readonly rawBody?: unknown;
+}
+
+async function readBody(request: ReadRequest, maxBytes: number): Promise<Body> {
+	if (!request.readableEnded && !request.destroyed) return readStream(request, maxBytes);
+	for (const body of [request.rawBody, request.body]) {
+		if (body instanceof Uint8Array || typeof body === "string") return body;
+	}
+	throw new WebhookError(
+		"body_parsed",
+		"Something parsed the body before. Register this route before express.json() and other body parsers.",
+	);
+}
+
+function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+	return new Promise((resolve, reject) => {
+		const chunks: Uint8Array[] = [];
+		let size = 0;
+		const stop = (error: Error) => {
+			request.pause().removeAllListeners("data");
+			reject(error);
+		};
+		if (Number(request.headers["content-length"]) > maxBytes) return stop(new BodyTooLargeError(maxBytes));
+		request.on("data", (chunk: Uint8Array) => {
+			chunks.push(chunk);
+			size += chunk.length;
+			if (size > maxBytes) stop(new BodyTooLargeError(maxBytes));
+		});
+		request.once("end", () => resolve(Buffer.concat(chunks)));
+		request.once("error", reject);
+		request.once("close", () => reject(new Error("The sender closed the connection before the end of the body.")));
+	});
+}

@@ -1,0 +1,136 @@
+// Generated from the catalogue of event types: run `npm run docs` after changing it.
+
+/** An e-mail address bought from the store for the first time. */
+export interface CustomerCreated {
+	/** The buyer's e-mail address. */
+	customer_email?: string;
+	/** The customer's first order. */
+	order_id?: string;
+}
+
+/** An order was paid and recorded. Fires after the payment was confirmed and before anything is delivered. */
+export interface PurchaseCompleted {
+	/** The order's identifier. */
+	order_id: string;
+	/** The buyer's e-mail address. */
+	customer_email: string;
+	/** What was paid, in minor currency units. */
+	amount_cents: number;
+	/** The currency code of three capital letters (ISO 4217). */
+	currency: string;
+	/** What was ordered. */
+	items: {
+		/** The product's identifier in the store. */
+		product_id?: string | number;
+		/** The product's name as the buyer saw it. */
+		name?: string;
+		/** How many of the product. */
+		quantity?: number;
+		/** The price of one, in minor currency units. */
+		unit_amount_cents?: number;
+	}[];
+}
+
+/** A refund was processed. `partial` tells a refund of a part from one that completes the whole amount. */
+export interface PurchaseRefunded {
+	/** The refunded order. */
+	order_id: string;
+	/** The refund's identifier. */
+	refund_id?: string;
+	/** What this refund paid back, in minor currency units. */
+	amount_cents?: number;
+	/** The currency code of three capital letters (ISO 4217). */
+	currency?: string;
+	/** True while the order's refunds together stay below what was paid. */
+	partial: boolean;
+}
+
+/** A deliverable (game command, chat-platform role or file) was completed. */
+export interface DeliverySuccess {
+	/** The order that the deliverable belongs to. */
+	order_id?: string;
+	/** The deliverable's identifier. */
+	deliverable_id?: string;
+	/** What was to be delivered. */
+	kind?: "game_command" | "chat_role" | "file";
+	/** What the store platform has to say about the result. */
+	detail?: string;
+}
+
+/** A deliverable was given up (dead-lettered) after its retries were exhausted. */
+export interface DeliveryFailed {
+	/** The order that the deliverable belongs to. */
+	order_id?: string;
+	/** The deliverable's identifier. */
+	deliverable_id?: string;
+	/** What was to be delivered. */
+	kind?: "game_command" | "chat_role" | "file";
+	/** What the store platform has to say about the result. */
+	detail?: string;
+}
+
+/** A basket with at least one item sat untouched for 24 hours. */
+export interface BasketAbandoned {
+	/** The basket's identifier. */
+	basket_id?: string;
+	/** The buyer's e-mail address. */
+	customer_email?: string;
+	/** What lies in the basket. */
+	items?: {
+		/** The product's identifier in the store. */
+		product_id?: string | number;
+		/** The product's name as the buyer saw it. */
+		name?: string;
+		/** How many of the product. */
+		quantity?: number;
+		/** The price of one, in minor currency units. */
+		unit_amount_cents?: number;
+	}[];
+}
+
+/** A recurring subscription started. */
+export interface SubscriptionCreated {
+	/** The subscription's identifier. */
+	subscription_id?: string;
+	/** The buyer's e-mail address. */
+	customer_email?: string;
+	/** The plan that was subscribed to. */
+	plan?: string;
+}
+
+/** A subscription was canceled. */
+export interface SubscriptionCanceled {
+	/** The subscription's identifier. */
+	subscription_id?: string;
+	/** The buyer's e-mail address. */
+	customer_email?: string;
+	/** The plan that was subscribed to. */
+	plan?: string;
+}
+
+/** A payment processor raised a dispute about an order. */
+export interface ChargebackCreated {
+	/** The dispute's identifier. */
+	chargeback_id?: string;
+	/** The disputed order. */
+	order_id?: string;
+	/** The disputed amount, in minor currency units. */
+	amount_cents?: number;
+	/** The currency code of three capital letters (ISO 4217). */
+	currency?: string;
+	/** The reason that the payment processor gave. */
+	reason?: string;
+}
+
+/** The shape of each event's `data`. */
+export interface EventData {
+	"customer.created": CustomerCreated;
+	"purchase.completed": PurchaseCompleted;
+	"purchase.refunded": PurchaseRefunded;
+	"delivery.success": DeliverySuccess;
+	"delivery.failed": DeliveryFailed;
+	"basket.abandoned": BasketAbandoned;
+	"subscription.created": SubscriptionCreated;
+	"subscription.canceled": SubscriptionCanceled;
+	"chargeback.created": ChargebackCreated;
+}

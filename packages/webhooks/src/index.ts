@@ -1,0 +1,12 @@
+export type { EventOf, EventType, UnknownEvent, UnknownEventType, WebhookEvent } from "./event.ts";
+export type * from "./event-data.ts";
+export type { HandlerContext, Handlers } from "./handlers.ts";
+export { createInbox, type Inbox, type InboxOptions } from "./inbox.ts";
+export type { ReceiverOptions } from "./options.ts";
+export { createReceiver } from "./receiver.ts";
+export type { Received, ReceivedRequest, Receiver, Reply } from "./request.ts";
+export type { HeadersInput } from "./request-headers.ts";
+export type { Claim, InboxEntry, InboxStore, Store } from "./store.ts";
+export { type MemoryStoreOptions, memoryStore } from "./stores/memory.ts";
+export { type Body, type VerifyOptions, verify } from "./verify.ts";
+export { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";

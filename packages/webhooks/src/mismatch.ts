@@ -1,0 +1,84 @@
+/**
+ * Finds out why a signature doesn't match: it repeats the check with the changes that receivers make by accident. Nothing
+ * that it finds makes a request valid, and only someone who can sign for the secret can make it find anything.
+ */
+import { isSigned, utf8 } from "./signature.ts";
+import { WebhookError, type WebhookErrorCode } from "./webhook-error.ts";
+
+/** Larger bodies aren't examined: a request that nobody signed may cost only a few hashes more than a genuine one. */
+const EXAMINED_BYTES = 65_536;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+interface Suspect {
+	readonly code: WebhookErrorCode;
+	readonly message: string;
+	readonly secret?: string;
+	readonly body?: Uint8Array;
+}
+
+/** The error for a signature that matches none of the secrets. */
+export async function explainMismatch(
+	secrets: readonly string[],
+	timestamp: string,
+	body: Uint8Array,
+	signature: string,
+): Promise<WebhookError> {
+	const suspects = body.length > EXAMINED_BYTES ? [] : [...bodySuspects(body)];
+	for (const secret of secrets) {
+		for (const suspect of [...secretSuspects(secret), ...suspects]) {
+			if (await isSigned(suspect.secret ?? secret, timestamp, suspect.body ?? body, signature)) {
+				return new WebhookError(suspect.code, suspect.message);
+			}
+		}
+	}
+	return new WebhookError(
+		"signature_mismatch",
+		"The signature doesn't match. Either the secret belongs to another webhook or was rotated, or the body is not the " +
+			"one that was sent: pass its raw bytes, not JSON that was parsed and serialised again.",
+	);
+}
+
+function* secretSuspects(secret: string): Generator<Suspect> {
+	const trimmed = secret.trim();
+	const unquoted = trimmed.replace(/^(["'])(.*)\1$/, "$2");
+	if (trimmed !== secret) {
+		const message = "The secret has whitespace around it. Remove it, often a line break at the end of a file.";
+		yield { code: "secret_whitespace", secret: trimmed, message };
+	}
+	if (unquoted !== trimmed) {
+		const message = "The secret is in quotes. Remove them; not every reader of environment files does.";
+		yield { code: "secret_quoted", secret: unquoted, message };
+	}
+	if (!unquoted.startsWith("whsec_")) {
+		const message = "The secret lacks its prefix. Use all of it, with whsec_ at the start.";
+		yield { code: "secret_prefix", secret: `whsec_${unquoted}`, message };
+	}
+}
+
+function* bodySuspects(body: Uint8Array): Generator<Suspect> {
+	const hasMark = BYTE_ORDER_MARK.every((byte, i) => body[i] === byte);
+	yield {
+		code: "body_byte_order_mark",
+		message: hasMark
+			? "The body starts with a byte order mark that was not sent. Pass the raw bytes."
+			: "The body was sent with a byte order mark, which is missing. Reading the body as text drops it: pass the raw bytes.",
+		body: hasMark ? body.subarray(BYTE_ORDER_MARK.length) : Uint8Array.from([...BYTE_ORDER_MARK, ...body]),
+	};
+	const message =
+		"The body was changed after it was sent: parsed and serialised again, or trimmed. Pass the raw bytes.";
+	const text = new TextDecoder().decode(body);
+	for (const other of rewritten(text)) {
+		if (other !== text) yield { code: "body_reserialized", message, body: utf8(other) };
+	}
+}
+
+/** What may have been sent instead, if a framework tidied it. */
+function* rewritten(text: string): Generator<string> {
+	yield text.trim();
+	yield `${text}\n`;
+	try {
+		yield JSON.stringify(JSON.parse(text));
+	} catch {
+		// Not JSON, so nobody can have parsed it.
+	}
+}

@@ -1,0 +1,54 @@
+import type { WebhookEvent } from "./event.ts";
+import type { Handlers } from "./handlers.ts";
+import type { Store } from "./store.ts";
+import { checkedOptions, checkedSecrets, type VerifyOptions } from "./verify.ts";
+
+/** Posthorn waits for 15 s, connecting included. */
+const TIMEOUT_S = 12;
+const LEASE_S = 60;
+const MAX_BYTES = 1_048_576;
+/** The longest delay that `setTimeout` takes, seconds. */
+const LONGEST_S = 2_147_483;
+
+export interface ReceiverOptions extends VerifyOptions {
+	/** The webhook's signing secret, or several while you rotate it. */
+	readonly secret: string | readonly string[];
+	readonly on: Handlers;
+	/** Where handled events are remembered, so that a duplicate isn't handled again. */
+	readonly store: Store;
+	/** Tells receivers apart that share a store and should each handle every event. */
+	readonly name?: string;
+	/** How long a request waits for its handler before it gets 503, seconds. 12 by default. */
+	readonly timeout?: number;
+	/** How long a claim outlives a process that died, seconds. 60 by default. */
+	readonly lease?: number;
+	/** The largest body to read, bytes. 1 MiB by default. */
+	readonly maxBytes?: number;
+	/** Gets what handlers and the store throw. `console.error` by default. */
+	readonly onError?: (error: unknown, event: WebhookEvent | undefined) => void;
+}
+
+export type Settings = ReturnType<typeof settingsOf>;
+
+/** Checks the options now, so that a mistake shows up when the program starts and not with the first request. */
+export function settingsOf(options: ReceiverOptions) {
+	const { on, name, maxBytes = MAX_BYTES } = options;
+	const prefix = name === undefined ? "" : `${name}/`;
+	return {
+		on,
+		maxBytes,
+		secrets: checkedSecrets(options.secret),
+		verifyOptions: checkedOptions(options),
+		timeoutMs: milliseconds("timeout", options.timeout ?? TIMEOUT_S),
+		leaseMs: milliseconds("lease", options.lease ?? LEASE_S),
+		onError: options.onError ?? ((error: unknown) => console.error("A webhook could not be handled.", error)),
+		/** Ids are only unique within their project. The body is signed, unlike the header with the id. */
+		keyOf: ({ project_id, id }: WebhookEvent) => `${prefix}${project_id}/${id}`,
+	};
+}
+
+/** @param name the option's name, for the error */
+export function milliseconds(name: string, seconds: number): number {
+	if (seconds > 0 && seconds <= LONGEST_S) return seconds * 1_000;
+	throw new RangeError(`${name} is ${seconds}; give a number of seconds above 0, at most ${LONGEST_S}.`);
+}

@@ -1,0 +1,121 @@
+import { DEFAULT_BRAND, headerNames } from "../../protocol/src/headers.ts";
+import { parseEvent, type WebhookEvent } from "./event.ts";
+import { explainMismatch } from "./mismatch.ts";
+import { type HeadersInput, headerValues } from "./request-headers.ts";
+import { isSigned, utf8 } from "./signature.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+/** How far a timestamp may differ from this machine's clock, seconds. */
+const TOLERANCE_S = 300;
+
+/** The body as it came: its bytes, or text that was decoded from UTF-8 and is otherwise unchanged. */
+export type Body = Uint8Array | ArrayBuffer | string;
+
+export interface VerifyOptions {
+	/** How far the timestamp may differ from the clock, seconds. 300 by default. */
+	readonly tolerance?: number | undefined;
+	/** The current time, milliseconds since the Unix epoch, or a clock that returns it. `Date.now` by default. */
+	readonly now?: number | (() => number) | undefined;
+	/** The word in the header names, if the operator changed it (`POSTHORN_BRAND`). `Service` by default. */
+	readonly brand?: string | undefined;
+}
+
+/**
+ * Checks that Posthorn sent this request, recently, and returns its event. Pass the body before any parsing.
+ *
+ * @param secret The webhook's signing secret, `whsec_…`. Several while you rotate it: one of them must match.
+ * @throws {WebhookError} if the request must not be trusted, with the status to respond with
+ * @throws {TypeError | RangeError} if a secret is empty or an option is out of range, which is the caller's mistake
+ */
+export async function verify(
+	body: Body,
+	headers: HeadersInput,
+	secret: string | readonly string[],
+	options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+	const secrets = checkedSecrets(secret);
+	const { tolerance, now, brand } = checkedOptions(options);
+	const names = headerNames(brand);
+	const timestamp = readTimestamp(headers, names.timestamp, tolerance, now);
+	const signature = readSignature(headers, names.signature);
+	const bytes = toBytes(body);
+	for (const one of secrets) {
+		if (await isSigned(one, timestamp, bytes, signature)) return parseEvent(bytes);
+	}
+	throw await explainMismatch(secrets, timestamp, bytes, signature);
+}
+
+/** Throws a TypeError unless there are secrets and none is empty: anyone can sign with an empty key. */
+export function checkedSecrets(secret: string | readonly string[]): readonly string[] {
+	const secrets = typeof secret === "string" || !Array.isArray(secret) ? [secret] : secret;
+	if (secrets.length === 0 || secrets.some((one) => typeof one !== "string" || one.trim() === "")) {
+		throw new TypeError(
+			"The webhook's signing secret is missing. Pass the whsec_… that was shown when the webhook was created; " +
+				"is its environment variable set?",
+		);
+	}
+	return secrets as readonly string[];
+}
+
+/** Fills in the defaults. Throws a RangeError for a tolerance that would accept everything or nothing. */
+export function checkedOptions({ tolerance = TOLERANCE_S, now = Date.now, brand = DEFAULT_BRAND }: VerifyOptions) {
+	if (!(tolerance >= 0 && Number.isFinite(tolerance))) {
+		throw new RangeError(`tolerance is ${tolerance}; give a number of seconds from 0.`);
+	}
+	return { tolerance, now, brand };
+}
+
+function readTimestamp(headers: HeadersInput, name: string, tolerance: number, now: number | (() => number)): string {
+	const [timestamp, second] = headerValues(headers, name.toLowerCase());
+	if (timestamp === undefined) throw new WebhookError("timestamp_missing", missing(name));
+	if (second !== undefined) throw new WebhookError("timestamp_repeated", repeated(name));
+	if (!/^[0-9]{1,15}$/.test(timestamp)) {
+		throw new WebhookError("timestamp_malformed", `${name} is not a Unix time in whole seconds, in decimal digits.`);
+	}
+	const seconds = Math.floor((typeof now === "function" ? now() : now) / 1_000);
+	const age = seconds - Number(timestamp);
+	// Written so that a clock that isn't a number refuses the request, too.
+	if (Math.abs(age) <= tolerance) return timestamp;
+	if (age < 0) {
+		throw new WebhookError(
+			"timestamp_too_new",
+			`${name} is ${-age} s ahead of this machine's clock; ${tolerance} s are allowed. Is the clock slow?`,
+		);
+	}
+	throw new WebhookError(
+		"timestamp_too_old",
+		`${name} is ${age} s old; ${tolerance} s are allowed. The request was delayed or replayed, or the clock is fast.`,
+	);
+}
+
+function readSignature(headers: HeadersInput, name: string): string {
+	const [signature, second] = headerValues(headers, name.toLowerCase());
+	if (signature === undefined) throw new WebhookError("signature_missing", missing(name));
+	if (second !== undefined) throw new WebhookError("signature_repeated", repeated(name));
+	if (/^[0-9a-f]{64}$/.test(signature)) return signature;
+	throw new WebhookError("signature_malformed", `${name} is not 64 lower-case hexadecimal digits.`);
+}
+
+function missing(name: string): string {
+	return `The header ${name} is missing. Did a proxy drop it, does this request come from Posthorn, or is the brand another?`;
+}
+
+function repeated(name: string): string {
+	return `The header ${name} was sent more than once, so it isn't clear which value was signed.`;
+}
+
+function toBytes(body: Body): Uint8Array {
+	if (typeof body === "string") return utf8(body);
+	if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+	if (isArrayBuffer(body)) return new Uint8Array(body);
+	throw new WebhookError(
+		"body_parsed",
+		"The body was already parsed, and serialising it again may change it. Pass the raw bytes: verify before any JSON " +
+			"parser reads the request.",
+	);
+}
+
+/** Also for one of another realm, as test runners and virtual machines have. */
+function isArrayBuffer(body: unknown): body is ArrayBuffer {
+	return Object.prototype.toString.call(body) === "[object ArrayBuffer]";
+}

@@ -1,0 +1,243 @@
+import { Signal, until } from "@posthorn/testkit";
+import { describe, expect, it } from "vitest";
+import {
+	createReceiver,
+	memoryStore,
+	type ReceiverOptions,
+	type Reply,
+	type Store,
+	type WebhookEvent,
+} from "../src/index.ts";
+import { sampleEvent, signEvent, type TestEvent } from "../src/testing.ts";
+
+const SECRET = "whsec_test";
+
+/** A receiver, what it reported, and requests for it. */
+function setUp(options: Partial<ReceiverOptions> = {}) {
+	const errors: unknown[] = [];
+	const settings = { secret: SECRET, store: memoryStore(), on: {}, onError: (error: unknown) => errors.push(error) };
+	const receiver = createReceiver({ ...settings, ...options });
+	const receive = async (event: TestEvent, secret = SECRET) => receiver.receive(await signEvent(event, secret));
+	const send = async (event: TestEvent): Promise<Reply> => (await receive(event)).reply;
+	return { errors, receiver, receive, send };
+}
+
+const event = { ...sampleEvent("purchase.refunded"), id: "evt_1" };
+
+/** A handler that runs until the test ends it. */
+function blocked() {
+	const { promise, resolve, reject } = Promise.withResolvers<void>();
+	const signal = new Signal();
+	let calls = 0;
+	const handler = () => {
+		calls++;
+		signal.look();
+		return promise;
+	};
+	return {
+		handler,
+		end: resolve,
+		fail: reject,
+		started: () => signal.until("the handler", () => calls > 0),
+		calls: () => calls,
+	};
+}
+
+describe("createReceiver", () => {
+	it("runs the type's handler once, and acknowledges duplicates", async () => {
+		const seen: boolean[] = [];
+		const { send } = setUp({ on: { "purchase.refunded": ({ data }) => seen.push(data.partial) } });
+		expect(await send(event)).toEqual({ status: 200, body: { result: "handled" } });
+		expect(await send(event)).toEqual({ status: 200, body: { result: "duplicate" } });
+		expect(seen).toEqual([event.data.partial]);
+	});
+
+	it("tells events with the same id apart by project, and receivers that share a store by name", async () => {
+		let calls = 0;
+		const on = { "purchase.refunded": () => void calls++ };
+		const store = memoryStore();
+		const billing = setUp({ on, store, name: "billing" });
+		await billing.send(event);
+		await billing.send({ ...event, project_id: "proj_other" });
+		await setUp({ on, store, name: "mail" }).send(event);
+		await setUp({ on, store, name: "mail" }).send(event);
+		expect(calls).toBe(3);
+	});
+
+	it("gives `*` what has no handler of its own, unknown types too, and ignores the rest", async () => {
+		const seen: string[] = [];
+		const { send } = setUp({ on: { "*": ({ type }) => seen.push(type), "purchase.refunded": () => seen.push("own") } });
+		await send(event);
+		await send(sampleEvent("customer.created"));
+		await send({ type: "constructor", data: {} });
+		expect(seen).toEqual(["own", "customer.created", "constructor"]);
+		expect(await setUp().send(event)).toEqual({ status: 200, body: { result: "ignored" } });
+		expect(await setUp().send({ type: "constructor", data: {} })).toMatchObject({ body: { result: "ignored" } });
+	});
+
+	it("responds with 500 if the handler fails, and runs it again for the retry", async () => {
+		let calls = 0;
+		const failure = new Error("secret detail");
+		const { send, errors } = setUp({
+			on: {
+				"purchase.refunded": () => {
+					if (++calls === 1) throw failure;
+				},
+			},
+		});
+		const first = await send(event);
+		expect(first).toMatchObject({ status: 500, body: { code: "handler_failed" } });
+		expect(JSON.stringify(first)).not.toContain("secret detail");
+		expect(errors).toEqual([failure]);
+		expect(await send(event)).toMatchObject({ body: { result: "handled" } });
+	});
+
+	it("responds with 503 while a handler is slow and to duplicates meanwhile, and with 200 once it has ended", async () => {
+		const slow = blocked();
+		const { receive, send } = setUp({ on: { "purchase.refunded": slow.handler }, timeout: 0.02 });
+		const { reply, done } = await receive(event);
+		expect(await reply).toMatchObject({ status: 503, body: { code: "timeout" } });
+		expect(await send(event)).toMatchObject({ status: 503, body: { code: "in_progress" } });
+		slow.end();
+		await done;
+		expect(await send(event)).toMatchObject({ status: 200, body: { result: "duplicate" } });
+		expect(slow.calls()).toBe(1);
+	});
+
+	it("runs a slow handler again if it fails after the 503", async () => {
+		const slow = blocked();
+		const { receive, send, errors } = setUp({ on: { "purchase.refunded": slow.handler }, timeout: 0.02 });
+		const { reply, done } = await receive(event);
+		expect(await reply).toMatchObject({ status: 503 });
+		slow.fail(new Error("too late"));
+		await done;
+		expect(errors).toHaveLength(1);
+		expect(await send(event)).toMatchObject({ status: 500 });
+		expect(slow.calls()).toBe(2);
+	});
+
+	it("renews its claim while the handler runs, however long that takes", async () => {
+		const renewals = new Signal();
+		let renewed = 0;
+		const memory = memoryStore();
+		const store: Store = {
+			...memory,
+			renew: async (...args) => {
+				const isHeld = await memory.renew(...args);
+				renewed++;
+				renewals.look();
+				return isHeld;
+			},
+		};
+		const slow = blocked();
+		const { receive, send } = setUp({ on: { "purchase.refunded": slow.handler }, store, lease: 0.3 });
+		const first = await receive(event);
+		await renewals.until("four renewals, more than a lease", () => renewed >= 4);
+		expect(await send(event)).toMatchObject({ body: { code: "in_progress" } });
+		slow.end();
+		expect(await first.reply).toMatchObject({ body: { result: "handled" } });
+		const counted = renewed;
+		expect(await send(event)).toMatchObject({ body: { result: "duplicate" } });
+		expect(renewed).toBe(counted);
+	});
+
+	it("aborts the handler's signal when its claim is lost, and reports that", async () => {
+		const store: Store = { ...memoryStore(), renew: async () => false, finish: async () => false };
+		let reason: unknown;
+		const { send, errors } = setUp({
+			store,
+			lease: 0.01,
+			on: {
+				"purchase.refunded": (_event, { signal }) =>
+					new Promise<void>((resolve) => {
+						signal.addEventListener("abort", () => {
+							reason = signal.reason;
+							resolve();
+						});
+					}),
+			},
+		});
+		expect(await send(event)).toMatchObject({ status: 200 });
+		expect(String(reason)).toContain("was lost");
+		expect(String(errors)).toContain("may be handled twice");
+	});
+
+	it("keeps trying to renew while the store fails, until the lease is over", async () => {
+		const outage = new Error("down");
+		const store: Store = { ...memoryStore(), renew: async () => Promise.reject(outage) };
+		const { send, errors } = setUp({
+			store,
+			lease: 0.05,
+			on: {
+				"purchase.refunded": (_event, { signal }) =>
+					new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())),
+			},
+		});
+		expect(await send(event)).toMatchObject({ status: 200 });
+		expect(errors.length).toBeGreaterThan(1);
+		expect(new Set(errors)).toEqual(new Set([outage]));
+	});
+
+	it("responds with 503 if the store is unavailable before the handler, which then doesn't run", async () => {
+		const outage = new Error("down");
+		const store: Store = { ...memoryStore(), claim: async () => Promise.reject(outage) };
+		let calls = 0;
+		const { send, errors } = setUp({ store, on: { "purchase.refunded": () => void calls++ } });
+		expect(await send(event)).toMatchObject({ status: 503, body: { code: "receiver_unavailable" } });
+		expect(errors).toEqual([outage]);
+		expect(calls).toBe(0);
+	});
+
+	it("responds with 200 if only the end can't be stored, since a retry would repeat the work", async () => {
+		const outage = new Error("down");
+		const store: Store = { ...memoryStore(), finish: async () => Promise.reject(outage) };
+		const { send, errors } = setUp({ store, on: { "purchase.refunded": () => undefined } });
+		expect(await send(event)).toMatchObject({ status: 200 });
+		expect(errors).toEqual([outage]);
+	});
+
+	it("refuses requests that aren't genuine, and never calls a handler or onError for them", async () => {
+		let calls = 0;
+		const { receive, receiver, errors } = setUp({ on: { "*": () => void calls++ } });
+		expect(await (await receive(event, "whsec_other")).reply).toMatchObject({ status: 401 });
+		const broken = Promise.reject(new Error("reset"));
+		expect(await receiver.receive({ headers: {}, body: broken }).reply).toMatchObject({ status: 400 });
+		expect(calls).toBe(0);
+		expect(errors).toEqual([]);
+	});
+
+	it.each<Partial<ReceiverOptions>>([
+		{ secret: "" },
+		{ timeout: 0 },
+		{ timeout: Number.NaN },
+		{ timeout: 1e9 },
+		{ lease: -1 },
+		{ tolerance: -1 },
+	])("refuses the options %j when it is created", (options) => {
+		expect(() => setUp(options)).toThrow(/secret|seconds/);
+	});
+});
+
+describe("memoryStore", () => {
+	it("forgets the oldest finished events beyond its limit, but no claim", async () => {
+		const store = memoryStore({ limit: 2 });
+		await store.claim("held", "t", 60_000);
+		for (const key of ["a", "b", "c"]) {
+			await store.claim(key, "t", 60_000);
+			await store.finish(key, "t");
+		}
+		const claims = await Promise.all(["held", "c", "a"].map((key) => store.claim(key, "u", 60_000)));
+		expect(claims).toEqual(["in_progress", "done", "claimed"]);
+	});
+});
+
+// Also shows that a process may end while a claim waits for its renewal: nothing else of the library runs on.
+it("handles events that arrive concurrently once each", async () => {
+	const counts = new Map<string, number>();
+	const count = ({ id }: WebhookEvent) => void counts.set(id, (counts.get(id) ?? 0) + 1);
+	const { send } = setUp({ on: { "*": async (one) => count(one) } });
+	const ids = Array.from({ length: 20 }, (_, i) => `evt_${i % 5}`);
+	await Promise.all(ids.map((id) => send({ ...event, id })));
+	await until("every event", () => counts.size === 5);
+	expect([...counts.values()]).toEqual([1, 1, 1, 1, 1]);
+});

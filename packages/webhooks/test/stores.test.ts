@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { until } from "@posthorn/testkit";
+import { PostgresServer } from "@posthorn/testkit/postgres";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { InboxStore, Store } from "../src/index.ts";
+import { memoryStore } from "../src/index.ts";
+import { postgresStore } from "../src/stores/postgres.ts";
+import { redisStore } from "../src/stores/redis.ts";
+import { sqliteStore } from "../src/stores/sqlite.ts";
+import { hasRedis, startRedis } from "./redis.fixture.ts";
+
+const LONG_MS = 60_000;
+const SHORT_MS = 1;
+
+const folder = mkdtempSync(join(tmpdir(), "posthorn-stores-"));
+const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
+afterAll(async () => {
+	for (const end of ends.reverse()) await end();
+});
+
+/** Opens one more connection to the same store, as another process would. */
+type Open<S> = () => S;
+
+function sqlite(): Open<InboxStore> {
+	return () => {
+		const database = new DatabaseSync(join(folder, "events.db"), { timeout: 10_000 });
+		ends.push(() => database.close());
+		return sqliteStore(database);
+	};
+}
+
+async function postgres(): Promise<Open<InboxStore>> {
+	const server = await PostgresServer.start();
+	ends.push(() => server.stop());
+	const connectionString = await server.createDatabase();
+	return () => {
+		const pool = new pg.Pool({ connectionString });
+		ends.push(() => pool.end());
+		return postgresStore(pool);
+	};
+}
+
+async function redis(): Promise<Open<Store>> {
+	const { send, stop } = await startRedis();
+	ends.push(stop);
+	const shapes = [
+		send,
+		{ sendCommand: send },
+		// As ioredis: its own `sendCommand` takes an object.
+		{
+			call: (command: string, ...args: string[]) => send([command, ...args]),
+			sendCommand: () => Promise.reject(new Error("not this one")),
+		},
+	];
+	let opened = 0;
+	return () => redisStore(shapes[opened++ % shapes.length]!);
+}
+
+const memory = memoryStore();
+const STORES: readonly { name: string; open: () => Open<Store> | Promise<Open<Store>>; isHere?: boolean }[] = [
+	{ name: "memory", open: () => () => memory },
+	{ name: "SQLite", open: sqlite },
+	{ name: "PostgreSQL", open: postgres },
+	{ name: "Redis", open: redis, isHere: hasRedis },
+];
+
+for (const { name, open, isHere = true } of STORES) {
+	describe.skipIf(!isHere)(`the ${name} store`, () => {
+		let mine: Store;
+		let theirs: Store;
+		beforeAll(async () => {
+			const another = await open();
+			mine = another();
+			theirs = another();
+		});
+
+		it("gives an event to one of many that claim it concurrently", async () => {
+			const claims = await Promise.all(
+				Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? mine : theirs).claim("many", `t${i}`, LONG_MS)),
+			);
+			expect(claims.toSorted()).toEqual(["claimed", ...Array.from({ length: 9 }, () => "in_progress")]);
+		});
+
+		it("holds a claim until it is finished, and remembers that", async () => {
+			expect(await mine.claim("finished", "a", LONG_MS)).toBe("claimed");
+			expect(await theirs.claim("finished", "b", LONG_MS)).toBe("in_progress");
+			expect(await mine.finish("finished", "a")).toBe(true);
+			expect(await theirs.claim("finished", "b", LONG_MS)).toBe("done");
+		});
+
+		it("lets another claim what was released, or after the delay", async () => {
+			await mine.claim("released", "a", LONG_MS);
+			await mine.release("released", "a", 0);
+			expect(await theirs.claim("released", "b", LONG_MS)).toBe("claimed");
+			await theirs.release("released", "b", LONG_MS);
+			expect(await mine.claim("released", "c", LONG_MS)).toBe("in_progress");
+		});
+
+		it("lets another claim what was left behind, and ignores its former holder", async () => {
+			await mine.claim("left", "dead", SHORT_MS);
+			await until("the lease's end", async () => (await theirs.claim("left", "next", LONG_MS)) === "claimed");
+			expect(await mine.renew("left", "dead", LONG_MS)).toBe(false);
+			expect(await mine.finish("left", "dead")).toBe(false);
+			await mine.release("left", "dead", 0);
+			expect(await mine.claim("left", "third", LONG_MS)).toBe("in_progress");
+			expect(await theirs.finish("left", "next")).toBe(true);
+		});
+
+		it("extends a claim, and never one that is finished", async () => {
+			await mine.claim("renewed", "a", SHORT_MS);
+			if (await mine.renew("renewed", "a", LONG_MS)) {
+				expect(await theirs.claim("renewed", "b", LONG_MS)).toBe("in_progress");
+			} else {
+				// Redis forgets an expired claim; it can be taken again.
+				expect(await theirs.claim("renewed", "a", LONG_MS)).toBe("claimed");
+			}
+			await mine.finish("renewed", "a");
+			expect(await mine.renew("renewed", "a", SHORT_MS)).toBe(false);
+			expect(await theirs.claim("renewed", "b", LONG_MS)).toBe("done");
+		});
+
+		it("finishes work that outlasted its claim, if no other has begun", async () => {
+			await mine.claim("outlasted", "a", SHORT_MS);
+			const now = performance.now();
+			await until("the lease's end", () => performance.now() > now + 2 * SHORT_MS);
+			expect(await mine.finish("outlasted", "a")).toBe(true);
+			expect(await theirs.claim("outlasted", "b", LONG_MS)).toBe("done");
+		});
+	});
+}
+
+const INBOXES: readonly { name: string; open: () => Open<InboxStore> | Promise<Open<InboxStore>> }[] = [
+	{
+		name: "SQLite",
+		open: () => {
+			const database = new DatabaseSync(join(folder, "inbox.db"));
+			ends.push(() => database.close());
+			return () => sqliteStore(database, { table: "inbox" });
+		},
+	},
+	{ name: "PostgreSQL", open: postgres },
+];
+
+for (const { name, open } of INBOXES) {
+	describe(`the ${name} inbox`, () => {
+		let store: InboxStore;
+		beforeAll(async () => {
+			store = (await open())();
+		});
+
+		it("keeps events in order until they are done, and knows them afterwards", async () => {
+			expect(await store.put("1", "first")).toBe(true);
+			expect(await store.put("2", "second")).toBe(true);
+			expect(await store.put("1", "again")).toBe(false);
+			expect(await store.next("a", LONG_MS)).toEqual({ key: "1", body: "first", tries: 1 });
+			expect(await store.next("b", LONG_MS)).toEqual({ key: "2", body: "second", tries: 1 });
+			expect(await store.next("c", LONG_MS)).toBeUndefined();
+			await store.release("2", "b", 0);
+			expect(await store.next("c", LONG_MS)).toEqual({ key: "2", body: "second", tries: 2 });
+			await store.finish("2", "c");
+			expect(await store.put("2", "again")).toBe(false);
+			await store.finish("1", "a");
+			expect(await store.next("d", LONG_MS)).toBeUndefined();
+		});
+
+		it("offers an event again when its holder died", async () => {
+			await store.put("left", "body");
+			await store.next("dead", SHORT_MS);
+			const entry = await until("the lease's end", () => store.next("next", LONG_MS));
+			expect(entry).toEqual({ key: "left", body: "body", tries: 2 });
+		});
+	});
+}
+
+describe("the table", () => {
+	it("is created once by many that start concurrently", async () => {
+		const another = await postgres();
+		const claims = await Promise.all(Array.from({ length: 5 }, (_, i) => another().claim("first", `t${i}`, LONG_MS)));
+		expect(claims.filter((claim) => claim === "claimed")).toHaveLength(1);
+	});
+
+	it("loses finished events once they are old, and no others", async () => {
+		let now = 1_000_000_000_000;
+		const database = new DatabaseSync(":memory:");
+		const store = sqliteStore(database, { keepDays: 2, now: () => now });
+		await store.claim("old", "a", LONG_MS);
+		await store.finish("old", "a");
+		await store.put("waiting", "body");
+		now += 3 * 86_400_000;
+		expect(await store.claim("new", "b", LONG_MS)).toBe("claimed");
+		expect(await store.claim("old", "c", LONG_MS)).toBe("claimed");
+		expect(await store.put("waiting", "body")).toBe(false);
+		database.close();
+	});
+
+	it.each(["events; DROP TABLE x", 'a"b', "", "a.b.c", "1a"])("can't be called %j", (table) => {
+		const database = new DatabaseSync(":memory:");
+		expect(() => sqliteStore(database, { table })).toThrow(RangeError);
+		expect(() => postgresStore({ query: async () => ({ rows: [] }) }, { table })).toThrow(RangeError);
+		database.close();
+	});
+});

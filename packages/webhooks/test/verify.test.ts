@@ -1,0 +1,291 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SIGNATURE_VECTORS } from "@posthorn/protocol";
+import fc from "fast-check";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import {
+	type Body,
+	type EventOf,
+	type UnknownEvent,
+	type VerifyOptions,
+	verify,
+	WebhookError,
+	type WebhookEvent,
+} from "../src/index.ts";
+import { signBody, signEvent } from "../src/testing.ts";
+
+const SECRET = SIGNATURE_VECTORS[0]!.secret;
+const OLD_SECRET = SIGNATURE_VECTORS[1]!.secret;
+const NOW_S = 1_795_232_856;
+const AT: VerifyOptions = { now: NOW_S * 1_000 };
+const EVENT =
+	'{"id":"evt_1","type":"purchase.completed","created_at":"2026-11-21T03:47:36.123Z","project_id":"proj_1",';
+const purchase = (data: string) => `${EVENT}"data":${data}}`;
+
+/** Signs with Node's own HMAC, so that the library doesn't judge itself. */
+function signed(body: string | Uint8Array, secret = SECRET, timestamp = String(NOW_S)): Record<string, string> {
+	const signature = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
+	return { "X-Service-Timestamp": timestamp, "X-Service-Signature": signature };
+}
+
+/** The error of a request that is refused; fails if it is accepted. */
+async function refusal(
+	body: unknown,
+	headers: Parameters<typeof verify>[1],
+	secret: string | readonly string[] = SECRET,
+	options = AT,
+): Promise<WebhookError> {
+	const error: unknown = await verify(body as Body, headers, secret, options).catch((caught: unknown) => caught);
+	expect(error).toBeInstanceOf(WebhookError);
+	return error as WebhookError;
+}
+
+describe("signature vectors", () => {
+	const bodies: readonly (readonly [string, Uint8Array])[] = [
+		["an empty body", new Uint8Array()],
+		["emoji", Buffer.from(purchase('{"name":"Zoë 🎺"}'))],
+		["a byte order mark", Buffer.from(`\ufeff${purchase("{}")}`)],
+		["invalid UTF-8", Buffer.concat([Buffer.from(EVENT), Buffer.from([0xff, 0xc3, 0x28])])],
+		["256 KiB", Buffer.from(purchase(`{"filler":"${"é".repeat(131_072)}"}`))],
+	];
+
+	/** Bodies without an event get as far as that: a wrong signature is found before. */
+	const isGenuine = async (body: Uint8Array, headers: Record<string, string>, secret: string | string[], now = AT) =>
+		verify(body, headers, secret, now).then(
+			() => true,
+			({ code }: WebhookError) => code === "body_not_json" || code === "body_not_an_event",
+		);
+
+	it.each(bodies)("%s: accepted with its own signature, refused with any other", async (_name, body) => {
+		const headers = signed(body);
+		expect(await isGenuine(body, headers, SECRET)).toBe(true);
+		expect(await isGenuine(Buffer.concat([body, Buffer.from("x")]), headers, SECRET)).toBe(false);
+		expect(await isGenuine(body, signed(body, OLD_SECRET), SECRET)).toBe(false);
+	});
+
+	it.each(bodies)("%s: a secret that is being rotated", async (_name, body) => {
+		for (const secret of [SECRET, OLD_SECRET]) {
+			expect(await isGenuine(body, signed(body, secret), [SECRET, OLD_SECRET])).toBe(true);
+		}
+		expect(await isGenuine(body, signed(body, `${SECRET}x`), [SECRET, OLD_SECRET])).toBe(false);
+	});
+
+	it.each(SIGNATURE_VECTORS)("$name", async ({ secret, timestamp, body, signature }) => {
+		const headers = { "X-Service-Timestamp": timestamp, "X-Service-Signature": signature };
+		const at = { now: Number(timestamp) * 1_000 };
+		expect(await isGenuine(Buffer.from(body), headers, secret, at)).toBe(true);
+		expect(await isGenuine(Buffer.from(`${body} `), headers, secret, at)).toBe(false);
+		expect((await signBody(body, secret, at))["X-Service-Signature"]).toBe(signature);
+	});
+
+	it("accepts exactly the body that was signed, as bytes, buffer or text", async () => {
+		await fc.assert(
+			fc.asyncProperty(fc.json(), fc.nat({ max: 10_000 }), async (data, at) => {
+				const body = Buffer.from(purchase(`{"x":${data}}`));
+				const headers = signed(body);
+				const { raw } = await verify(body, headers, SECRET, AT);
+				expect(raw).toBe(body.toString());
+				await verify(body.toString(), headers, SECRET, AT);
+				await verify(new Uint8Array(body).buffer, headers, SECRET, AT);
+				const altered = Uint8Array.from(body);
+				altered[at % altered.length]! ^= 1;
+				expect((await refusal(altered, headers)).status).toBe(401);
+			}),
+			{ numRuns: 50 },
+		);
+	});
+});
+
+describe("verify", () => {
+	it("returns the event with its raw text, which copies and logs leave out", async () => {
+		const body = purchase('{"order_id":"ord_1","amount_cents":12345678901234567890}');
+		const event = await verify(body, signed(body), SECRET, AT);
+		expect(event).toMatchObject({ id: "evt_1", type: "purchase.completed", project_id: "proj_1" });
+		expect(event.raw).toBe(body);
+		expect(Object.keys({ ...event })).toEqual(["id", "type", "created_at", "project_id", "data"]);
+		expect(JSON.stringify(event)).not.toContain('"raw"');
+	});
+
+	it("returns events of unknown types", async () => {
+		const { headers, body } = await signEvent({ type: "loyalty.earned", data: { points: 5 } }, SECRET);
+		expect(await verify(body, headers, SECRET)).toMatchObject({ type: "loyalty.earned", data: { points: 5 } });
+	});
+
+	it("narrows data by type, and keeps a member for unknown types", () => {
+		const read = (event: WebhookEvent) => {
+			switch (event.type) {
+				case "purchase.completed":
+					expectTypeOf(event).toEqualTypeOf<EventOf<"purchase.completed">>();
+					expectTypeOf(event.data.amount_cents).toEqualTypeOf<number>();
+					return event.data.currency;
+				case "purchase.refunded":
+					return event.data.partial;
+				case "customer.created":
+				case "delivery.success":
+				case "delivery.failed":
+				case "basket.abandoned":
+				case "subscription.created":
+				case "subscription.canceled":
+				case "chargeback.created":
+					return event.data;
+				default:
+					expectTypeOf(event).toEqualTypeOf<UnknownEvent>();
+					expectTypeOf(event.data).toEqualTypeOf<Record<string, unknown>>();
+					return event.type.toUpperCase();
+			}
+		};
+		expect(read({ type: "purchase.refunded", data: { order_id: "1", partial: true } } as WebhookEvent)).toBe(true);
+	});
+
+	it("reads the headers of Fetch, of Node and of objects with names in any case", async () => {
+		const body = purchase("{}");
+		const headers = signed(body);
+		const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+		const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
+		for (const one of [headers, lower, lists, new Headers(headers), new Map(Object.entries(lower))]) {
+			expect((await verify(body, one, SECRET, AT)).id).toBe("evt_1");
+		}
+	});
+
+	it("takes the brand that the operator chose", async () => {
+		const { headers, body } = await signEvent({ type: "customer.created", data: {} }, SECRET, { brand: "Acme" });
+		expect((await verify(body, headers, SECRET, { brand: "Acme" })).type).toBe("customer.created");
+		const { code, message } = await refusal(body, headers, SECRET, {});
+		expect(code).toBe("timestamp_missing");
+		expect(message).toContain("X-Service-Timestamp");
+	});
+
+	it.each([
+		[-300, undefined],
+		[300, undefined],
+		[301, "timestamp_too_old"],
+		[-301, "timestamp_too_new"],
+	])("a request that is %i s old: %s", async (age, code) => {
+		const body = purchase("{}");
+		const headers = signed(body, SECRET, String(NOW_S - age));
+		// Part of a second never counts against a request.
+		const now = () => NOW_S * 1_000 + 999;
+		const result = await verify(body, headers, SECRET, { now }).catch((error: WebhookError) => error);
+		expect(result instanceof WebhookError ? result.code : undefined).toBe(code);
+	});
+
+	it("takes another tolerance", async () => {
+		const body = purchase("{}");
+		const headers = signed(body, SECRET, String(NOW_S - 10));
+		expect((await refusal(body, headers, SECRET, { ...AT, tolerance: 9 })).message).toContain(
+			"10 s old; 9 s are allowed",
+		);
+		expect((await verify(body, headers, SECRET, { ...AT, tolerance: 10 })).id).toBe("evt_1");
+	});
+
+	it("refuses every request while the clock isn't a number", async () => {
+		const body = purchase("{}");
+		expect((await refusal(body, signed(body), SECRET, { now: Number.NaN })).status).toBe(400);
+	});
+
+	it.each<[string, string | undefined | string[], WebhookError["code"]]>([
+		["X-Service-Timestamp", undefined, "timestamp_missing"],
+		["X-Service-Timestamp", "", "timestamp_missing"],
+		["X-Service-Timestamp", [String(NOW_S), String(NOW_S)], "timestamp_repeated"],
+		["X-Service-Timestamp", `${NOW_S}, ${NOW_S}`, "timestamp_repeated"],
+		["X-Service-Timestamp", `${NOW_S},`, "timestamp_repeated"],
+		["X-Service-Timestamp", `${NOW_S}.0`, "timestamp_malformed"],
+		["X-Service-Timestamp", "0x6b0139d8", "timestamp_malformed"],
+		["X-Service-Timestamp", `${NOW_S}²`, "timestamp_malformed"],
+		["X-Service-Timestamp", "9".repeat(5_000), "timestamp_malformed"],
+		["X-Service-Signature", undefined, "signature_missing"],
+		["X-Service-Signature", ["a".repeat(64), "b".repeat(64)], "signature_repeated"],
+		["X-Service-Signature", `${"a".repeat(64)}, ${"b".repeat(64)}`, "signature_repeated"],
+		["X-Service-Signature", "a".repeat(63), "signature_malformed"],
+		["X-Service-Signature", "A".repeat(64), "signature_malformed"],
+		["X-Service-Signature", "é".repeat(64), "signature_malformed"],
+		["X-Service-Signature", "a".repeat(64), "signature_mismatch"],
+	])("%s: %s is %s", async (name, value, code) => {
+		const body = purchase("{}");
+		const error = await refusal(body, { ...signed(body), [name]: value });
+		expect(error.code).toBe(code);
+		expect(error.status).toBe(name === "X-Service-Timestamp" ? 400 : 401);
+	});
+
+	it("refuses a header that is repeated in names of different case", async () => {
+		const body = purchase("{}");
+		const error = await refusal(body, { ...signed(body), "x-service-signature": "a".repeat(64) });
+		expect(error.code).toBe("signature_repeated");
+	});
+
+	it("refuses repeated headers as Node's HTTP server joins them", async () => {
+		let seen: IncomingHttpHeaders = {};
+		const server = createServer((request, response) => {
+			seen = request.headers;
+			response.end();
+		});
+		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+		const body = purchase("{}");
+		const headers = signed(body);
+		const { port } = server.address() as AddressInfo;
+		await new Promise((resolve, reject) => {
+			const repeated = { ...headers, "X-Service-Signature": [headers["X-Service-Signature"]!, "a".repeat(64)] };
+			send({ port, host: "127.0.0.1", headers: repeated }, (response) => response.resume().on("end", resolve))
+				.on("error", reject)
+				.end();
+		});
+		server.close();
+		expect((await refusal(body, seen)).code).toBe("signature_repeated");
+	});
+
+	it.each(["", "[]", "null", "7", '{"id":"evt_1"}', `${EVENT}"data":[]}`, `${EVENT}"data":null}`])(
+		"refuses the signed body %j, which is no event",
+		async (body) => {
+			const error = await refusal(body, signed(body));
+			expect(error.code).toBe(body === "" ? "body_not_json" : "body_not_an_event");
+			expect(error.status).toBe(400);
+		},
+	);
+
+	it.each<[string, string | readonly string[]]>([
+		["no secret", [] as string[]],
+		["an empty secret", ""],
+		["a blank secret", " \n"],
+		["an unset variable", undefined as unknown as string],
+		["an unset variable among others", [SECRET, undefined as unknown as string]],
+	])("throws a TypeError for %s, with which anyone could sign", async (_name, secret) => {
+		const body = purchase("{}");
+		await expect(verify(body, signed(body), secret, AT)).rejects.toThrow(TypeError);
+	});
+
+	it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])("throws a RangeError for the tolerance %d", async (tolerance) => {
+		const body = purchase("{}");
+		await expect(verify(body, signed(body), SECRET, { ...AT, tolerance })).rejects.toThrow(RangeError);
+	});
+});
+
+describe("the likely cause of a signature that doesn't match", () => {
+	const body = purchase('{"name":"Zoë"}');
+	const pretty = JSON.stringify(JSON.parse(body), null, 2);
+	const escaped = body.replace("ë", "\\u00eb");
+
+	it.each<[string, unknown, Record<string, string>, string, WebhookError["code"]]>([
+		["a line break after the secret", body, signed(body), `${SECRET}\n`, "secret_whitespace"],
+		["quotes around the secret", body, signed(body), `"${SECRET}"`, "secret_quoted"],
+		["no prefix", body, signed(body), SECRET.slice(6), "secret_prefix"],
+		["a body parsed and printed again", pretty, signed(body), SECRET, "body_reserialized"],
+		["a body whose letters were escaped", escaped, signed(body), SECRET, "body_reserialized"],
+		["a body that was trimmed", body, signed(`${body}\n`), SECRET, "body_reserialized"],
+		["a byte order mark added", `\ufeff${body}`, signed(body), SECRET, "body_byte_order_mark"],
+		["a byte order mark dropped", body, signed(`\ufeff${body}`), SECRET, "body_byte_order_mark"],
+		["a body that was parsed", JSON.parse(body), signed(body), SECRET, "body_parsed"],
+		["another webhook's secret", body, signed(body), OLD_SECRET, "signature_mismatch"],
+	])("%s", async (_name, given, headers, secret, code) => {
+		const error = await refusal(given, headers, secret);
+		expect(error.code).toBe(code);
+		expect(error.status).toBe(401);
+		expect(error.message).toMatch(/^[A-Z].*\.$/);
+		expect(error.message).not.toContain(secret.trim());
+	});
+
+	it("is not looked for in large bodies, so that a forged request stays cheap", async () => {
+		const large = purchase(`{"filler":"${"x".repeat(100_000)}"}`);
+		expect((await refusal(`${large}\n`, signed(large))).code).toBe("signature_mismatch");
+	});
+});
