@@ -43,10 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
 		process.stdout.write(HELP);
 		return 0;
 	}
-	if (options.storage === "postgres") {
-		server = await PostgresServer.start();
-		process.env.POSTHORN_TEST_POSTGRES_URL = server.url;
-	}
+	if (options.storage === "postgres") server = await PostgresServer.start();
 	if (options.bite) return biteAll(options);
 	return options.trace ? traceOne(options) : runMany(options);
 }
@@ -62,7 +59,7 @@ async function runMany(options: Options): Promise<number> {
 	const { hours, storage, seed, from, style, nodes, workers } = options;
 	const progress = new Progress(seed === null ? hours : null);
 	const result: Run = await run({
-		...{ hours, storage, style, nodes },
+		...{ hours, storage, style, nodes, postgresUrl: server?.url },
 		workers: seed === null ? workers : 1,
 		firstSeed: seed ?? from,
 		single: seed !== null,
@@ -95,7 +92,7 @@ async function explain(options: Options, { seed, style, ending, error }: Result)
 	out(`  At       ${timeText(at).trim()}`);
 	for (const [name, id] of Object.entries(about)) out(`  ${name.replace("Id", "").padEnd(8)} ${id}`);
 	out(`  What     ${message}`);
-	const task = { ...options, seed };
+	const task = { ...options, seed, postgresUrl: server?.url };
 	const plan = planOf(task);
 	const judge = async (candidate: Plan): Promise<string | null> => {
 		const { ending: again } = await runTask({ ...task, plan: candidate });
@@ -115,7 +112,10 @@ async function explain(options: Options, { seed, style, ending, error }: Result)
 async function traceOne(options: Options): Promise<number> {
 	const plan = planOf({ ...options, seed: options.seed! });
 	const trace = new Trace((line) => process.stdout.write(`${line}\n`), process.stdout.isTTY === true);
-	const world = new World(plan, { storage: options.storage, onHappening: (happening) => trace.tell(happening) });
+	const world = new World(plan, {
+		...{ storage: options.storage, postgresUrl: server?.url },
+		onHappening: (happening) => trace.tell(happening),
+	});
 	const { breach } = await world.run();
 	if (breach) trace.broken(breach);
 	return breach ? 1 : 0;

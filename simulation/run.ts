@@ -22,6 +22,8 @@ export interface RunOptions {
 	/** Worlds at least. */
 	readonly worlds?: number;
 	readonly storage: StorageKind;
+	/** A running server, for worlds on PostgreSQL. */
+	readonly postgresUrl?: string | undefined;
 	readonly firstSeed: number;
 	/** Worlds at a time. */
 	readonly workers: number;
@@ -53,7 +55,7 @@ export interface Run {
 }
 
 export async function run(options: RunOptions): Promise<Run> {
-	const { hours, worlds = 1, storage, firstSeed, style, nodes, single = false, workers, fault } = options;
+	const { hours, worlds = 1, storage, postgresUrl, firstSeed, style, nodes, single = false, workers, fault } = options;
 	const totals: Totals = {
 		...{ hours: 0, worlds: 0, events: 0, requests: 0, attempts: 0 },
 		...{ longestWaitMs: 0, longestDrainMs: 0, failures: 0 },
@@ -63,7 +65,7 @@ export async function run(options: RunOptions): Promise<Run> {
 	const next = (): Task | null => {
 		const isEnough = totals.hours >= hours && seed >= firstSeed + worlds;
 		if (failed !== null || isEnough || (single && seed > firstSeed)) return null;
-		return { seed: seed++, storage, style, nodes };
+		return { seed: seed++, storage, postgresUrl, style, nodes };
 	};
 	const note = (result: Result): void => {
 		add(totals, result);

@@ -7,6 +7,8 @@ import { type Ending, World } from "./world.ts";
 export interface Task {
 	readonly seed: number;
 	readonly storage: StorageKind;
+	/** A running server, for worlds on PostgreSQL. */
+	readonly postgresUrl?: string | undefined;
 	readonly style?: string | undefined;
 	readonly nodes?: Nodes | undefined;
 	/** A plan that was changed, instead of the seed's own. */
@@ -27,10 +29,10 @@ export interface Result {
 }
 
 export async function runTask(task: Task): Promise<Result> {
-	const { seed, storage } = task;
+	const { seed, storage, postgresUrl } = task;
 	const made = task.plan ?? planOf(task);
 	try {
-		const ending = await new World(made, { storage }).run();
+		const ending = await new World(made, { storage, postgresUrl }).run();
 		return { seed, style: made.shape.name, ending, error: null };
 	} catch (error) {
 		return { seed, style: made.shape.name, ending: null, error: (error as Error).stack ?? String(error) };

@@ -25,6 +25,8 @@ const LOOK_MS = 5_000;
 
 export interface WorldOptions {
 	readonly storage: StorageKind;
+	/** A running server, for worlds on PostgreSQL. */
+	readonly postgresUrl?: string | undefined;
 	/** Keeps a digest of everything that happens: it costs more than all else. */
 	readonly digests?: boolean;
 	/** Called for everything that happens. */
@@ -150,8 +152,9 @@ export class World {
 		const { shape } = this.#plan;
 		const manyNodes = shape.nodes > 1;
 		const { leaseTermMs } = shape;
-		const database = await createDatabase(this.#options.storage, {
-			...{ timeline, startMs: START_MS, leaseTermMs, manyNodes },
+		const { storage, postgresUrl } = this.#options;
+		const database = await createDatabase(storage, {
+			...{ timeline, startMs: START_MS, leaseTermMs, manyNodes, postgresUrl },
 		});
 		const network = this.#network;
 		const lasting = this.#lasting;

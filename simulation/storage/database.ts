@@ -29,6 +29,8 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
+	/** A running server, for worlds on PostgreSQL. */
+	readonly postgresUrl?: string | undefined;
 	readonly timeline: Timeline;
 	readonly startMs: number;
 	readonly leaseTermMs: number;

@@ -1,4 +1,5 @@
 /** Worlds on the real engines: short ones, since they take real time. */
+import { PostgresServer } from "@posthorn/testkit/postgres";
 import { expect, test } from "vitest";
 import type { Happening } from "../happenings.ts";
 import type { Deed, Plan, Step } from "../plan.ts";
@@ -35,7 +36,11 @@ function planOf(nodes: number, faults: readonly (readonly [at: number, Deed])[])
 
 async function runWorld(storage: StorageKind, plan: Plan) {
 	const happenings: Happening[] = [];
-	const world = new World(plan, { storage, digests: true, onHappening: (one) => happenings.push(one) });
+	await using server = storage === "postgres" ? await PostgresServer.start() : null;
+	const world = new World(plan, {
+		...{ storage, postgresUrl: server?.url, digests: true },
+		onHappening: (one) => happenings.push(one),
+	});
 	const ending = await world.run();
 	expect(ending.breach).toBeNull();
 	return { ...ending, happenings };
@@ -56,7 +61,11 @@ test.for(["sqlite", "postgres"] as const)(
 	},
 );
 
-test("nodes on PostgreSQL go on from a state that lacks the last commits", { timeout: 120_000 }, async () => {
+test("a world on PostgreSQL needs a server, and starts none itself", async () => {
+	await expect(new World(planOf(1, []), { storage: "postgres" }).run()).rejects.toThrow("needs the URL");
+});
+
+test("nodes on PostgreSQL continue from a state that lacks the last commits", { timeout: 120_000 }, async () => {
 	const plan = planOf(2, [LOCK, [40 * SECOND, { do: "failover", lostMs: 5 * SECOND }]]);
 	const { happenings } = await runWorld("postgres", plan);
 	const seqs = happenings.flatMap((one) => (one.kind === "appended" ? one.events.map(({ seq }) => seq) : []));

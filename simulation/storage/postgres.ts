@@ -5,9 +5,6 @@ import { openPostgresStorage } from "../../packages/server/src/storage/postgres/
 import type { Database, DatabaseOptions } from "./database.ts";
 import { Polls } from "./polls.ts";
 
-/** One for all worlds of a process; it ends with it. */
-let server: Promise<PostgresServer> | null = null;
-
 /** The rows that every settle, append and lease of a project needs. */
 const LOCK = `
 	WITH project AS MATERIALIZED (SELECT no FROM posthorn.projects WHERE id = $1),
@@ -50,9 +47,10 @@ export class PostgresDatabase implements Database {
 	}
 
 	static async create(options: DatabaseOptions): Promise<PostgresDatabase> {
-		server ??= PostgresServer.start();
-		const started = await server;
-		return new PostgresDatabase(options, started, await started.createDatabase());
+		// Where a world starts one itself, PostgreSQL's user may have no access to the folder.
+		if (options.postgresUrl === undefined) throw new Error("A world on PostgreSQL needs the URL of a running server.");
+		const server = PostgresServer.at(options.postgresUrl);
+		return new PostgresDatabase(options, server, await server.createDatabase());
 	}
 
 	/** Leases use true time, because the server's own clock is independent of the world's. */

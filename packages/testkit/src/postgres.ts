@@ -79,7 +79,7 @@ export class PostgresServer {
 
 	static async start(options: PostgresOptions = {}): Promise<PostgresServer> {
 		const named = await namedServer(options);
-		if (named) return new PostgresServer(named, "", [""], {}, null);
+		if (named) return PostgresServer.at(named);
 		const bin = options.binDirectory ?? (await npmBinaries());
 		const user = await serverUser();
 		const { folder, undertaker } = await ownFolder(user);
@@ -90,6 +90,11 @@ export class PostgresServer {
 		const server = await PostgresServer.#in(folder, join(bin, "postgres"), settings, user, undertaker);
 		await server.startAgain();
 		return server;
+	}
+
+	/** A server that another process started. */
+	static at(url: string): PostgresServer {
+		return new PostgresServer(url, "", [""], {}, null);
 	}
 
 	static async #in(
