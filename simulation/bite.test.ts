@@ -2,11 +2,25 @@ import { expect, test } from "vitest";
 import { bite, bittenLine } from "./bite.ts";
 import type { Bite } from "./bites/bite.ts";
 import { BITES } from "./bites/index.ts";
+import { Oracle } from "./oracle/oracle.ts";
 
-test("each deliberate fault is caught by a promise that it breaks", { timeout: 600_000 }, async () => {
+/** No world: what the oracle checks doesn't depend on it. */
+const NOWHERE = {
+	facts: {
+		...{ retryDelaysMs: [], attemptTimeoutMs: 0, leaseTermMs: 0, retentionMs: 0 },
+		...{ manyNodes: false, brand: "", sealKey: new Uint8Array(32) },
+	},
+	patience: { hearingMs: 0, requestMs: 0, turnMs: 0 },
+	now: () => 0,
+	nodeNow: () => 0,
+	disagreementMs: () => 0,
+};
+
+test("each deliberate fault is caught, and each promise catches one", { timeout: 600_000 }, async () => {
 	const all = await bite(BITES, 2, () => {});
 	expect(all.filter(({ promise }) => promise === null).map(bittenLine)).toEqual([]);
 	expect(all.length).toBeGreaterThanOrEqual(25);
+	expect([...new Set(all.map(({ promise }) => promise))].sort()).toEqual(new Oracle(NOWHERE).promises.sort());
 });
 
 const HARMLESS: Bite = {

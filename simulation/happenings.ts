@@ -1,6 +1,6 @@
 /**
- * What happens in a world, as an observer sees it who stands outside: what people asked for and were answered, what the
- * database did, and what went over the network. The oracle judges it, the trace prints it.
+ * What happens in a world, seen from outside: people's calls and their responses, what the database did, and what went
+ * over the network. The oracle judges it, the trace prints it.
  *
  * `node` is a life of a node: it has another name after each start.
  */

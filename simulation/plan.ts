@@ -181,6 +181,7 @@ export function makePlan(seed: number, style?: string, nodes?: Nodes): Plan {
 	addOwners(shape, stream(seed, "plan", "owners"), add);
 	if (shape.name === "scarce") addRecovery(shape, stream(seed, "plan", "recovery"), add);
 	else addEpisodes(shape, seed, add);
+	if (shape.name !== "scarce") addCoincidences(shape, stream(seed, "plan", "coincidences"), add);
 	return { seed, shape, steps: steps.sort((a, b) => a.at - b.at || a.id - b.id) };
 }
 
@@ -307,7 +308,7 @@ function addEpisodes(shape: Shape, seed: number, add: Add): void {
 			const when = at();
 			const deed = work(shape, one);
 			add(when, deed);
-			// They rarely come alone: the next one arrives while the first is still being started.
+			// Often in a row: the next one arrives while the first is still being started.
 			if (deed.do === "publish" && !isFan && one.chance(0.3))
 				add(when + one.skewed(1, 300), publish(shape, one, deed.project));
 		}
@@ -331,6 +332,47 @@ function addEpisodes(shape: Shape, seed: number, add: Add): void {
 	}
 }
 
+/** Two things at the same time, which the other steps rarely lead to. */
+function addCoincidences(shape: Shape, random: Random, add: Add): void {
+	// A world of a few minutes has no time to recover from the others.
+	const others = shape.name === "churn" ? [] : [addLostAppends, addLockedBurst];
+	for (const addOne of shape.nodes > 1 ? [...others, addLateLeases] : others)
+		if (random.chance(0.4)) addOne(shape, random, add);
+}
+
+/** Events are published that may or may not be stored. */
+function addLostAppends(shape: Shape, random: Random, add: Add): void {
+	const at = random.between(MINUTE, shape.durationMs);
+	const ms = random.between(2_000, 20_000);
+	const fault = random.pick(["fails before", "fails after", "fails after", "stalls"] as const);
+	const probability = random.pick([0.3, 1]);
+	add(at, { do: "storage", node: null, fault, ms, probability, method: "appendEvents" });
+	for (let i = random.between(2, 8); i > 0; i--)
+		add(at + random.float() * ms, publish(shape, random, random.between(0, shape.projects - 1)));
+}
+
+/** Another session locks a project's rows, for less than a lease's duration, while a burst of events is on its way. */
+function addLockedBurst(shape: Shape, random: Random, add: Add): void {
+	const at = random.between(MINUTE, shape.durationMs);
+	const project = random.between(0, shape.projects - 1);
+	const types = Array.from({ length: shape.webhooksPerProject > 100 ? 1 : 25 }, () => random.pick(ALL_TYPES));
+	add(at, { do: "publish", project, types, bytes: 0 });
+	add(at + random.between(100, 1_000), { do: "lock", project, ms: random.between(1_000, 6_000) });
+}
+
+/** One node leaves its projects to another, which learns late that it has them, and later that it has lost them. */
+function addLateLeases(shape: Shape, random: Random, add: Add): void {
+	const at = random.between(MINUTE, shape.durationMs);
+	const node = random.between(0, shape.nodes - 1);
+	const ms = random.between(shape.leaseTermMs, 2 * shape.leaseTermMs);
+	const fault = { do: "storage", node, probability: 1 } as const;
+	add(at, { ...fault, fault: "stalls", ms, method: "acquireLeases" });
+	add(at, { ...fault, fault: "slow", ms: 2 * ms, method: "renewLeases" });
+	add(at + 100, { do: "restart", node: (node + 1) % shape.nodes, ms: random.between(100, 2_000) });
+	for (let i = 0; i < 20; i++)
+		add(at + random.float() * 2 * ms, publish(shape, random, random.between(0, shape.projects - 1)));
+}
+
 /** All receivers fail for a while, then they are slow; new events come all the time. */
 function addRecovery(shape: Shape, random: Random, add: Add): void {
 	const { projects, webhooksPerProject, durationMs } = shape;
@@ -343,6 +385,11 @@ function addRecovery(shape: Shape, random: Random, add: Add): void {
 			add(at, { do: "publish", project, types: Array.from({ length: 40 }, () => random.pick(ALL_TYPES)), bytes: 0 });
 		for (let at = 5 * MINUTE; at < durationMs; at += random.between(10_000, 60_000))
 			add(at, publish(shape, random, project));
+	}
+	// People check whether it works again.
+	for (let n = 0; n < 12; n++) {
+		const of = { project: random.between(0, projects - 1), webhook: random.between(0, webhooksPerProject - 1) };
+		add(5 * MINUTE + random.between(0, 10 * MINUTE), { do: "test", ...of });
 	}
 }
 

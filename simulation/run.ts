@@ -90,7 +90,7 @@ export class Worker implements Disposable {
 	static #ending = false;
 	readonly #child: ChildProcess;
 
-	/** Ends every worker, whatever it is doing: what it was running is never answered. Resolves when none is left. */
+	/** Ends every worker, even within a world, which then has no result. Resolves when none is left. */
 	static async endAll(): Promise<void> {
 		Worker.#ending = true;
 		await Promise.all(

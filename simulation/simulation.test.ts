@@ -61,7 +61,7 @@ test.for(["shared", "shop"])(
 );
 
 const FAULT: Fault = {
-	name: "delay from the wrong place",
+	name: "delay of the next attempt",
 	file: "packages/server/src/engine/settle/lifecycle.ts",
 	find: "const delay = delaysMs[attempt - 1];",
 	replace: "const delay = delaysMs[attempt];",
@@ -81,7 +81,7 @@ test("a plan that breaks a promise is shrunk to the few steps that matter", { ti
 		plan = makePlan(seed, "shop");
 		promise = await judge(plan);
 	}
-	expect(promise).toBe("no attempt number is skipped or settled twice, and no series has more than it may");
+	expect(promise).toBe("no attempt number is skipped or settled twice, and no series is too long");
 	const small = await shrink(plan, promise!, judge, 200, () => {});
 	expect(small.steps.length).toBeLessThan(plan.steps.length / 4);
 	expect(await judge(small)).toBe(promise);

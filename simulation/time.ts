@@ -1,7 +1,7 @@
 /**
  * The one true time of a world, and the clocks of its nodes, which drift, are set, and stand still while their machine
- * sleeps. Everything that ever happens is an event here. They happen one after another: what one leads to is over, as far
- * as no time has to pass for it, before the next one begins.
+ * sleeps. Everything that happens is an event here. Events run one after another: all that one leads to without time
+ * passing has ended before the next one begins.
  */
 import type { Clock, Timer } from "../packages/server/src/base/clock.ts";
 import type { Host } from "./nodes/host.ts";
@@ -22,7 +22,7 @@ export class Timeline {
 	readonly #events: Event[] = [];
 	/** Calls to a real database that have not come back: time stands still meanwhile. */
 	#awaited = 0;
-	/** Has time go on once the last of them has come back. */
+	/** Continues once the last of them has come back. */
 	#resume: (() => void) | null = null;
 	/** Events that have happened. */
 	count = 0;
@@ -61,8 +61,8 @@ export class Timeline {
 	}
 
 	/**
-	 * Goes on until `isOver` says so, which is asked after each event, or nothing is left to happen. Rejects with what an
-	 * event throws.
+	 * Runs until `isOver`, which is checked after each event, or until no events are left. Rejects with what an event
+	 * throws.
 	 */
 	run(isOver: () => boolean): Promise<void> {
 		return new Promise((resolve, reject) => {

@@ -166,7 +166,7 @@ export class Trace {
 				return line(
 					GREY,
 					"swept",
-					`${happening.deleted} ${happening.what} of before ${new Date(happening.cutoff).toISOString()}`,
+					`${happening.deleted} ${happening.what} from before ${new Date(happening.cutoff).toISOString()}`,
 				);
 			case "sent":
 				return line(GREY, "sent", this.#request(happening.request));

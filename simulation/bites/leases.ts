@@ -112,4 +112,14 @@ export const LEASES: readonly Bite[] = [
 		firstSeed: 5,
 		worlds: 6,
 	},
+	{
+		name: "lease trusted from the answer",
+		file: "packages/server/src/engine/cluster/lease-taker.ts",
+		find: "for (const lease of leases) onTaken(lease, since);",
+		replace: "for (const lease of leases) onTaken(lease, momentOf(clock));",
+		breaks: "A lease that took long to arrive is trusted beyond its end.",
+		style: "churn",
+		firstSeed: 31,
+		worlds: 6,
+	},
 ];

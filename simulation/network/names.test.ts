@@ -48,7 +48,7 @@ describe("a name", () => {
 		expect(outcome).toMatchObject({ kind: "answered", endedAt: START_MS + 3_073 });
 	});
 
-	test("of the hosts file needs no server", async () => {
+	test("a name in the hosts file needs no server", async () => {
 		const rig = new NetworkRig();
 		const { sender, network } = rig.node();
 		network.hostsFile.set("shop.example", [ADDRESS]);

@@ -71,7 +71,7 @@ export class NodeNetwork {
 
 	/**
 	 * The node died: nothing more happens at its end. Requests it wrote still arrive. `process`: the kernel closes its
-	 * connections; `machine`: receivers don't learn that their connections are over.
+	 * connections; `machine`: receivers don't learn that their connections have ended.
 	 */
 	die(what: "process" | "machine" = "process"): void {
 		this.#isDead = true;

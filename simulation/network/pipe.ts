@@ -15,8 +15,8 @@ export class Pipe {
 	#isDead = false;
 
 	/**
-	 * @param cut whether the way is cut just now, and how
-	 * @param onHeld told once something is held: call `heal` when the cut is over
+	 * @param cut whether the way is cut at the moment, and how
+	 * @param onHeld called once something is held: call `heal` when the cut ends
 	 */
 	constructor(time: Time, latencyMs: number, cut: () => Cut | null, onHeld: (pipe: Pipe) => void) {
 		this.#time = time;

@@ -29,7 +29,7 @@ export const ACCEPTED: Acceptance = { kind: "accept" };
 const OK = answer(200, { body: "ok" });
 
 /**
- * A server that webhooks are delivered to. What it does is asked anew for each connection and each request, so all of it
+ * A server that webhooks are delivered to. It decides what to do for each connection and each request, so that all of it
  * may change at any time. Draws come from streams that are named after the receiver and `keyOf`, so that what happens to
  * one request does not depend on others.
  */

@@ -15,7 +15,7 @@ export interface ParsedRequest {
 export class RequestReader {
 	#bytes: Buffer = Buffer.alloc(0);
 
-	/** Requests that these bytes complete. @throws Error if they are no request */
+	/** Requests that these bytes complete. @throws Error if they aren't a request */
 	push(bytes: Buffer): ParsedRequest[] {
 		this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
 		const requests: ParsedRequest[] = [];

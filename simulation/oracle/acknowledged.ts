@@ -6,7 +6,7 @@ export function acknowledged(witness: Witness): Check {
 	/** By project and event id, the number that was answered. */
 	const answered = new Map<string, { projectId: string; eventId: string; seq: number }>();
 	return {
-		promise: "an event whose publish was answered is in the log, once",
+		promise: "an acknowledged event is in the log, once",
 		on(happening) {
 			if (happening.kind === "appended") checkAppend(happening, witness);
 			if (happening.kind === "restored") answered.clear();
@@ -18,9 +18,9 @@ export function acknowledged(witness: Witness): Check {
 				const about = { projectId, eventId };
 				// An event stored before a failover and acknowledged after it may be lost.
 				if (!event && askedAt <= witness.restoredAt()) continue;
-				if (!event) witness.broken(about, "its publish was answered, and the log does not have it");
+				if (!event) witness.broken(about, "it was acknowledged, and the log does not have it");
 				else if (event.seq !== seq)
-					witness.broken(about, `its publish was answered with number ${seq}, and the log has it at ${event.seq}`);
+					witness.broken(about, `it was acknowledged as number ${seq}, and the log has it at ${event.seq}`);
 				answered.set(`${projectId}/${eventId}`, { projectId, eventId, seq });
 			}
 		},
@@ -30,7 +30,7 @@ export function acknowledged(witness: Witness): Check {
 				if (event?.seq !== seq)
 					witness.broken(
 						{ projectId, eventId },
-						`it was acknowledged as number ${seq}, and the log has it nowhere there`,
+						`it was acknowledged as number ${seq}, and isn't in the log at that number`,
 					);
 			}
 		},

@@ -30,8 +30,8 @@ export interface Witness {
 	/** Whether what is stored of this webhook must be in force, though no answer said so: it has been for a quiet while. */
 	isInForce(webhook: LedgerWebhook): boolean;
 	/**
-	 * Whether this node may still work the project by what the database has lost: for a lease's term after it went back, and
-	 * no longer than until the lease was given or left to the node again.
+	 * Whether this node may still run the project by what the database has lost: for a lease's duration after it went back,
+	 * and no longer than until the node was granted the lease again, or kept it.
 	 */
 	isUnsettled(projectId: string, node: string): boolean;
 	/** When the database last continued from an earlier state, by true time; minus infinity if never. */

@@ -3,13 +3,15 @@ import { isFirst, widestSince } from "./ledger.ts";
 
 /** Attempts started before a lane was narrowed are written within an attempt's timeout plus this, milliseconds. */
 const CONNECTING_MS = 15_000;
+/** How much earlier than its time the new owner may count a handed-over attempt as ended, milliseconds. */
+const CLOCKS_MS = 1_500;
 
-/** No more first attempts of a webhook are in flight than it asks for: those of nodes that lost the project don't count. */
+/** No more first attempts of a webhook are in flight than it allows, not counting those of nodes that lost the project. */
 export function inFlight(witness: Witness): Check {
-	/** When each project's lease was taken last, by true time: what was sent before belongs to a term that is over. */
+	/** When each project's lease was taken last, by true time: earlier requests belong to a lease that has ended. */
 	const takenAt = new Map<string, number>();
 	return {
-		promise: "no more first attempts are in flight than a webhook asks for",
+		promise: "no more first attempts are in flight than a webhook allows",
 		on(happening) {
 			if (happening.kind === "leased") takenAt.set(happening.lease.projectId, happening.at);
 			if (happening.kind !== "sent") return;
@@ -18,7 +20,11 @@ export function inFlight(witness: Witness): Check {
 			const delivery = seq === null ? undefined : webhook?.deliveries.get(seq);
 			if (!webhook || !delivery || !isFirst(delivery)) return;
 			const { projectId, id: webhookId } = webhook;
-			const handedOver = witness.ledger.handedOver.get(projectId) ?? [];
+			// Later ones are made again, even if a suspended node still has them in flight.
+			const handedOverUntil = witness.nodeNow(request.node) + CLOCKS_MS + witness.disagreementMs();
+			const handedOver = (witness.ledger.handedOver.get(projectId) ?? []).filter(
+				({ until }) => until > handedOverUntil,
+			);
 			let others = 0;
 			for (const other of witness.wire.open.get(webhookId) ?? []) {
 				if (other.seq === seq || other.attempt?.series !== 0 || other.attempt.number !== 1) continue;

@@ -1,7 +1,7 @@
 /**
- * What must be true of every project, worked out from what the database did, and when owners were answered: which
- * events each webhook is to get, and how far each delivery has come. It is made anew from the same happenings, without
- * the last ones, when the database continues from an earlier state.
+ * What must be true of every project, derived from what the database did and when calls returned: which events
+ * each webhook must get, and how far each delivery has come. It is rebuilt from the same happenings, without the last
+ * ones, when the database continues from an earlier state.
  */
 import type {
 	HandedOver,
@@ -38,11 +38,11 @@ export interface LedgerWebhook {
 	url: string;
 	/** For each type the number behind which its events are wanted. */
 	readonly wanted: Map<string, number>;
-	/** When types were taken off, by true time: until that is answered, what is appended may still be sent. */
+	/** When types were removed, by true time: until the change returns, events that are appended may still be sent. */
 	readonly takenOff: Map<string, number>;
 	/**
-	 * When types were added while another node worked the project, by true time: until that is answered, what is appended may
-	 * be left out.
+	 * When types were added through a node that doesn't run the project, by true time: until the change returns, events that
+	 * are appended may be left out.
 	 */
 	readonly addedElsewhere: Map<string, number>;
 	status: "active" | "paused";
@@ -112,7 +112,7 @@ export class Ledger {
 	events = 0;
 	/** All attempts that were settled, by id. */
 	readonly attempts = new Map<string, NewAttempt>();
-	/** True time when the database last went back: leases of before hold for a term from then on, when they are kept as well. */
+	/** True time when the database last went back: older leases hold for their duration from then on, even if they are kept. */
 	#restoredAt = 0;
 
 	/** Takes over what the database did. Other happenings change nothing. */
@@ -293,7 +293,7 @@ export class Ledger {
 		for (const delivery of webhook.open.values()) if (isFirst(delivery) && !isWanted(delivery)) delivery.dropped = true;
 	}
 
-	/** A change was answered: whoever works the project goes by it, and by those before it. */
+	/** A change returned: the project's owner applies it, and those before it. */
 	#inForce(webhookId: string, { events }: WebhookPatch, askedAt: number): void {
 		const { addedElsewhere } = this.webhooks.get(webhookId) ?? {};
 		for (const [type, at] of addedElsewhere ?? [])

@@ -46,7 +46,7 @@ export class Oracle {
 	readonly #delivered: Delivered;
 	#ledger = new Ledger();
 	readonly wire: Wire;
-	/** What the ledger was told. */
+	/** What the ledger was built from. */
 	#done: Happening[] = [];
 	#restoredAt = Number.NEGATIVE_INFINITY;
 	readonly #quiet = new Quiet();
@@ -88,6 +88,11 @@ export class Oracle {
 
 	get ledger(): Ledger {
 		return this.#ledger;
+	}
+
+	/** Everything that it checks. */
+	get promises(): string[] {
+		return [...this.#checks.map(({ promise }) => promise), REPEATED, FIGURES];
 	}
 
 	/** The longest wait so far, milliseconds. */
@@ -158,14 +163,14 @@ export class Oracle {
 		this.breach ??= { promise, ...about, message, at: this.#options.now() };
 	}
 
-	/** Settled before, and told so again, as the first answer was lost: it changes nothing, and says the same. */
+	/** A settle that is repeated because its first response was lost: it says the same, and changes nothing. */
 	#isRepeated(happening: Happening): boolean {
 		if (happening.kind !== "settled") return false;
 		const { attempts } = happening.settlement;
 		const known = attempts.map(({ id }) => this.#ledger.attempts.get(id));
 		if (known.length === 0 || known.includes(undefined)) return false;
 		if (!isDeepStrictEqual(known, attempts))
-			this.broken(REPEATED, { projectId: happening.settlement.projectId }, "a settled call was repeated otherwise");
+			this.broken(REPEATED, { projectId: happening.settlement.projectId }, "it was repeated with other content");
 		return true;
 	}
 
@@ -177,9 +182,9 @@ export class Oracle {
 	}
 }
 
-const REPEATED = "what is settled again is what was settled";
+const REPEATED = "repeating a settle changes nothing";
 
-/** What the ledger goes by, again after a failover. */
+/** What the ledger is built from, again after a failover. */
 const LEDGER: ReadonlySet<Happening["kind"]> = new Set<Happening["kind"]>([
 	...(["project created", "appended", "webhook created", "webhook updated", "secret rotated"] as const),
 	...([

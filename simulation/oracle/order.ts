@@ -9,7 +9,7 @@ interface Passed {
 	/** The later one. */
 	readonly by: number;
 	readonly earlier: Set<number>;
-	/** Of these, so many may have been in flight already. */
+	/** How many of these may have been in flight already. */
 	readonly places: number;
 	/** How many of them were sent after all. */
 	sent: number;

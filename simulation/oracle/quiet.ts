@@ -1,9 +1,9 @@
 import type { Happening } from "../happenings.ts";
 
-/** So long after a fault ended everything is as if it had not been, milliseconds. */
+/** How long after a fault its effects may last, milliseconds. */
 export const RECOVERY_MS = 60_000;
 
-/** Whether anything is wrong in the world: faults that last, nodes that stand still, and nodes that leave nobody behind. */
+/** Whether anything is wrong in the world: faults that last, suspended nodes, and nodes that leave no other running. */
 export class Quiet {
 	#faults = 0;
 	#since = 0;

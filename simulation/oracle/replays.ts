@@ -3,7 +3,7 @@ import type { Check, Witness } from "./check.ts";
 /** Replaying by filter replays exactly the finished deliveries whose last attempt failed. */
 export function replays(witness: Witness): Check {
 	return {
-		promise: "replaying what failed begins just that again",
+		promise: "replaying failures replays exactly those",
 		on(happening) {
 			if (happening.kind !== "replays begun") return;
 			const { projectId, count } = happening;

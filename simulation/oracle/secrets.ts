@@ -20,7 +20,7 @@ export function secrets(witness: Witness): Check {
 	}
 
 	return {
-		promise: "nothing is signed with a secret after its rotation was answered",
+		promise: "nothing is signed with a secret after its rotation returned",
 		on(happening) {
 			if (happening.kind === "webhook created") add(happening.webhook.id, happening.webhook.sealedDigest, happening.at);
 			else if (happening.kind === "secret rotated") add(happening.webhookId, happening.sealedDigest, happening.at);

@@ -17,7 +17,7 @@ export function series(witness: Witness): Check {
 		// It was in flight when its webhook was deleted.
 		const endsDeletion = webhook.isDeleted && attempt.errorCode === "deleted" && last?.status === "retrying";
 		if (delivery.next === null && endsDeletion && attempt.attempt === last.attempt + 1) return;
-		if (delivery.next === null) witness.broken(about, `${name} was settled, and the delivery was over`);
+		if (delivery.next === null) witness.broken(about, `${name} was settled, and the delivery had ended`);
 		else if (attempt.replay !== delivery.series || attempt.attempt !== delivery.next)
 			witness.broken(about, `${name} was settled, expected attempt ${delivery.next} of series ${delivery.series}`);
 		if (attempt.attempt > retryDelaysMs.length + 1) witness.broken(about, `${name} is one too many`);
@@ -62,7 +62,7 @@ export function series(witness: Witness): Check {
 	}
 
 	return {
-		promise: "no attempt number is skipped or settled twice, and no series has more than it may",
+		promise: "no attempt number is skipped or settled twice, and no series is too long",
 		on(happening) {
 			if (happening.kind === "restored") ids.clear();
 			if (happening.kind !== "settled") return;

@@ -1,7 +1,7 @@
 import type { Check, Witness } from "./check.ts";
 
-/** What the service logs only where it has made a mistake. */
-const MISTAKES = [
+/** Log messages that only an internal error causes. */
+const ERRORS = [
 	"a project's actor failed",
 	"events that were in flight are missing from the log",
 	"the event of a pending retry is missing from the log",
@@ -10,13 +10,13 @@ const MISTAKES = [
 	"a project sends nothing for a while",
 ];
 
-/** The service finds no mistake of its own. */
+/** The service reports no internal error. */
 export function sound(witness: Witness): Check {
 	return {
-		promise: "the service makes no mistake that it notices itself",
+		promise: "the service reports no internal error",
 		on(happening) {
 			if (happening.kind !== "logged") return;
-			if (MISTAKES.some((text) => happening.text.startsWith(text)))
+			if (ERRORS.some((text) => happening.text.startsWith(text)))
 				witness.broken({}, `${happening.node} logged: ${happening.text}`);
 		},
 	};

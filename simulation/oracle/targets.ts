@@ -84,7 +84,7 @@ export function targets(witness: Witness): Check {
 			if (happening.kind === "webhook updated") {
 				const { webhookId, patch } = happening;
 				if (patch.url !== undefined) urls.set(patch.url, webhookId);
-				// What is stored takes back what was promised before: a later pause counts from its own answer.
+				// A stored change replaces earlier promises: a later pause counts from its own response.
 				const known = of(webhookId);
 				if (patch.status === "active") known.paused = false;
 				if (patch.events?.some((type) => known.wanted?.has(type) === false)) known.wanted = null;
@@ -100,7 +100,7 @@ export function targets(witness: Witness): Check {
 			const { request, at } = happening;
 			const { webhook, eventId, seq } = witness.wire.read(request, at);
 			if (!webhook) {
-				witness.broken({ eventId }, `it was sent to ${request.url}, which is nobody's`);
+				witness.broken({ eventId }, `it was sent to ${request.url}, which no webhook has had`);
 				return;
 			}
 			const isInForce = witness.isInForce(webhook);
@@ -124,7 +124,7 @@ export function targets(witness: Witness): Check {
 				return;
 			}
 			if (delivery.next === null && !witness.isUnsettled(projectId, request.node))
-				witness.broken(about, `number ${seq} was sent, and its delivery was over`);
+				witness.broken(about, `number ${seq} was sent, and its delivery had ended`);
 			const known = of(webhook.id);
 			if ((isInForce || known.deleted) && webhook.isDeleted)
 				witness.broken(about, "it was sent after the deletion of its webhook was in force");

@@ -5,12 +5,12 @@ export function terms(witness: Witness): Check {
 	/** The last holder of each project's lease, even if the database has forgotten it. */
 	const holders = new Map<string, string>();
 	const generations = new Map<string, number>();
-	/** By project and node, when the database last gave or prolonged the lease, by true time: failovers change nothing. */
+	/** By project and node, when the database last granted or renewed the lease, by true time; failovers don't count. */
 	const granted = new Map<string, number>();
 	let wasRestored = false;
 	const { leaseTermMs, manyNodes } = witness.facts;
 	return {
-		promise: "nothing is settled or sent under an old term",
+		promise: "nothing is settled or sent under an old lease",
 		on(happening) {
 			if (happening.kind === "leased" || happening.kind === "renewed")
 				granted.set(`${happening.lease.projectId}/${happening.node}`, happening.at);
@@ -24,10 +24,7 @@ export function terms(witness: Witness): Check {
 						witness.broken({ projectId }, `${node} was given the lease while ${term.node} held it`);
 					// After a failover each node counts its own way.
 					if (!wasRestored && generation <= (generations.get(projectId) ?? -1) && holders.get(projectId) !== node)
-						witness.broken(
-							{ projectId },
-							`${node} was given generation ${generation} of the lease, which was there before`,
-						);
+						witness.broken({ projectId }, `${node} was given generation ${generation} of the lease, which isn't new`);
 					generations.set(projectId, Math.max(generation, generations.get(projectId) ?? 0));
 					holders.set(projectId, node);
 					break;
@@ -67,7 +64,7 @@ export function terms(witness: Witness): Check {
 					if (holder !== request.node) witness.broken(about, `${request.node} sent it while ${holder} held the lease`);
 					const sinceMs = at - (granted.get(`${projectId}/${request.node}`) ?? Number.NEGATIVE_INFINITY);
 					if (sinceMs > leaseTermMs)
-						witness.broken(about, `${request.node} sent it ${sinceMs} ms after its lease was prolonged last`);
+						witness.broken(about, `${request.node} sent it ${sinceMs} ms after its lease was last renewed`);
 					break;
 				}
 			}

@@ -11,7 +11,7 @@ export interface Transfer {
 	/** True times, milliseconds from the world's beginning. */
 	readonly sentAt: number;
 	readonly webhook: LedgerWebhook | null;
-	/** The attempt that it is, as what was settled when it was sent says; null where nothing was to be sent. */
+	/** The attempt that it is, by what was settled when it was sent; null if no attempt was due. */
 	readonly attempt: { readonly series: number; readonly number: number } | null;
 	readonly seq: number | null;
 	receivedAt: number | null;

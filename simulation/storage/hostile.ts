@@ -45,7 +45,7 @@ export interface HostileOptions {
 	readonly tell: (news: News) => void;
 }
 
-/** Calls that nobody waits for across the network: what they do is done in the node. */
+/** Calls that don't cross the network. */
 const LOCAL = new Set(["close"]);
 const LOST = "The connection to the database was lost.";
 
@@ -129,7 +129,7 @@ export class HostileStorage {
 		};
 		const lost = (): void => reject(new StorageError("lost", LOST));
 		const reachDatabase = (): void => {
-			// It had left the node before that died; and after a failover there is nobody whom it could reach.
+			// It left the node before the node died. After a failover it has no database to reach.
 			if (host.isDead && (epoch !== restores() || random.chance(0.3))) return;
 			if (host.isFrozen && epoch !== restores()) host.run(reachDatabase);
 			else if (way.isLost) answer(lost);

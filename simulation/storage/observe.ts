@@ -10,9 +10,9 @@ import type { News } from "../happenings.ts";
 
 type Call = readonly [method: string, args: readonly unknown[], result: unknown];
 
-/** What a call of a storage's verb changed, told in the order in which it did. Calls that change nothing tell nothing. */
+/** Tells what a call of storage changed, in the order of the changes. Calls without changes are left out. */
 export function observe(node: string, [method, args, result]: Call, tell: (news: News) => void): void {
-	// biome-ignore lint/suspicious/noExplicitAny: the verbs' own types have checked what comes through here.
+	// biome-ignore lint/suspicious/noExplicitAny: the verbs' own types have checked these values.
 	const p = args[0] as any;
 	// biome-ignore lint/suspicious/noExplicitAny: likewise.
 	const answer = result as any;

@@ -25,7 +25,7 @@ export class Polls {
 	#changing = 0;
 	#changedAt = 0;
 
-	/** @param now the time that leases and alarms go by; milliseconds since the Unix epoch */
+	/** @param now the clock of leases and alarms; milliseconds since the Unix epoch */
 	constructor(now: () => number, leaseTermMs: number) {
 		this.#now = now;
 		this.#leaseTermMs = leaseTermMs;
@@ -91,7 +91,7 @@ export class Polls {
 	/** Whether it would answer the same now. */
 	#holds({ method, askedAt }: Known): boolean {
 		const isYoung = this.#now() - askedAt <= this.#leaseTermMs / 2;
-		// Leases that nobody has renewed had ended by then.
+		// Leases that weren't renewed had ended by then.
 		const isSettled = askedAt - this.#changedAt > this.#leaseTermMs;
 		switch (method) {
 			case "readMarks":
