@@ -8,10 +8,50 @@ export const API = [
 		[
 			{
 				name: "changes-not-counted",
-				find: '? own : [...own, "changes"]',
-				replace: "? own : own",
+				find: 'return rate === undefined ? ["changes"] : [rate, "changes"];',
+				replace: "return rate === undefined ? [] : [rate];",
 				only: "changes have a burst",
 				why: "A project changes a webhook hundreds of times a second, and every other project's events wait.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/http/connections.ts",
+		["server/src/api/connections.test.ts"],
+		[
+			{
+				name: "unknown-clients-do-not-wait",
+				find: "if (caller === null) return false;",
+				replace: "if (caller === null) return true;",
+				only: "wait for their turn",
+				why: "A flood of requests without a valid key delays everyone else's.",
+			},
+			{
+				name: "known-client-starts-all",
+				find: "if (count >= CONNECTIONS.startsPerTurn) return false;",
+				replace: "",
+				only: "wait for their turn",
+				why: "One key's requests on many connections delay everyone else's.",
+			},
+		],
+	),
+	...of(
+		"server/src/api/routes/system.ts",
+		["server/src/api/system.test.ts"],
+		[
+			{
+				name: "metrics-made-for-everyone",
+				find: 'renders.take("all") === null || rendered === undefined',
+				replace: "true",
+				only: "makes the metrics",
+				why: "Anyone stops all deliveries by reading the metrics in a loop.",
+			},
+			{
+				name: "storage-asked-by-everyone",
+				find: "asking ??= ",
+				replace: "asking = ",
+				only: "asks storage once",
+				why: "Anyone fills the database's connections by asking whether the node is ready.",
 			},
 		],
 	),

@@ -113,7 +113,11 @@ function begin({ origin, projects, attack }: AttackOrder): void {
 			void post(new Pool(origin), projects[0]!, `/webhooks/${attack.webhookId}/replay`, '{"status":"failed"}');
 			break;
 		case "calls":
-			for (const _ of Array(attack.connections)) void callInTurn(origin, projects[0]!, attack.calls);
+			for (let n = 0; n < attack.connections; n++)
+				void callInTurn(origin, projects[0]!, attack.calls, attack.manyAddresses ? loopbackAddress(n) : undefined);
+			break;
+		case "held":
+			for (const _ of Array(attack.connections)) hold(origin, get(projects[0]!, attack.path));
 			break;
 		case "none":
 			break;
@@ -143,8 +147,13 @@ const repeat = (origin: string, project: Project, body: string): Promise<never> 
 	callInTurn(origin, project, [{ method: "POST", path: "/events", body }]);
 
 /** Makes the calls on one connection, again and again. */
-async function callInTurn(origin: string, project: Project, calls: readonly HostileCall[]): Promise<never> {
-	const pool = new Pool(origin, { connections: 1, pipelining: 1 });
+async function callInTurn(
+	origin: string,
+	project: Project,
+	calls: readonly HostileCall[],
+	localAddress?: string,
+): Promise<never> {
+	const pool = new Pool(origin, { connections: 1, pipelining: 1, ...(localAddress && { localAddress }) });
 	for (let n = 0; ; n++)
 		if ((await call(pool, project, calls[n % calls.length]!)) === 0)
 			await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -154,12 +163,17 @@ const post = (pool: Pool, project: Project, path: string, body: string): Promise
 	call(pool, project, { method: "POST", path, body });
 
 /** The response's status; 0 where the service closed the connection instead. */
-async function call(pool: Pool, { id, key }: Project, { method, path, body, open }: HostileCall): Promise<number> {
+async function call(
+	pool: Pool,
+	{ id, key }: Project,
+	{ method, path, body, headers, open }: HostileCall,
+): Promise<number> {
 	try {
 		const response = await pool.request({
 			method,
 			path: open ? path : `/v1/projects/${id}${path}`,
 			headers: {
+				...headers,
 				...(!open && { authorization: `Bearer ${key}` }),
 				...(body !== undefined && { "content-type": "application/json" }),
 			},
@@ -197,7 +211,7 @@ async function readPages(origin: string, project: Project): Promise<void> {
 	const event = eventInput(`{"pad":"${"x".repeat(20_000)}"}`);
 	const body = `{"events":[${Array(100).fill(event).join(",")}]}`;
 	for (const _ of Array(2)) await post(new Pool(origin), project, "/events", body);
-	for (const _ of Array(20)) hold(origin, readLog(project));
+	for (const _ of Array(20)) hold(origin, get(project, "/events?limit=200"));
 }
 
 function upload({ id, key }: Project): string {
@@ -206,6 +220,9 @@ function upload({ id, key }: Project): string {
 	return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1_024)}`;
 }
 
-function readLog({ id, key }: Project): string {
-	return `GET /v1/projects/${id}/events?limit=200 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
+/** The addresses of the loopback network, from the second on. */
+const loopbackAddress = (n: number): string => `127.0.${1 + Math.floor(n / 250)}.${1 + (n % 250)}`;
+
+function get({ id, key }: Project, path: string): string {
+	return `GET /v1/projects/${id}${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
 }

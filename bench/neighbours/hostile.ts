@@ -27,8 +27,18 @@ export type Attack =
 	| { readonly kind: "unknown keys" }
 	/** Replays every dead-lettered delivery of a webhook, once. */
 	| { readonly kind: "replay"; readonly webhookId: string }
-	/** Makes these calls in turn on each of `connections`, as fast as it gets responses. */
-	| { readonly kind: "calls"; readonly connections: number; readonly calls: readonly HostileCall[] }
+	/**
+	 * Makes these calls in turn on each of `connections`, as fast as it gets responses. Each connection comes from an
+	 * address of its own if there are `manyAddresses`.
+	 */
+	| {
+			readonly kind: "calls";
+			readonly connections: number;
+			readonly calls: readonly HostileCall[];
+			readonly manyAddresses?: boolean;
+	  }
+	/** Keeps calls of this path open on `connections`. */
+	| { readonly kind: "held"; readonly connections: number; readonly path: string }
 	/** Does nothing itself. */
 	| { readonly kind: "none" };
 
@@ -38,6 +48,7 @@ export interface HostileCall {
 	/** What follows `/v1/projects/{project_id}`, or a whole path if the call is `open`. */
 	readonly path: string;
 	readonly body?: string;
+	readonly headers?: Readonly<Record<string, string>>;
 	/** Without a key. */
 	readonly open?: boolean;
 }

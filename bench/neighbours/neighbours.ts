@@ -1,4 +1,4 @@
-import type { Attack, Behaviour } from "./hostile.ts";
+import type { Attack, Behaviour, HostileCall } from "./hostile.ts";
 
 /** A hostile neighbour as it is set up, and what it does. */
 export interface Neighbour {
@@ -22,6 +22,20 @@ const KIB = 1_024;
 const BASKET = '{"items":[{"name":"Crate key"}]}';
 /** Nothing of its own but a webhook that is never sent to. */
 const BYSTANDER = [{ count: 1, behaviour: "ok" }] as const;
+
+/** What needs no key. */
+const PAGES = ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/", "/v1/setup", "/v1/session"];
+const SIGN_IN: HostileCall = {
+	method: "POST",
+	path: "/v1/session",
+	body: '{"email":"someone@example.com","password":"a wrong password"}',
+};
+
+const open = (connections: number, ...calls: HostileCall[]): Attack & { kind: "calls" } => ({
+	kind: "calls",
+	connections,
+	calls: calls.map((call) => ({ ...call, open: true })),
+});
 
 export const NEIGHBOURS: readonly Neighbour[] = [
 	{ name: "publishes the largest batches", projects: 1, webhooks: [], attack: { kind: "batches", of: "largest" } },
@@ -82,6 +96,105 @@ export const NEIGHBOURS: readonly Neighbour[] = [
 			connections: 10,
 			calls: [{ method: "PUT", path: "/baskets/one", body: BASKET }],
 		},
+	},
+	{
+		name: "scrapes metrics all the time",
+		projects: 1,
+		webhooks: [],
+		attack: open(50, { method: "GET", path: "/metrics" }),
+	},
+	{
+		name: "fetches public pages all the time",
+		projects: 1,
+		webhooks: [],
+		attack: open(50, ...PAGES.map((path) => ({ method: "GET", path }) as const)),
+	},
+	{
+		name: "sends huge headers to public pages",
+		projects: 1,
+		webhooks: [],
+		attack: open(
+			50,
+			...PAGES.flatMap((path) => [
+				{ method: "GET" as const, path, headers: { cookie: "a=b;".repeat(3_000) } },
+				{ method: "GET" as const, path: `${path}?${"a=b&".repeat(3_000)}` },
+				{ method: "GET" as const, path, headers: { "x-pad": "x".repeat(15_000) } },
+			]),
+		),
+	},
+	{
+		name: "guesses passwords",
+		projects: 1,
+		webhooks: [],
+		attack: open(50, SIGN_IN),
+	},
+	{
+		name: "guesses passwords from many addresses",
+		projects: 1,
+		webhooks: [],
+		attack: { ...open(1_000, SIGN_IN), manyAddresses: true },
+	},
+	{
+		name: "asks for a webhook on 1,000 connections",
+		projects: 1,
+		webhooks: BYSTANDER,
+		attack: (webhookId) => ({
+			kind: "calls",
+			connections: 1_000,
+			calls: [{ method: "GET", path: `/webhooks/${webhookId}` }],
+		}),
+	},
+	{
+		name: "publishes deeply nested events",
+		projects: 1,
+		webhooks: [],
+		attack: {
+			kind: "calls",
+			connections: 10,
+			calls: [63, 100_000].map((levels) => ({
+				method: "POST",
+				path: "/events",
+				body: `{"type":"delivery.success","data":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}`,
+			})),
+		},
+	},
+	{
+		name: "holds streams of changes",
+		projects: 1,
+		webhooks: BYSTANDER,
+		attack: { kind: "held", connections: 500, path: "/changes" },
+	},
+	{
+		name: "holds calls that wait for events",
+		projects: 1,
+		webhooks: BYSTANDER,
+		attack: { kind: "held", connections: 500, path: "/events?wait=30" },
+	},
+	{
+		name: "searches a long log all the time",
+		projects: 1,
+		webhooks: BYSTANDER,
+		past: { events: 500_000, agoMs: DAY_MS, statusCode: 500 },
+		attack: {
+			kind: "calls",
+			connections: 20,
+			calls: [
+				"/attempts/count",
+				"/attempts/count?status_code=200",
+				"/attempts?limit=200",
+				"/attempts/summaries?limit=200&status_code=404",
+				"/stats",
+				"/webhooks/health",
+				"/waiting",
+				"/events?limit=200",
+			].map((path) => ({ method: "GET", path })),
+		},
+	},
+	{
+		name: "has 5,000 webhooks that hang",
+		projects: 1,
+		webhooks: [{ count: 5_000, behaviour: "hang" }],
+		attack: { kind: "events", perSecond: 1, bytes: KIB },
 	},
 	{
 		name: "has 5,000 webhooks",

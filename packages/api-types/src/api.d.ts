@@ -2754,8 +2754,8 @@ export interface components {
                 readonly "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests. */
-        readonly "too-many-requests": {
+        /** @description Too many lookups of yours: 1,000 are allowed at once, and 12,000 per minute. */
+        readonly "too-many-requests-lookups": {
             headers: {
                 /** @description When to try again, in seconds. */
                 readonly "Retry-After"?: string;
@@ -2877,7 +2877,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -2941,7 +2941,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3082,7 +3082,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3180,7 +3180,7 @@ export interface operations {
             readonly 400: components["responses"]["malformed-request"];
             readonly 401: components["responses"]["unauthorized"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -3354,7 +3354,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4106,7 +4106,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4451,7 +4451,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4486,7 +4486,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4744,7 +4744,7 @@ export interface operations {
             readonly 404: components["responses"]["not-found"];
             readonly 409: components["responses"]["app-not-installed"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -4861,7 +4861,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5094,7 +5094,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthorized"];
             readonly 403: components["responses"]["forbidden"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5192,7 +5192,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };
@@ -5325,7 +5325,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not-found"];
             readonly 422: components["responses"]["invalid"];
-            readonly 429: components["responses"]["too-many-requests"];
+            readonly 429: components["responses"]["too-many-requests-lookups"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
         };

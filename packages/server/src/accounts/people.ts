@@ -39,6 +39,7 @@ export class People {
 	readonly #options: PeopleOptions;
 	readonly #wrongForAccount: Throttle;
 	readonly #wrongFromAddress: Throttle;
+	#hasOperator = false;
 
 	constructor(options: PeopleOptions) {
 		this.#options = options;
@@ -46,9 +47,10 @@ export class People {
 		this.#wrongFromAddress = new Throttle(options.clock, SIGN_IN.wrongFromAddress, SIGN_IN.windowMs);
 	}
 
-	/** Whether there are no accounts yet. */
+	/** Whether there are no accounts yet. Once there is one, storage isn't asked again, since anyone may call this. */
 	async needsSetup(): Promise<boolean> {
-		return !(await this.#options.storage.hasOperator());
+		this.#hasOperator ||= await this.#options.storage.hasOperator();
+		return !this.#hasOperator;
 	}
 
 	/**

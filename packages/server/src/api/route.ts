@@ -105,7 +105,8 @@ export interface RouteRow<Q extends TSchema, B extends TSchema, R extends TSchem
 	 */
 	readonly heavy?: boolean;
 	/**
-	 * How often it may be called. A route that isn't GET also counts as a change, unless it reports facts or names `none`.
+	 * How often it may be called. By default GET counts as a lookup. Others also count as a change, unless they report
+	 * facts or name `none`.
 	 */
 	readonly rate?: RateName | "none";
 	readonly success: Success<R>;
@@ -150,11 +151,12 @@ export function roleFor(route: Pick<Route, "role" | "method">): Role {
 	return route.role ?? (route.method === "GET" ? "viewer" : "developer");
 }
 
-/** The rates that requests of a route count to. */
+/** The rates that requests of a route count to, unless it is open. */
 export function ratesOf({ method, rate }: Pick<Route, "method" | "rate">): RateName[] {
 	if (rate === "none") return [];
-	const own: RateName[] = rate === undefined ? [] : [rate];
-	return method === "GET" || rate === "facts" ? own : [...own, "changes"];
+	if (method === "GET") return [rate ?? "lookups"];
+	if (rate === "facts") return [rate];
+	return rate === undefined ? ["changes"] : [rate, "changes"];
 }
 
 type Path = Pick<Route, "method" | "path">;

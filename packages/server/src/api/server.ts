@@ -9,7 +9,8 @@ import { type AuditNote, actorOf } from "../accounts/index.ts";
 import { REQUESTS } from "../base/budgets.ts";
 import { Turns } from "../base/turns.ts";
 import type { Actor } from "../storage/port.ts";
-import { authorize, isStillAllowed, principalOf } from "./auth/authorize.ts";
+import { authorize, isStillAllowed, principalOf, principalOrNull, requireApp } from "./auth/authorize.ts";
+import { KnownCallers } from "./auth/known-callers.ts";
 import { serveDashboard } from "./dashboard.ts";
 import { Admission, inSlices } from "./http/admission.ts";
 import { Bodies, checkBody, readJsonBodies, releaseBody, turnOf } from "./http/body.ts";
@@ -37,7 +38,13 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	const { metrics, logger, ids } = parts;
 	let requests = 0;
 	const origin = ids.next("node");
-	const connections = new Connections({ ...parts, ...parts.config, ...parts.connectionLimits });
+	const callers = new KnownCallers();
+	const connections = new Connections({
+		...parts,
+		...parts.config,
+		...parts.connectionLimits,
+		callerOf: ({ headers }) => callers.find(headers),
+	});
 	const app = Fastify({
 		logger: false,
 		serverFactory: (handle) => connections.serve(handle),
@@ -101,7 +108,7 @@ export async function createApi(parts: ApiParts): Promise<FastifyInstance> {
 	});
 	app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, logger));
 	app.setNotFoundHandler((request, reply) => (isPage(request) ? sendPage(reply) : refuseUnrouted(request, routes)));
-	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, routes }));
+	for (const route of routes) app.route(fastifyRoute(route, parts, { turns, largeBodies, admission, callers, routes }));
 	metrics.watch(parts);
 	await app.ready();
 	return app;
@@ -117,10 +124,12 @@ interface Serving {
 	readonly turns: Turns;
 	readonly largeBodies: OneByOne;
 	readonly admission: Admission;
+	readonly callers: KnownCallers;
 	readonly routes: readonly Route[];
 }
 
-function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admission, routes }: Serving): RouteOptions {
+function fastifyRoute(route: Route, parts: ApiParts, serving: Serving): RouteOptions {
+	const { turns, largeBodies, admission, callers, routes } = serving;
 	const { success } = route;
 	const others = [...pathsOfOthers(route.path, routes)];
 	const mayBeLarge = (route.bodyLimit ?? REQUESTS.bodyBytes) > REQUESTS.sliceBytes;
@@ -142,10 +151,15 @@ function fastifyRoute(route: Route, parts: ApiParts, { turns, largeBodies, admis
 		config: { bodyForm: route },
 		async onRequest(request, reply) {
 			if (others.some((path) => matchesPath(path, request.url.split("?", 1)[0]!))) refuseUnrouted(request, routes);
-			await authorize(request, route, parts);
+			try {
+				await authorize(request, route, parts);
+			} finally {
+				if (route.access !== "open") callers.note(request.headers, principalOrNull(request) !== undefined);
+			}
 			// Also on paths where the client leaves before the handler runs.
 			if (mayBeLarge) reply.raw.once("close", () => largeBodies.leave(request));
 			admission.count(request, route);
+			await requireApp(request, route, parts);
 			const encoding = request.headers["content-encoding"];
 			if (route.method !== "GET" && encoding !== undefined && encoding !== "identity")
 				throw new Problem("unsupported-media-type", "Send the body without a Content-Encoding: none is supported.");

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { METRICS } from "../base/budgets.ts";
 import type { Shortage } from "../engine/send/shortages.ts";
 import { StorageError } from "../storage/port.ts";
 import { TestApi } from "./api.fixture.ts";
@@ -50,6 +51,58 @@ test("unexpected paths and methods share one label", async () => {
 	const { text } = await api.call("GET", "/metrics");
 	expect(text).not.toContain("nowhere");
 	expect(text).not.toContain("PROPFIND");
+});
+
+// Anyone could have them made hundreds of times a second, and a quiet project's events took 7 s.
+test("makes the metrics a few times at once, then shows the last ones until there may be others", async () => {
+	let now = 0;
+	let made = 0;
+	const own = await TestApi.start({
+		parts: ({ clock, metrics }) => {
+			const { registry } = metrics;
+			const metricsOf = registry.metrics.bind(registry);
+			registry.metrics = () => {
+				made++;
+				return metricsOf();
+			};
+			return { clock: { ...clock, elapsed: () => now } };
+		},
+	});
+	const { burst, perMinute } = METRICS.renders;
+	const texts = new Set<string>();
+	for (let i = 0; i < burst + 5; i++) texts.add((await own.call("GET", "/metrics")).text);
+	expect([made, texts.size]).toEqual([burst, burst]);
+	now += 60_000 / perMinute;
+	for (let i = 0; i < 5; i++) texts.add((await own.call("GET", "/metrics")).text);
+	expect([made, texts.size]).toEqual([burst + 1, burst + 1]);
+	await own.close();
+});
+
+test("asks storage once, however many ask whether it is ready", async () => {
+	let asked = 0;
+	const gate = Promise.withResolvers<void>();
+	const own = await TestApi.start({
+		parts: ({ storage }) => ({
+			storage: new Proxy(storage, {
+				get(target, name) {
+					if (name !== "ping") return Reflect.get(target, name, target);
+					return async () => {
+						asked++;
+						await gate.promise;
+					};
+				},
+			}),
+		}),
+	});
+	const calls = Array.from({ length: 20 }, () => own.call("GET", "/readyz"));
+	await vi.waitUntil(() => asked > 0, { timeout: 60_000 });
+	await own.call("GET", "/healthz");
+	gate.resolve();
+	for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+	expect(asked).toBe(1);
+	await own.call("GET", "/readyz");
+	expect(asked).toBe(2);
+	await own.close();
 });
 
 test("is not ready but alive if storage doesn't respond", async () => {

@@ -5,6 +5,7 @@ import {
 	CONNECTIONS,
 	DATABASE_CONNECTIONS,
 	LOG_READS,
+	METRICS,
 	NODE_BODY_BYTES,
 	NODE_RATES,
 	POOLS,
@@ -87,6 +88,11 @@ test("the page for operators names the limits that the code has", () => {
 	expect(page).toContain(
 		`may make ${n(changes!.burst)} changes and ${n(facts!.burst)} store facts at once, and ${n(changes!.perMinute)} and ${n(facts!.perMinute)} per minute`,
 	);
+	const { startsPerTurn, turnMs } = CONNECTIONS;
+	expect(turnMs).toBe(0.5);
+	expect(page).toContain(`${startsPerTurn} requests with the same valid key or session start immediately`);
+	const { renders } = METRICS;
+	expect(page).toContain(`made at most ${renders.burst} times at once and ${renders.perMinute} times per minute`);
 	expect(page).toContain(`counts as one more for each ${n(RESPONSES.countedBytes)} bytes`);
 	expect(REQUESTS.bodyBytesPerProject * 8).toBe(REQUESTS.bodyBytesInFlight);
 	for (const ms of [RESPONSES.readMs, CONNECTIONS.idleMs])

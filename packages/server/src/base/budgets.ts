@@ -101,6 +101,12 @@ export const STRANGERS = {
 	knownTokens: 10_000,
 } as const;
 
+/** `/metrics`, which anyone may read. */
+export const METRICS = {
+	/** How often the text is made. Between that, everyone gets the last one. */
+	renders: { burst: 30, perMinute: 60 },
+} as const;
+
 /** The API keys that a node caches. */
 export const API_KEYS = {
 	/** Recently found keys. Beyond this, the oldest is dropped. */
@@ -184,8 +190,8 @@ export const PROJECT_WRITES = {
 } as const;
 
 /**
- * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` applies to each
- * principal.
+ * Rates of a project's actions: `burst` at once after a pause, and `perMinute` in the long run. `reads` and `lookups`
+ * apply to each principal.
  */
 export const RATES = {
 	/** Every write, including those with a rate of their own, except publishing and store facts. */
@@ -197,6 +203,8 @@ export const RATES = {
 	replays: { burst: 100, perMinute: 600 },
 	bulkReplays: { burst: 10, perMinute: 12 },
 	reads: { burst: 600, perMinute: 6_000 },
+	/** Reads of single objects. */
+	lookups: { burst: 1_000, perMinute: 12_000 },
 } as const;
 
 export type RateName = keyof typeof RATES;
@@ -216,6 +224,13 @@ export const CONNECTIONS = {
 	/** Requests of one connection that are processed at a time, and that may wait for that. One more closes it. */
 	requestsInWork: 4,
 	requestsWaiting: 16,
+	/** Requests with the same known credentials that start immediately in one turn of the event loop. */
+	startsPerTurn: 4,
+	/**
+	 * Others wait, as do all of unknown clients: how long such requests are started per turn of the event loop,
+	 * milliseconds. Credentials and networks take turns.
+	 */
+	turnMs: 0.5,
 	/** How often to check for slow clients, milliseconds. */
 	checkMs: 2_500,
 	/** An idle connection is closed after this time, milliseconds, even if its client vanished silently. */

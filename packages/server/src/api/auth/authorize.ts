@@ -48,8 +48,8 @@ export function principalOf(request: FastifyRequest): Principal {
 
 /**
  * Throws unless the request may continue to the route, before its body is read. The checks are ordered so that a caller
- * learns nothing about what it may not see: identity (401), CSRF (403), the project (404), the role (403), the
- * project's apps (409).
+ * learns nothing about what it may not see: identity (401), CSRF (403), the project (404), the role (403), and
+ * then the project's apps (409, {@link requireApp}).
  */
 export async function authorize(request: FastifyRequest, route: Route, parts: AuthParts): Promise<void> {
 	const { access } = route;
@@ -76,6 +76,15 @@ export async function authorize(request: FastifyRequest, route: Route, parts: Au
 				? "Only the operator may do this."
 				: "Only the operator's key may do this; this is a project's key.",
 		);
+}
+
+/** Throws 409 unless the project has what the route needs. After {@link authorize}, and apart because it asks storage. */
+export async function requireApp(
+	request: FastifyRequest,
+	{ access }: Route,
+	parts: Pick<AuthParts, "projects">,
+): Promise<void> {
+	const { project_id: projectId } = request.params as { project_id?: string };
 	if (access === "developer" && projectId !== undefined) await checkApp(projectId, parts);
 }
 
@@ -87,6 +96,7 @@ export async function isStillAllowed(request: FastifyRequest, route: Route, part
 	try {
 		// Its key or session was valid before, so wrong ones from the same address must neither end it nor keep it.
 		await authorize(request, route, { ...parts, guesses: { from: () => askAtOnce, wrong: () => undefined } });
+		await requireApp(request, route, parts);
 		return true;
 	} catch (error) {
 		if (error instanceof Problem) return false;
@@ -129,7 +139,7 @@ function mattersOfPeople(): Problem {
 	);
 }
 
-async function checkApp(projectId: string, { projects }: AuthParts): Promise<void> {
+async function checkApp(projectId: string, { projects }: Pick<AuthParts, "projects">): Promise<void> {
 	const project = await projects.get(projectId);
 	if (!project) throw notFound("project");
 	if (project.apps.includes(DEVELOPER_APP)) return;

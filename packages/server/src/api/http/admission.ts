@@ -10,7 +10,7 @@ import { principalOf, principalOrNull } from "../auth/authorize.ts";
 import { payerOf, principalName, readerOf } from "../auth/owner.ts";
 import { type Route, ratesOf } from "../route.ts";
 import { comeAgain, Problem } from "./problem.ts";
-import { tooMany, tooManyOnNode } from "./rates.ts";
+import { OF_PRINCIPALS, tooMany, tooManyOnNode } from "./rates.ts";
 
 /**
  * Limits on expensive requests: their rate, their number at a time, and the bytes of unread responses. Rates apply to
@@ -64,7 +64,7 @@ export class Admission {
 	}
 
 	#count(request: FastifyRequest, name: RateName, principal: Principal): void {
-		const owner = name === "reads" ? principalName(principal) : payerOf(request, principal)!;
+		const owner = OF_PRINCIPALS.has(name) ? principalName(principal) : payerOf(request, principal)!;
 		const limit = this.#rates[name];
 		const tooSoon = limit.take(owner);
 		if (tooSoon === null) {

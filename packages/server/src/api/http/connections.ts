@@ -4,6 +4,7 @@ import { Bag, type Baggable } from "../../base/bag.ts";
 import { Budget } from "../../base/budget.ts";
 import { CONNECTIONS, REQUESTS, RESPONSES } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Turns } from "../../base/turns.ts";
 import { networkOf } from "../auth/owner.ts";
 import { boundChunks, leaveRest } from "./parser-limits.ts";
 
@@ -30,6 +31,8 @@ export interface ConnectionsOptions extends Partial<ConnectionLimits> {
 	readonly clock: Pick<Clock, "elapsed" | "setTimeout" | "setImmediate">;
 	/** CIDRs of proxies. Their connections carry many clients, so they are closed last. */
 	readonly trustProxy: readonly string[];
+	/** Names whoever has a request's credentials, if they were valid when last used; else null. */
+	readonly callerOf: (request: IncomingMessage) => string | null;
 }
 
 /** Not imported: importing `node:http` also loads all of undici, which slows every start. */
@@ -64,6 +67,8 @@ const PROXY = "proxy";
  *   processed. Only networks that hold more than the new one's own lose any.
  * - Of the requests that arrive together on one connection (pipelining), few are processed at a time, and each later
  *   one starts in its own turn of the event loop.
+ * - Requests of unknown clients, and more than a few of one known client, start within a share of each turn of the
+ *   event loop, and clients take turns, so that a flood of them hardly delays others.
  * - A client that doesn't read its response loses the connection; so does one that stops sending.
  *
  * Node finds clients that are slow to send a request (`headersTimeout`, `requestTimeout`).
@@ -74,10 +79,14 @@ export class Connections {
 	readonly #limits: ConnectionLimits;
 	readonly #open = new Map<Socket, Connection>();
 	readonly #proxies = new BlockList();
+	readonly #turns: Turns;
+	/** By known client, how many of its requests started in this turn of the event loop. */
+	readonly #started = new Map<string, number>();
 	#check: Timer | null = null;
 
 	constructor(options: ConnectionsOptions) {
 		this.#options = options;
+		this.#turns = new Turns(CONNECTIONS.turnMs, options.clock);
 		this.#limits = {
 			connections: CONNECTIONS.most,
 			stallMs: RESPONSES.stallMs,
@@ -143,28 +152,44 @@ export class Connections {
 		// Node announces its keep-alive timeout for proxies' connections, which clients rely on.
 		if (connection.network !== PROXY)
 			response.setHeader("Keep-Alive", `timeout=${Math.floor(this.#limits.idleMs / 1_000)}`);
+		const { work, waiting, network, socket } = connection;
+		const caller = this.#options.callerOf(request);
 		const start = (): void => {
-			const work: Work = { request, response, unread: null, place: -1 };
-			connection.work.add(work);
+			const each: Work = { request, response, unread: null, place: -1 };
+			work.add(each);
 			this.#used(connection);
 			response.once("close", () => {
-				connection.work.delete(work);
+				work.delete(each);
 				this.#used(connection);
-				// It stays in the queue until it starts, so that no later request overtakes it.
-				if (connection.waiting.length > 0) this.#options.clock.setImmediate(startNext);
+				if (waiting.length > 0) startNextInTurn();
 			});
 			handle(request, response);
 		};
+		// It stays in the queue until it starts, so that no later request overtakes it.
 		const startNext = (): void => {
-			if (connection.socket.destroyed || connection.work.size >= CONNECTIONS.requestsInWork) return;
-			connection.waiting.shift()?.();
+			if (!socket.destroyed && work.size < requestsInWork) waiting.shift()?.();
 		};
-		if (connection.work.size < CONNECTIONS.requestsInWork && connection.waiting.length === 0) start();
-		else if (connection.waiting.length < CONNECTIONS.requestsWaiting) connection.waiting.push(start);
-		else {
-			leaveRest(connection.socket);
-			connection.socket.destroy();
+		const startNextInTurn = (): void => void this.#turns.take(caller ?? network).then(startNext);
+		const { requestsInWork, requestsWaiting } = CONNECTIONS;
+		if (work.size < requestsInWork && waiting.length === 0 && this.#mayStart(caller)) start();
+		else if (work.size + waiting.length < requestsInWork + requestsWaiting) {
+			waiting.push(start);
+			// Otherwise the end of one in work starts it.
+			if (work.size < requestsInWork) startNextInTurn();
+		} else {
+			leaveRest(socket);
+			socket.destroy();
 		}
+	}
+
+	/** Whether a request of this known client may start immediately. */
+	#mayStart(caller: string | null): boolean {
+		if (caller === null) return false;
+		const count = this.#started.get(caller) ?? 0;
+		if (count >= CONNECTIONS.startsPerTurn) return false;
+		if (this.#started.size === 0) this.#options.clock.setImmediate(() => this.#started.clear());
+		this.#started.set(caller, count + 1);
+		return true;
 	}
 
 	#used(connection: Connection): void {

@@ -9,7 +9,11 @@ const COUNTED: Record<RateName, readonly [what: string, whose: string]> = {
 	replays: ["replays", "of this project"],
 	bulkReplays: ["replays by filter", "of this project"],
 	reads: ["requests for lists and statistics", "of yours"],
+	lookups: ["lookups", "of yours"],
 };
+
+/** Rates that apply to a principal, not to a project. */
+export const OF_PRINCIPALS: ReadonlySet<RateName> = new Set(["reads", "lookups"]);
 
 /** Why a request over its owner's rate is refused; also its description in the OpenAPI document. */
 export function tooMany(name: RateName): string {

@@ -1,3 +1,5 @@
+import { METRICS } from "../../base/budgets.ts";
+import { RateLimit } from "../../base/throttle.ts";
 import { shortageText } from "../../engine/send/shortages.ts";
 import { Problem } from "../http/problem.ts";
 import { REFERENCE_PAGE, referencePolicy, referenceScript } from "../openapi/reference/reference.ts";
@@ -14,7 +16,16 @@ type SystemParts = Pick<ApiParts, "storage" | "metrics" | "clock" | "logger" | "
 export function systemRoutes({ storage, metrics, clock, logger, shortages, ready = () => true }: SystemParts): Route[] {
 	const tag = "System";
 
-	async function storageAnswers(): Promise<boolean> {
+	let asking: Promise<boolean> | null = null;
+	/** Whether storage responds. It is asked once at a time, however many ask. */
+	function storageResponds(): Promise<boolean> {
+		asking ??= askStorage().finally(() => {
+			asking = null;
+		});
+		return asking;
+	}
+
+	async function askStorage(): Promise<boolean> {
 		let timer: { cancel(): void } | undefined;
 		const late = new Promise<boolean>((resolve) => {
 			timer = clock.setTimeout(() => resolve(false), PING_MS);
@@ -33,6 +44,14 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 		} finally {
 			timer?.cancel();
 		}
+	}
+
+	const renders = new RateLimit(METRICS.renders, clock);
+	let rendered: Promise<string> | undefined;
+	/** The last text while there were too many renders: it takes milliseconds of the main thread, and anyone may ask. */
+	function renderMetrics(): Promise<string> {
+		if (renders.take("all") === null || rendered === undefined) rendered = metrics.registry.metrics();
+		return rendered;
 	}
 
 	return [
@@ -60,7 +79,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 			},
 			async handler() {
 				if (!ready()) throw new Problem("unavailable", "The engine doesn't accept work: it is starting or stopping.");
-				if (!(await storageAnswers()))
+				if (!(await storageResponds()))
 					throw new Problem(
 						"unavailable",
 						"Storage doesn't respond. Check the database; the service's log has the details.",
@@ -82,7 +101,7 @@ export function systemRoutes({ storage, metrics, clock, logger, shortages, ready
 				"Covers the whole instance, and names no project. It needs no key, like `/healthz`: if the port is public, block this path in the proxy in front of it.",
 			access: "open",
 			success: { status: 200, description: "Prometheus text.", contentType: "text/plain" },
-			handler: async () => new RawAnswer(await metrics.registry.metrics(), metrics.registry.contentType),
+			handler: async () => new RawAnswer(await renderMetrics(), metrics.registry.contentType),
 		}),
 	];
 }
