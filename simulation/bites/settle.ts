@@ -48,7 +48,7 @@ export const SETTLE: readonly Bite[] = [
 		file: "packages/server/src/engine/actor/attempt.ts",
 		find: 'if (outcome.kind === "withheld" ||',
 		replace: 'if (outcome.kind === "unanswered") return true;\n\t\tif (outcome.kind === "withheld" ||',
-		breaks: "An attempt without a response is never settled, and holds its lane's place in flight.",
+		breaks: "An attempt without a response is never settled, and counts as in flight forever.",
 		style: "shop",
 		firstSeed: 2,
 		worlds: 6,
