@@ -83,6 +83,43 @@ export const ENGINE_SEND = [
 			why: "An event that was accepted is sent again because its answer's body was malformed.",
 		},
 	]),
+	...of("server/src/engine/send/handshakes.ts", inEngine("send/handshakes"), [
+		{
+			name: "handshakes-no-rest",
+			find: "if (this.#restMs(project, isProven) > 0) return false;",
+			replace: "",
+			why: "A project's receivers take the whole main thread with costly handshakes, one after the other.",
+		},
+		{
+			name: "handshakes-others-continue",
+			find: "!other.isMetered || this.#restMs(project, this.#isProven(other)) > 0",
+			replace: "false",
+			why: "A thousand costly handshakes that have begun take the main thread for minutes.",
+		},
+		{
+			name: "handshakes-proof-lasts",
+			find: 'if (proof === "failed" && this.#isProven(handshake)) this.#hosts.delete(host);',
+			replace: "",
+			tests: inEngine("send/tls-chains"),
+			only: "only later",
+			why: "A receiver shows a cheap chain once, and costly ones from then on.",
+		},
+		{
+			name: "handshakes-proven-without-limit",
+			find: "isProven ? HANDSHAKES.provenRestMs : 0",
+			replace: "isProven ? Number.POSITIVE_INFINITY : 0",
+			why: "A receiver proves a thousand hosts cheap, and then shows a costly chain on each.",
+		},
+	]),
+	...of("server/src/engine/send/metered-stream.ts", inEngine("send/tls-chains"), [
+		{
+			name: "metered-stream-counts-nothing",
+			find: "this.#metering.handshake.process(chunk.length, () => this.push(chunk))",
+			replace: "(setImmediate(() => this.push(chunk)), null)",
+			only: "connected to rarely",
+			why: "The time that OpenSSL takes is spent after the measurement, so no handshake is costly.",
+		},
+	]),
 	...of("server/src/engine/send/guard.ts", inEngine("send/guard"), [
 		{
 			name: "guard-mapped-addresses",

@@ -2,8 +2,9 @@
  * A hostile neighbour: its receiver, and what it does to the API. It stops at nothing but its parent's end: whatever the
  * service refuses is tried again at once, and a connection that is closed is opened again.
  */
-import { connect, type Socket } from "node:net";
+import { connect, createServer as createTcpServer, type Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
+import { type Credentials, createCostlyChain, serveTlsFlood } from "@posthorn/testkit";
 import { Pool } from "undici";
 import { eventInput } from "../payload.ts";
 import type { Attack, AttackOrder, Behaviour, HostileCall, HostileCommand, HostileReply } from "./hostile.ts";
@@ -17,12 +18,18 @@ const DRIPS = 40;
 const OK = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
 const INTERIM = Buffer.from("HTTP/1.1 100 \r\n\r\n".repeat(4_096));
 
+/** A chain that the service checks to its end: it has about as many bytes as a metered handshake may have. */
+const CHAIN_LENGTH = 50;
+const KEY_UPDATES = 10_000;
+
 type Project = AttackOrder["projects"][number];
 
-const { HOSTILE_CERT: cert = "", HOSTILE_KEY: key = "" } = process.env;
-const server = createServer({ cert, key }, receive);
+const { HOSTILE_CERT: cert = "", HOSTILE_KEY: key = "", HOSTILE_TLS: tls } = process.env;
+const server = tls === "key updates" ? createTcpServer(updateKeys) : createServer(credentials(), receive);
 server.on("tlsClientError", () => {}); // the service may give a handshake up
-server.listen(0, "127.0.0.1", () => say({ port: (server.address() as { port: number }).port }));
+server.listen(0, tls === undefined ? "127.0.0.1" : "0.0.0.0", () =>
+	say({ port: (server.address() as { port: number }).port }),
+);
 process.on("disconnect", () => process.exit());
 /** Published events and requests with a 200 response. */
 let accepted = 0;
@@ -43,6 +50,16 @@ function say(reply: HostileReply): void {
 }
 
 // ── as a receiver ──
+
+function credentials(): Credentials {
+	return tls === "certificate chains" ? createCostlyChain(CHAIN_LENGTH) : { cert, key };
+}
+
+function updateKeys(raw: Socket): void {
+	const { socket, flood } = serveTlsFlood(raw, { cert, key }, "key updates");
+	socket.on("error", () => socket.destroy());
+	socket.once("data", () => flood(KEY_UPDATES));
+}
 
 function receive(socket: TLSSocket): void {
 	socket.on("error", () => socket.destroy());

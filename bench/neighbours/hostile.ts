@@ -13,6 +13,13 @@ export type Behaviour =
 	/** Never reads a request. */
 	| "unread";
 
+/** What the neighbour's receiver does before or instead of a response. */
+export type TlsAttack =
+	/** Presents certificates that take long to check, and nobody trusts. */
+	| "certificate chains"
+	/** Sends nothing but new keys after each request. */
+	| "key updates";
+
 /** What the neighbour does to the service's API until it is killed. */
 export type Attack =
 	/** Publishes single events of `bytes` each to its projects in turn, at a fixed rate. */

@@ -149,6 +149,7 @@ class Side {
 		const child = this.#workspace.fork(fileURLToPath(new URL("./hostile-process.ts", import.meta.url)), {
 			HOSTILE_CERT: cert,
 			HOSTILE_KEY: key,
+			...(this.#neighbour.tls && { HOSTILE_TLS: this.#neighbour.tls }),
 		});
 		const [{ port }] = (await once(child, "message")) as [HostileReply & { port: number }];
 		const throttle = new Throttle(child.pid!, SHARE);
@@ -189,7 +190,7 @@ class Side {
 		const webhooks = neighbour.webhooks.flatMap((some) => Array<typeof some>(some.count).fill(some));
 		const ids = await api.setUp(webhooks.length, (n) => {
 			const { behaviour, maxInFlight } = webhooks[n]!;
-			const url = webhookUrl(port, behaviour, n);
+			const url = webhookUrl(neighbour.tls ? `127.0.1.${n + 1}` : "127.0.0.1", port, behaviour, n);
 			return api.createWebhook(projects[n % projects.length]!.id, url, [EVENT_TYPE], maxInFlight);
 		});
 		const webhookId = ids[0] ?? "";
@@ -267,8 +268,8 @@ interface Quiet {
 
 type Measured = NeighbourRun["beside"] & { readonly refusals: readonly string[] };
 
-function webhookUrl(port: number, behaviour: Behaviour, n: number): string {
-	return `https://127.0.0.1:${port}/${behaviour}/${n}`;
+function webhookUrl(host: string, port: number, behaviour: Behaviour, n: number): string {
+	return `https://${host}:${port}/${behaviour}/${n}`;
 }
 
 /** Samples the service's memory. @returns a function that stops sampling and returns the maximum, MB */

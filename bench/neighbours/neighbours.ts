@@ -1,4 +1,4 @@
-import type { Attack, Behaviour, HostileCall } from "./hostile.ts";
+import type { Attack, Behaviour, HostileCall, TlsAttack } from "./hostile.ts";
 
 /** A hostile neighbour as it is set up, and what it does. */
 export interface Neighbour {
@@ -10,6 +10,8 @@ export interface Neighbour {
 		readonly behaviour: Behaviour;
 		readonly maxInFlight?: number;
 	}[];
+	/** How its receiver floods the service below HTTP. Each webhook has a host of its own then. */
+	readonly tls?: TlsAttack;
 	readonly attack: Attack | ((webhookId: string) => Attack);
 	/** Every event that was accepted from it must have reached its receivers in the end. */
 	readonly complete?: boolean;
@@ -51,6 +53,20 @@ export const NEIGHBOURS: readonly Neighbour[] = [
 		projects: 1,
 		webhooks: [{ count: 1, behaviour: "drip", maxInFlight: 32 }],
 		attack: { kind: "events", perSecond: 50, bytes: 100 },
+	},
+	{
+		name: "receivers show certificate chains",
+		projects: 1,
+		webhooks: [{ count: 100, behaviour: "ok", maxInFlight: 32 }],
+		tls: "certificate chains",
+		attack: { kind: "events", perSecond: 20, bytes: 100 },
+	},
+	{
+		name: "receivers flood key updates",
+		projects: 1,
+		webhooks: [{ count: 100, behaviour: "ok", maxInFlight: 32 }],
+		tls: "key updates",
+		attack: { kind: "events", perSecond: 20, bytes: 100 },
 	},
 	{
 		name: "receivers never read",

@@ -21,6 +21,7 @@ import { openSealCheck, SEAL_CHECK, sealCheck } from "./config/seal-check.ts";
 import { startEngine } from "./engine/index.ts";
 import { logAttempts } from "./engine/log-attempts.ts";
 import { createGuard } from "./engine/send/guard.ts";
+import { Handshakes, threadCpuMs } from "./engine/send/handshakes.ts";
 import { createHttpSender } from "./engine/send/http-sender.ts";
 import { createResolver } from "./engine/send/resolver.ts";
 import { Shortages, shortageText } from "./engine/send/shortages.ts";
@@ -106,9 +107,17 @@ async function build(
 	const descriptors = divideDescriptors(descriptorLimit());
 	const guard = createGuard({ allow: config.egressAllow });
 	const shortages = new Shortages(clock, (shortage) => logger.warn({ shortage }, shortageText(shortage)));
+	const handshakes = new Handshakes({
+		clock,
+		random: Math.random,
+		readCpuMs: threadCpuMs,
+		onCostly: (handshake) =>
+			logger.warn(handshake, "a TLS handshake with a receiver took too much CPU time or too many bytes"),
+	});
 	const sender = createHttpSender({
 		clock,
 		shortages,
+		handshakes,
 		guard,
 		brand: config.brand,
 		timeoutMs: config.attemptTimeoutMs,
@@ -154,6 +163,7 @@ async function build(
 	metrics.watchNode(() => engine.node);
 	metrics.watchBudgets(engine.budgets);
 	metrics.watchShortages(shortages);
+	metrics.watchHandshakes(handshakes);
 	const elsewhere = new Elsewhere({ storage, arrivals, changes, clock, logger });
 	undo.push(() => elsewhere.stop());
 	elsewhere.start();

@@ -1,3 +1,4 @@
+export { createCostlyChain } from "./certificate-chain.ts";
 export {
 	type Authority,
 	type Credentials,

@@ -88,6 +88,13 @@ const WITHOUT_ANSWER: Readonly<Record<string, Teller>> = {
 			"If the server hosts several sites, check that this one has its own certificate.",
 		],
 	}),
+	tls_costly: ({ host }) => ({
+		why: `Checking the certificates of ${host}, or those of another new receiver of this project, takes too much computing time.`,
+		tries: [
+			"Use a certificate with a common key (P-256, or RSA with 2,048 bits), and serve only its own chain.",
+			"If the certificate is ordinary, check the project’s other receivers: new ones wait while one of them is costly.",
+		],
+	}),
 	tls_failed: ({ host }) => ({
 		why: `${host} and the service could not agree on a secure connection.`,
 		tries: [

@@ -60,6 +60,11 @@ const WORDS: Readonly<Record<string, Words>> = {
 		said: "met the certificate of another host",
 		headline: "The receiver’s certificate is for another host",
 	},
+	tls_costly: {
+		station: "TLS",
+		said: "met a costly TLS handshake",
+		headline: "The TLS handshake takes too much work",
+	},
 	tls_failed: {
 		station: "TLS",
 		said: "could not make a secure connection",

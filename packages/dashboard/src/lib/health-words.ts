@@ -57,6 +57,11 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
 		now: "Using another host's certificate",
 		has: "has used another host's certificate",
 	},
+	tls_costly: {
+		short: "costly TLS handshake",
+		now: "TLS handshakes take too much work",
+		has: "has required costly TLS handshakes",
+	},
 	tls_failed: {
 		short: "no secure connection",
 		now: "No secure connection can be established",

@@ -274,6 +274,45 @@ export const RECEIVERS = {
 	renegotiations: 16,
 } as const;
 
+/**
+ * Limits on TLS handshakes with receivers, whose certificates can be expensive to check. engine/send/handshakes.ts
+ * explains the rules.
+ */
+export const HANDSHAKES = {
+	/**
+	 * A metered handshake is costly if it takes more CPU time than this, milliseconds, or more bytes from the receiver.
+	 * Usual ones take 1 to 2 ms and 5 KiB.
+	 */
+	cpuMs: 10,
+	bytes: 32 * KIB,
+	/** One with too many bytes is charged this CPU time, milliseconds, because checking them all would have taken it. */
+	longChainMs: 250,
+	/**
+	 * What a connection is charged that the receiver floods with TLS records without data, milliseconds: OpenSSL can't be
+	 * stopped before it has handled all that were read together.
+	 */
+	floodMs: 50,
+	/** The receiver's bytes are processed in chunks of at most this size, so that the limit on bytes applies in time. */
+	chunkBytes: 16 * KIB,
+	/** How long such chunks are processed per turn of the event loop, milliseconds; projects take turns. */
+	msPerTurn: 2,
+	/** A project's other new hosts wait this many times as long as its costly handshakes took. */
+	restFactor: 200,
+	/** Hosts that have proven cheap wait only while the rest exceeds this, milliseconds: after a second of CPU time. */
+	provenRestMs: 200_000,
+	/** All of the project's handshakes are metered this many times as long, and never longer than a day. */
+	meteredFactor: 20_000,
+	longestMs: 86_400_000,
+	/** How many of a project's handshakes run unmetered at a time, and which part of those that could is metered. */
+	unmetered: 8,
+	meteredShare: 1 / 8,
+	/** Requests on a connection whose handshake was metered. It costs more per request than others. */
+	requestsPerConnection: 64,
+	/** Hosts, and projects with costly handshakes, that are remembered. Beyond this, the oldest is dropped. */
+	hosts: 10_000,
+	projects: 10_000,
+} as const;
+
 /** Limits on sends. */
 export const SENDS = {
 	/**

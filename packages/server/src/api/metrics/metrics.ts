@@ -4,10 +4,11 @@ import type { RateName } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EngineObserver, NodeState } from "../../engine/index.ts";
+import type { Handshakes } from "../../engine/send/handshakes.ts";
 import type { Shortages } from "../../engine/send/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../storage/port/observer.ts";
 import type { AttemptStatus, Gauges, Storage } from "../../storage/port.ts";
-import { countDatabase, countLosses, watchNode, watchPools, watchShortages } from "./node-metrics.ts";
+import { countDatabase, countLosses, watchHandshakes, watchNode, watchPools, watchShortages } from "./node-metrics.ts";
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -32,6 +33,8 @@ export interface Metrics {
 	watchPools(read: () => Readonly<Record<ConnectionUse, PoolState>>): void;
 	/** Adds gauges of this node's shortages. */
 	watchShortages(shortages: Pick<Shortages, "lasts" | "total">): void;
+	/** Adds a counter of costly handshakes with receivers. */
+	watchHandshakes(handshakes: Pick<Handshakes, "costly">): void;
 	/** Adds gauges of this node's projects. */
 	watchNode(read: () => NodeState): void;
 	/** Adds these budgets, by their names. Throws if one of that name is already shown. */
@@ -100,6 +103,7 @@ export function createMetrics(): Metrics {
 		database: () => countDatabase(registry),
 		watchPools: (read) => watchPools(registry, read),
 		watchShortages: (shortages) => watchShortages(registry, shortages),
+		watchHandshakes: (handshakes) => watchHandshakes(registry, handshakes),
 		watchNode: (read) => watchNode(registry, read),
 		watchBudgets: showBudgets(registry),
 		watchRates: (read) => watchRates(registry, read),

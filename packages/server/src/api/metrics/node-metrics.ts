@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { NodeState, ProjectLoss } from "../../engine/index.ts";
+import type { Handshakes } from "../../engine/send/handshakes.ts";
 import { SHORTAGES, type Shortages } from "../../engine/send/shortages.ts";
 import type { ConnectionUse, DatabaseObserver, PoolState } from "../../storage/port/observer.ts";
 
@@ -70,6 +71,19 @@ export function watchShortages(registry: Registry, shortages: Pick<Shortages, "l
 		registers,
 		collect() {
 			for (const kind of SHORTAGES) this.set({ kind }, shortages.lasts(kind) ? 1 : 0);
+		},
+	});
+}
+
+/** Shows how many handshakes with receivers took too much. */
+export function watchHandshakes(registry: Registry, handshakes: Pick<Handshakes, "costly">): void {
+	new Counter({
+		name: "posthorn_costly_handshakes_total",
+		help: "TLS handshakes with receivers that took too much CPU time or too many bytes.",
+		registers: [registry],
+		collect() {
+			this.reset();
+			this.inc(handshakes.costly);
 		},
 	});
 }

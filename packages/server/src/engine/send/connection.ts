@@ -1,4 +1,4 @@
-import { RECEIVERS } from "../../base/budgets.ts";
+import { HANDSHAKES, RECEIVERS } from "../../base/budgets.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Burst, BurstTarget } from "./burst.ts";
 import type { Dialer, Dialing } from "./dial.ts";
@@ -30,6 +30,7 @@ export class Connection implements BurstTarget {
 	#socket: Socket | null = null;
 	#user: ConnectionUser | null = null;
 	#requests = 0;
+	#maxRequests = Number.POSITIVE_INFINITY;
 	/** Bytes read since it was taken for an exchange, or since it last paused. */
 	#read = 0;
 	#idleMs = IDLE_MS;
@@ -54,6 +55,11 @@ export class Connection implements BurstTarget {
 	/** Whether the receiver's name is still being resolved. */
 	get isResolving(): boolean {
 		return this.#dialing?.resolving === true;
+	}
+
+	/** Whether it may not connect yet because of costly handshakes of its project. */
+	get isHeld(): boolean {
+		return this.#dialing?.isHeld === true;
 	}
 
 	/** How long its current use has waited for a turn to connect so far, milliseconds. */
@@ -97,7 +103,7 @@ export class Connection implements BurstTarget {
 	rest(idleSeconds: number): void {
 		this.#user = null;
 		const idleMs = Math.min(IDLE_MS, idleSeconds * 1_000 - IDLE_MARGIN_MS);
-		if (idleMs <= 0) this.destroy();
+		if (idleMs <= 0 || this.#requests >= this.#maxRequests) this.destroy();
 		else if (idleMs !== this.#idleMs) {
 			this.#idleMs = idleMs;
 			this.#guarded(() => this.#socket?.setTimeout(idleMs));
@@ -122,6 +128,7 @@ export class Connection implements BurstTarget {
 			return;
 		}
 		this.#socket = socket;
+		if (this.#dialing?.isMetered) this.#maxRequests = HANDSHAKES.requestsPerConnection;
 		this.#guarded(() => {
 			// Reset by every read and write. A request in flight has its own deadline.
 			socket.setTimeout(this.#idleMs, () => {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { bits, boolean, commonName, octets, oid, pem, sequence, time, tlv } from "../../../../testkit/src/der.ts";
 
 /** A server's key and certificate, PEM. */
 export interface Credentials {
@@ -28,7 +29,7 @@ export function createAuthority(): Authority {
 		const algorithm = sequence(oid("2a 86 48 ce 3d 04 03 02"));
 		const certificate = sequence(
 			tlv(0xa0, tlv(0x02, Buffer.from([2]))),
-			tlv(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+			tlv(0x02, Buffer.from([1]), randomBytes(15)),
 			algorithm,
 			name,
 			sequence(time(Date.now() + validFrom), time(Date.now() + validTo)),
@@ -37,7 +38,7 @@ export function createAuthority(): Authority {
 			tlv(0xa3, sequence(extension)),
 		);
 		const signature = sign("sha256", certificate, own.privateKey);
-		return pem(sequence(certificate, algorithm, tlv(0x03, Buffer.concat([Buffer.from([0]), signature]))));
+		return pem(sequence(certificate, algorithm, bits(signature)));
 	};
 	return {
 		cert: make(name, own.publicKey, -30 * DAY_MS, 30 * DAY_MS, basicConstraints),
@@ -56,27 +57,4 @@ export function createAuthority(): Authority {
 			};
 		},
 	};
-}
-
-/** DER (X.690): tag, length, value. */
-function tlv(tag: number, ...values: Buffer[]): Buffer {
-	const value = Buffer.concat(values);
-	const length = value.length < 0x80 ? [value.length] : [0x82, value.length >> 8, value.length & 0xff];
-	return Buffer.concat([Buffer.from([tag, ...length]), value]);
-}
-
-const sequence = (...values: Buffer[]): Buffer => tlv(0x30, ...values);
-const set = (...values: Buffer[]): Buffer => tlv(0x31, ...values);
-const octets = (value: Buffer): Buffer => tlv(0x04, value);
-const boolean = (value: boolean): Buffer => tlv(0x01, Buffer.from([value ? 0xff : 0]));
-const text = (value: string): Buffer => tlv(0x0c, Buffer.from(value));
-const oid = (hex: string): Buffer => tlv(0x06, Buffer.from(hex.replaceAll(" ", ""), "hex"));
-const time = (at: number): Buffer =>
-	tlv(0x18, Buffer.from(`${new Date(at).toISOString().replace(/[-:T]|\..*/g, "")}Z`));
-
-const commonName = (value: string): Buffer => sequence(set(sequence(oid("55 04 03"), text(value))));
-
-function pem(der: Buffer): string {
-	const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
-	return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }

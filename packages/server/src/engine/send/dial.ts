@@ -1,15 +1,18 @@
 import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
-import { RECEIVERS, SENDS } from "../../base/budgets.ts";
+import { SENDS } from "../../base/budgets.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
+import { Stopwatch } from "../../base/stopwatch.ts";
 import { Turns } from "../../base/turns.ts";
 import { asError, SendFailure, ShortageFailure, shortageOf } from "./errors.ts";
 import type { Guard } from "./guard.ts";
+import type { Handshake, Handshakes, HandshakeUser } from "./handshakes.ts";
 import { hasLocalAddressFor, type Interfaces } from "./local-addresses.ts";
+import type { Metering } from "./metered-stream.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Shortages } from "./shortages.ts";
 import { type Connect, type ConnectOptions, createConnect, type Socket } from "./socket.ts";
-import { limitFloods } from "./tls-floods.ts";
+import { watchFloods } from "./tls-floods.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 /**
@@ -38,7 +41,11 @@ export type Received = (bytes: Buffer) => boolean;
 
 export interface Dialing {
 	readonly resolving: boolean;
-	/** How long it has waited for its turn so far, milliseconds. */
+	/** Whether it may not connect yet because of costly handshakes. */
+	readonly isHeld: boolean;
+	/** Whether the handshake is or was metered: the connection then costs more per request. */
+	readonly isMetered: boolean;
+	/** How long it has waited for its turns so far, milliseconds. */
 	readonly waitedMs: number;
 	/** Abandons the connection and frees its socket. Has no effect once it is done. */
 	cancel(): void;
@@ -54,6 +61,8 @@ export interface DialerOptions {
 	readonly connect?: Connect | undefined;
 	/** Asked before a connection is made, and notified when one succeeds. */
 	readonly shortages?: Shortages | undefined;
+	/** Limits what the receivers' handshakes cost; without it, none is metered. */
+	readonly handshakes?: Handshakes | undefined;
 	/** Defaults to the machine's network interfaces. */
 	readonly interfaces?: Interfaces | undefined;
 }
@@ -107,12 +116,14 @@ export function createDialer(options: DialerOptions): Dialer {
  *
  * Every socket has an error listener for its whole life: an unhandled error event would end the process.
  *
- *     resolving ──▶ its turn ──▶ connecting ──▶ handshake ──▶ done: a socket
- *         │                       │  ▲  │           │
- *         │                       └──┘  └───────────┴──▶ done: why there is none
- *         └──▶ done                 next address
+ *                    ┌──────────── stopped ─────────────┐
+ *                    ▼                       │          │
+ *     resolving ──▶ held ──▶ its turn ──▶ connecting ──▶ handshake ──▶ done: a socket
+ *         │                               │  ▲  │           │
+ *         │                               └──┘  └───────────┴──▶ done: why there is none
+ *         └──▶ done                         next address
  */
-class Dial implements Dialing {
+class Dial implements Dialing, HandshakeUser {
 	resolving = true;
 	readonly #shared: Shared;
 	readonly #hostname: string;
@@ -129,9 +140,11 @@ class Dial implements Dialing {
 	#socket: Socket | null = null;
 	#accepted = false;
 	#timer: Timer | null = null;
-	/** When it began to wait for its turn, and when its turn came, by the monotonic clock. */
-	#queuedAt: number | null = null;
-	#turnAt: number | null = null;
+	#handshake: Handshake | null = null;
+	/** Runs while it waits for a turn. */
+	readonly #waiting: Stopwatch;
+	/** How often it was admitted: if it was stopped while it waited for its turn, it waits for another. */
+	#admissions = 0;
 	#over = false;
 
 	constructor(shared: Shared, hostname: string, port: number, done: Dialed, received: Received, owner: string) {
@@ -141,33 +154,69 @@ class Dial implements Dialing {
 		this.#done = done;
 		this.#received = received;
 		this.#owner = owner;
+		this.#waiting = new Stopwatch(shared.clock);
 	}
 
 	async start(): Promise<void> {
 		try {
 			this.#addresses = await this.#resolve();
 			this.resolving = false;
-			this.#queuedAt = this.#shared.clock.elapsed();
-			await this.#shared.turns.take(this.#owner);
-			this.#turnAt = this.#shared.clock.elapsed();
 			if (this.#over) return;
-			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
-			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
+			const { handshakes } = this.#shared;
+			if (handshakes === undefined) this.admitted();
+			else this.#handshake = handshakes.request(this.#owner, this.#place, this);
 		} catch (error) {
 			this.resolving = false;
 			this.#end(asError(error), null);
 		}
-		this.#connectNext();
+	}
+
+	admitted(): void {
+		const admission = ++this.#admissions;
+		const connect = (): void => {
+			if (this.#over || admission !== this.#admissions) return;
+			const short = NEEDED.find((shortage) => this.#shared.shortages?.blocks(shortage));
+			if (short !== undefined) throw new ShortageFailure(short, "known from other connections", false);
+			this.#connectNext();
+		};
+		const turn = this.#waiting.during(this.#shared.turns.take(this.#owner));
+		turn.then(connect).catch((error) => this.#end(asError(error), null));
+	}
+
+	stopped(): void {
+		this.#admissions++;
+		const socket = this.#socket;
+		if (socket === null) return;
+		// The same address is connected to again.
+		this.#tried--;
+		this.#socket = null;
+		this.#accepted = false;
+		this.#timer?.cancel();
+		socket.destroy();
 	}
 
 	get waitedMs(): number {
-		return this.#queuedAt === null ? 0 : (this.#turnAt ?? this.#shared.clock.elapsed()) - this.#queuedAt;
+		return this.#waiting.ms;
+	}
+
+	get isHeld(): boolean {
+		return this.#handshake?.isWaiting === true;
+	}
+
+	get isMetered(): boolean {
+		return this.#handshake?.isMetered === true;
 	}
 
 	cancel(): void {
 		this.#over = true;
 		this.#timer?.cancel();
 		this.#socket?.destroy();
+		this.#handshake?.cancel();
+	}
+
+	/** The host and port, as a key. */
+	get #place(): string {
+		return `${this.#hostname}:${this.#port}`;
 	}
 
 	async #resolve(): Promise<readonly string[]> {
@@ -197,7 +246,8 @@ class Dial implements Dialing {
 
 	#connect(address: string): void {
 		const { connect, sessions, buffer } = this.#shared;
-		const place = `${this.#hostname}:${this.#port}`;
+		const place = this.#place;
+		const metering = this.#metering;
 		const known = sessions.find(place);
 		let validTo = known?.validTo ?? 0;
 		const options: ConnectOptions = {
@@ -209,6 +259,8 @@ class Dial implements Dialing {
 			ALPNProtocols: ["http/1.1"],
 			// Explicit, because NODE_TLS_REJECT_UNAUTHORIZED in the environment changes the default.
 			rejectUnauthorized: true,
+			metering,
+			session: metering && known?.session,
 			// Not called for a resumed session: its certificate was checked when the session was created.
 			checkServerIdentity: (hostname, certificate) => {
 				validTo = validUntil(certificate);
@@ -221,20 +273,23 @@ class Dial implements Dialing {
 		socket.on("close", () => this.#failed(socket, new SendFailure("connection_reset", "the connection was closed")));
 		socket.setNoDelay(true);
 		// Not passed in the options: if OpenSSL rejects it, `connect` throws and leaks a socket without an error listener.
-		if (known !== undefined && !setSession(socket, known.session)) sessions.drop(place);
-		let received = 0;
+		if (known !== undefined && metering === undefined && !setSession(socket, known.session)) sessions.drop(place);
+		let isFlooded = false;
+		watchFloods(socket, (what) => {
+			if (isFlooded) return;
+			isFlooded = true;
+			this.#handshake?.flooded();
+			socket.destroy(new SendFailure("tls_failed", what));
+		});
 		socket.on("session", (session: Buffer) => {
-			if (++received > RECEIVERS.sessionsPerConnection)
-				socket.destroy(new SendFailure("tls_failed", "the receiver hands out TLS sessions without end"));
-			else sessions.keep(place, { session, validTo });
+			if (!isFlooded) sessions.keep(place, { session, validTo });
 		});
 		socket.once("connect", () => {
 			this.#accepted = true;
 			this.#timer?.cancel();
 			for (const shortage of [...NEEDED, "ports"] as const) this.#shared.shortages?.passed(shortage);
 		});
-		socket.once("secureConnect", () => this.#end(null, socket));
-		limitFloods(socket);
+		socket.once("secureConnect", () => this.#secured(socket));
 		if (this.#tried < this.#addresses.length) this.#limitTime(socket);
 	}
 
@@ -247,11 +302,26 @@ class Dial implements Dialing {
 		}, NEXT_ADDRESS_AFTER_MS);
 	}
 
+	get #metering(): Metering | undefined {
+		const handshake = this.#handshake;
+		if (handshake === null || !handshake.isMetered) return undefined;
+		const turn = (): Promise<void> => this.#waiting.during(this.#shared.handshakes!.turns.take(this.#owner));
+		return { handshake, turn };
+	}
+
+	#secured(socket: Socket): void {
+		if (this.#over || socket !== this.#socket) return;
+		const failure = this.#handshake?.succeeded() ?? null;
+		this.#end(failure, failure === null ? socket : null);
+	}
+
 	#failed(socket: Socket, error: Error): void {
 		if (this.#over || socket !== this.#socket) return;
 		if (this.#accepted) {
-			this.#shared.sessions.drop(`${this.#hostname}:${this.#port}`);
-			this.#end(error, null);
+			this.#shared.sessions.drop(this.#place);
+			this.#handshake?.failed();
+			// The connection may already have failed for another reason when it turned out what the handshake took.
+			this.#end(this.#handshake?.failure ?? error, null);
 		} else {
 			this.#giveUp(error);
 			this.#connectNext();
@@ -280,6 +350,7 @@ class Dial implements Dialing {
 		if (this.#over) return;
 		this.#over = true;
 		this.#timer?.cancel();
+		this.#handshake?.cancel();
 		if (socket === null) this.#socket?.destroy();
 		this.#done(error, socket);
 	}

@@ -69,6 +69,8 @@ export class Exchange implements ConnectionUser {
 		if (this.#answer.status !== 0) this.#endAnswered(false);
 		else if (this.#connection.isResolving)
 			this.#endFailed(new SendFailure("dns_failed", "the name was not resolved in time"));
+		else if (this.#connection.isHeld)
+			this.#endFailed(new SendFailure("tls_costly", "costly handshakes of the project left no time for this one"));
 		else this.#endFailed(new SendFailure("timeout", "no status line came in time"));
 	}
 

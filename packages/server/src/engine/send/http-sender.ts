@@ -8,6 +8,7 @@ import { createDialer, type Dialer } from "./dial.ts";
 import { asError, reasonOf, ShortageFailure, shortageOf } from "./errors.ts";
 import { Exchange, type ExchangeEnd, type ExchangeOwner } from "./exchange.ts";
 import type { Guard } from "./guard.ts";
+import { Handshakes, threadCpuMs } from "./handshakes.ts";
 import type { Sent } from "./outcome.ts";
 import { createDestination, createRequestWriter, type Destination, type RequestWriter } from "./request-writer.ts";
 import { createResolver, type Resolver, timeoutWithin } from "./resolver.ts";
@@ -34,6 +35,8 @@ export interface HttpSenderOptions {
 	readonly idleConnections?: number | undefined;
 	/** What this node is short of, shared with the engine; private by default. */
 	readonly shortages?: Shortages | undefined;
+	/** Limits what handshakes with receivers cost; private by default. */
+	readonly handshakes?: Handshakes | undefined;
 	/** Receives the original error of every `sender_failed` outcome, for the log. */
 	onFault(error: unknown): void;
 }
@@ -49,7 +52,9 @@ export function createHttpSender(options: HttpSenderOptions): Sender & { readonl
 	const shortages = options.shortages ?? new Shortages(clock);
 	const timeoutMs = timeoutWithin(options.timeoutMs);
 	const resolver = options.resolver ?? createResolver({ guard, clock, timeoutMs, shortages });
-	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa: options.extraCa, shortages });
+	const handshakes = options.handshakes ?? new Handshakes({ clock, random: Math.random, readCpuMs: threadCpuMs });
+	const { extraCa } = options;
+	const dialer = options.dialer ?? createDialer({ guard, resolver, clock, extraCa, shortages, handshakes });
 	const burst = new Burst(clock, options.onFault);
 	const connections = new Connections({ dialer, burst, clock }, options.idleConnections ?? SENDS.idleConnections);
 	const deadlines = new Deadlines(clock, options.timeoutMs);

@@ -87,6 +87,7 @@ export type FailureReason =
 	| "tls_untrusted"
 	| "tls_expired"
 	| "tls_wrong_host"
+	| "tls_costly"
 	| "tls_failed"
 	| "malformed_response"
 	| "sender_failed";
@@ -109,6 +110,8 @@ const REASON_TEXT: Record<Reason, string> = {
 	tls_untrusted: "The receiver's certificate is not trusted. Use one from a public authority and serve its full chain.",
 	tls_expired: "The receiver's certificate has expired or is not valid yet. Renew it, then replay.",
 	tls_wrong_host: "The receiver's certificate is for another host name. Use one that names the URL's host.",
+	tls_costly:
+		"The receiver's TLS handshake takes too much work. Use a certificate with common keys and a short chain. Until then, other new receivers of the project wait, too.",
 	tls_failed: "No secure connection could be made (TLS). Check that the receiver speaks TLS 1.2 or later on this port.",
 	malformed_response: "The receiver's answer is not valid HTTP. Check what listens on this port.",
 	sender_failed: "The request could not be sent because of a fault on our side. It will be tried again.",

@@ -37,6 +37,11 @@ export class Receiver extends EventEmitter<{ request: [Received]; closed: [numbe
 		});
 	}
 
+	/** Presents these certificates from now on. */
+	replaceCredentials(credentials: TlsOptions): void {
+		this.#server.setSecureContext(credentials);
+	}
+
 	async listen(): Promise<this> {
 		this.#server.listen(0, "127.0.0.1");
 		await once(this.#server, "listening");

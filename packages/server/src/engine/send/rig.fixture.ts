@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import { createAuthority } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
+import { Handshakes, type HandshakesOptions, threadCpuMs } from "./handshakes.ts";
 import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
 import type { Answered, Sent, Unanswered } from "./outcome.ts";
 import { answered, Receiver } from "./receiver.fixture.ts";
@@ -46,12 +47,18 @@ export class Rig {
 			brand: "Service",
 			timeoutMs: 10_000,
 			extraCa: this.authority.cert,
+			handshakes: makeHandshakes(),
 			onFault: (error) => this.faults.push(error),
 			...options,
 		});
 		this.#cleanups.push(() => sender.close());
 		return sender;
 	}
+}
+
+/** Without chance: of the hosts that have proven cheap, no handshakes are metered. */
+export function makeHandshakes(options: Partial<HandshakesOptions> = {}): Handshakes {
+	return new Handshakes({ clock: systemClock, random: () => 1, readCpuMs: threadCpuMs, ...options });
 }
 
 /** An attempt that was not withheld. */

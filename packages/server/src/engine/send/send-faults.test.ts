@@ -6,7 +6,7 @@ import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import type { Dialed, Dialer, Received } from "./dial.ts";
 import { answered, shipment } from "./receiver.fixture.ts";
-import { made, Rig, text } from "./rig.fixture.ts";
+import { made, makeHandshakes, Rig, text } from "./rig.fixture.ts";
 import type { Socket } from "./socket.ts";
 
 /**
@@ -75,7 +75,7 @@ function faultyDialer(dial: (done: Dialed, received: Received) => void): Dialer 
 	return {
 		dial(_hostname, _port, done, received) {
 			dial(done, received);
-			return { resolving: false, waitedMs: 0, cancel: () => undefined };
+			return { resolving: false, isHeld: false, isMetered: false, waitedMs: 0, cancel: () => undefined };
 		},
 	};
 }
@@ -176,16 +176,20 @@ describe("with real sockets", () => {
 		await rig.receiver.allClosed();
 	});
 
-	test("drops a damaged TLS session, and makes a full handshake", async () => {
+	test.each([
+		["metered", 0],
+		["unmetered", 1],
+	])("drops a damaged TLS session, and makes a full handshake, %s", async (_, chance) => {
+		const sender = rig.makeSender({ handshakes: makeHandshakes({ random: () => chance }) });
 		const resumed: boolean[] = [];
 		rig.receiver.answer = (socket, request) => {
 			resumed.push(socket.isSessionReused());
 			answered(200, "ok", "connection: close\r\n")(socket, request);
 		};
-		await rig.sender.send(shipment(rig.receiver.url()));
+		await sender.send(shipment(rig.receiver.url()));
 		const prototype = TLSSocket.prototype as unknown as { setSession(session: Buffer): void };
 		const damaged = vi.spyOn(prototype, "setSession").mockImplementationOnce(boom);
-		for (let i = 0; i < 2; i++) expect(text(await rig.sender.send(shipment(rig.receiver.url())))).toBe("ok");
+		for (let i = 0; i < 2; i++) expect(text(await sender.send(shipment(rig.receiver.url())))).toBe("ok");
 		expect(damaged).toHaveBeenCalledTimes(2);
 		expect(resumed).toEqual([false, false, true]);
 	});

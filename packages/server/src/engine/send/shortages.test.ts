@@ -1,5 +1,5 @@
+import { Socket } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
-import { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { VirtualClock } from "../../../../testkit/src/virtual-clock.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -21,9 +21,10 @@ const failing = (code: string): Error => Object.assign(new Error(code), { code }
 
 /** Makes the next connections fail like sockets for which the kernel had no resources. */
 function failConnecting(code: string, times = 1): void {
-	const connect = vi.spyOn(TLSSocket.prototype, "connect");
+	const connect = vi.spyOn(Socket.prototype, "connect");
 	for (let i = 0; i < times; i++)
-		connect.mockImplementationOnce(function (this: TLSSocket) {
+		connect.mockImplementationOnce(function (this: Socket) {
+			Object.assign(this, { connecting: true });
 			process.nextTick(() => this.destroy(failing(code)));
 			return this;
 		});

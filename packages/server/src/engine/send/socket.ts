@@ -7,6 +7,7 @@ import {
 	DEFAULT_CIPHERS,
 	getCACertificates,
 } from "node:tls";
+import { MeteredStream, type Metering } from "./metered-stream.ts";
 
 /** The parts of a TLS socket that the sender uses. */
 export interface Socket {
@@ -29,7 +30,12 @@ export interface Socket {
 }
 
 /** `tls.connect` passes `onread` on to `net.connect`, although its types don't say so. */
-export type ConnectOptions = Pick<TcpNetConnectOpts, "host" | "port" | "onread"> & ConnectionOptions;
+export type ConnectOptions = Pick<TcpNetConnectOpts, "port" | "onread"> &
+	ConnectionOptions & {
+		readonly host: string;
+		/** Given if the handshake is metered. It then begins at once, and can offer only the session among the options. */
+		readonly metering?: Metering | undefined;
+	};
 
 /** Starts a TLS connection; may throw. */
 export type Connect = (options: ConnectOptions) => Socket;
@@ -46,6 +52,33 @@ export function createConnect(extraCa?: string): Connect {
 	if (extraCa !== undefined) ca.push(extraCa);
 	// Created once: reading about 150 authorities again for each connection would cost milliseconds.
 	const secureContext = createSecureContext({ ca, minVersion: "TLSv1.2", ...BOUNDED });
-	// Node documents the `session` option, but not the method that it calls.
-	return (options) => connectTls({ ...options, secureContext }) as ReturnType<typeof connectTls> & Socket;
+	return ({ metering, ...options }) =>
+		metering === undefined
+			? // Node documents the `session` option, but not the method that it calls.
+				(connectTls({ ...options, secureContext }) as ReturnType<typeof connectTls> & Socket)
+			: connectMetered({ ...options, secureContext }, metering);
+}
+
+function connectMetered(options: ConnectOptions, metering: Metering): Socket {
+	const { port, onread, ...tlsOptions } = options;
+	// The host stays among the options, because the certificate is checked against it if it's an address in the URL.
+	const stream = new MeteredStream(options.host, port, metering);
+	let socket: ReturnType<typeof connectTls> & Socket;
+	try {
+		socket = connectTls({ ...tlsOptions, socket: stream }) as typeof socket;
+	} catch (error) {
+		stream.destroy();
+		// OpenSSL rejects damaged sessions.
+		if (options.session === undefined) throw error;
+		return connectMetered({ ...options, session: undefined }, metering);
+	}
+	stream.tcp.once("connect", () => socket.emit("connect"));
+	// Node itself reads into a buffer only from native sockets. No chunk is larger than a TLS record, nor than the buffer.
+	if (onread)
+		socket.on("data", (chunk: Buffer) => {
+			const buffer = onread.buffer as Uint8Array;
+			buffer.set(chunk);
+			if (!onread.callback(chunk.length, buffer)) socket.pause();
+		});
+	return socket;
 }

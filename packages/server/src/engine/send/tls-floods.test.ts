@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { serveTlsFlood, type TlsFlood } from "../../../../testkit/src/tls-floods.ts";
 import { RECEIVERS } from "../../base/budgets.ts";
 import { shipment } from "./receiver.fixture.ts";
-import { Rig, text } from "./rig.fixture.ts";
+import { makeHandshakes, Rig, text } from "./rig.fixture.ts";
 
 const rig = new Rig();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -54,7 +54,7 @@ async function heard(port: number): Promise<Record<TlsFlood, number>> {
 }
 
 const outcomeAt = async (port: number): Promise<string> =>
-	text(await rig.sender.send(shipment(`https://localhost:${port}/`)));
+	text(await rig.makeSender().send(shipment(`https://localhost:${port}/`)));
 
 // Neither caused a read, so nothing ended the connection before the attempt's deadline.
 test.each<[TlsFlood, number]>([
@@ -65,4 +65,13 @@ test.each<[TlsFlood, number]>([
 	expect(await outcomeAt(await listen(kind, most + 1))).toBe("tls_failed");
 	expect(await outcomeAt(await listen(kind, most))).toBe("connection_reset");
 	expect(rig.faults).toEqual([]);
+});
+
+// OpenSSL handles all records that were read together, however soon the connection is closed.
+test("a flood counts as a costly handshake", async () => {
+	const handshakes = makeHandshakes();
+	const sender = rig.makeSender({ handshakes });
+	const port = await listen("key updates", RECEIVERS.keyUpdates + 10);
+	expect(text(await sender.send(shipment(`https://localhost:${port}/`)))).toBe("tls_failed");
+	expect(handshakes.costly).toBe(1);
 });

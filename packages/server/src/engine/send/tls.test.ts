@@ -3,12 +3,13 @@ import { createServer } from "node:net";
 import tls, { connect, type DetailedPeerCertificate } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RECEIVERS } from "../../base/budgets.ts";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import { type Credentials, createAuthority, DAY_MS } from "./credentials.fixture.ts";
 import { createGuard } from "./guard.ts";
-import { createHttpSender } from "./http-sender.ts";
+import { createHttpSender, type HttpSenderOptions } from "./http-sender.ts";
 import { answered, Receiver, shipment } from "./receiver.fixture.ts";
 import type { Resolver } from "./resolver.ts";
+import { makeHandshakes } from "./rig.fixture.ts";
 import { TlsSessions, validUntil } from "./tls-sessions.ts";
 
 const authority = createAuthority();
@@ -40,7 +41,7 @@ const resolver: Resolver = {
 	},
 };
 
-function makeSender(options: { extraCa?: string; resolver?: Resolver; clock?: Clock } = {}) {
+function makeSender(options: Partial<HttpSenderOptions> = {}) {
 	const sender = createHttpSender({
 		clock: systemClock,
 		guard: createGuard({ allow: ["127.0.0.0/8"] }),
@@ -48,6 +49,7 @@ function makeSender(options: { extraCa?: string; resolver?: Resolver; clock?: Cl
 		brand: "Service",
 		timeoutMs: 10_000,
 		extraCa: authority.cert,
+		handshakes: makeHandshakes(),
 		onFault: (error) => faults.push(error),
 		...options,
 	});
@@ -199,14 +201,17 @@ describe("handshakes", () => {
 		});
 	});
 
-	test("resumes a session on the next connection to the same host and port", async () => {
+	test.each([
+		["metered", 0],
+		["unmetered", 1],
+	])("resumes a session on the next connection to the same host and port, %s", async (_, chance) => {
 		const receiver = await listen(trusted);
 		const reused: boolean[] = [];
 		receiver.answer = (socket, request) => {
 			reused.push(socket.isSessionReused());
 			answered(200, "ok", "connection: close\r\n")(socket, request);
 		};
-		const sender = makeSender();
+		const sender = makeSender({ handshakes: makeHandshakes({ random: () => chance }) });
 		for (let i = 0; i < 3; i++)
 			expect(await sender.send(shipment(receiver.url()))).toMatchObject({ kind: "answered", status: 200 });
 		expect(reused).toEqual([false, true, true]);
